@@ -148,7 +148,7 @@ typedef struct perf_activity_from_ {
     uint32_t    slot;                   /* of its functions in perf_activity_.calls               */
     size_t      calls;                  /* bytes of the struct for its functions                  */
     /* Fills in calls, timestamp and flush, and lets records come; or fills in why not. */
-    perf_status (*begin)(perf_activity_ *g, const char *path, perf_activity_why_ *why);
+    perf_status (*begin)(perf_activity_ *activity, const char *path, perf_activity_why_ *why);
 } perf_activity_from_;
 
 /* One device as a whole; times in ns. */
@@ -161,50 +161,53 @@ typedef struct perf_activity_whole_ {
 /* NULL: nobody has asked for it. */
 PERF_COLD_FN_ perf_activity_ *perf_activity_seen_(void)
 {
-    perf_gpu_driver_ *d = perf_gpu_driver_get_();
+    perf_gpu_driver_ *driver = perf_gpu_driver_get_();
 
-    if (!d)
+    if (!driver)
         return PERF_NULL_;
-    return PERF_CAST_(perf_activity_ *, PERF_ACQ_(&d->activity));
+    return PERF_CAST_(perf_activity_ *, PERF_ACQ_(&driver->activity));
 }
 
 /* ---- parts, in the order of their bodies ---- */
 
 PERF_COLD_DECL_ perf_status perf_activity_start_(const perf_activity_from_ *from, const char *path);
 PERF_COLD_DECL_ perf_activity_ *perf_activity_get_(void);
-PERF_COLD_DECL_ void perf_activity_listen_(perf_gpu_driver_ *d);
-PERF_COLD_DECL_ perf_status perf_activity_try_(perf_activity_ *g, const perf_activity_from_ *from,
-                                               const char *path);
-PERF_COLD_DECL_ void perf_activity_find_names_(perf_activity_ *g);
-PERF_COLD_DECL_ void perf_activity_say_(perf_activity_ *g, const perf_activity_why_ *why);
+PERF_COLD_DECL_ void perf_activity_listen_(perf_gpu_driver_ *driver);
+PERF_COLD_DECL_ perf_status perf_activity_try_(perf_activity_ *activity,
+                                               const perf_activity_from_ *from, const char *path);
+PERF_COLD_DECL_ void perf_activity_find_names_(perf_activity_ *activity);
+PERF_COLD_DECL_ void perf_activity_say_(perf_activity_ *activity, const perf_activity_why_ *why);
 PERF_COLD_DECL_ void perf_activity_end_(void *state);
 PERF_COLD_DECL_ uint32_t perf_activity_copy_name_(uint32_t what);
-PERF_COLD_DECL_ uint32_t perf_activity_name_of_(perf_activity_ *g, const char *text);
-PERF_COLD_DECL_ int perf_activity_timed_(const perf_activity_ *g, const perf_activity_work_ *w);
-PERF_COLD_DECL_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_ *w);
-PERF_COLD_DECL_ int perf_activity_record_(perf_activity_ *g, const perf_activity_work_ *w);
-PERF_COLD_DECL_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *g,
-                                                              const perf_activity_work_ *w);
-PERF_COLD_DECL_ void perf_activity_device_add_(perf_activity_ *g, const perf_activity_work_ *w);
-PERF_COLD_DECL_ void perf_activity_span_add_(perf_activity_device_ *d,
-                                             const perf_activity_work_ *w);
-PERF_COLD_DECL_ void perf_activity_retire_(perf_activity_device_ *d);
-PERF_COLD_DECL_ perf_activity_row_ *perf_activity_row_of_(perf_activity_ *g, uint32_t name,
+PERF_COLD_DECL_ uint32_t perf_activity_name_of_(perf_activity_ *activity, const char *text);
+PERF_COLD_DECL_ int perf_activity_timed_(const perf_activity_ *activity,
+                                         const perf_activity_work_ *work);
+PERF_COLD_DECL_ void perf_activity_place_(perf_activity_ *activity, perf_activity_work_ *work);
+PERF_COLD_DECL_ int perf_activity_record_(perf_activity_ *activity,
+                                          const perf_activity_work_ *work);
+PERF_COLD_DECL_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *activity,
+                                                              const perf_activity_work_ *work);
+PERF_COLD_DECL_ void perf_activity_device_add_(perf_activity_ *activity,
+                                               const perf_activity_work_ *work);
+PERF_COLD_DECL_ void perf_activity_span_add_(perf_activity_device_ *device,
+                                             const perf_activity_work_ *work);
+PERF_COLD_DECL_ void perf_activity_retire_(perf_activity_device_ *device);
+PERF_COLD_DECL_ perf_activity_row_ *perf_activity_row_of_(perf_activity_ *activity, uint32_t name,
                                                           uint32_t scope);
-PERF_COLD_DECL_ void perf_activity_collect_(perf_registry_ *r);
+PERF_COLD_DECL_ void perf_activity_collect_(perf_registry_ *reg);
 PERF_COLD_DECL_ void perf_activity_reset_(void);
-PERF_COLD_DECL_ void perf_activity_report_(perf_out_ *o, int json);
-PERF_COLD_DECL_ double perf_activity_sum_(const perf_activity_ *g);
-PERF_COLD_DECL_ void perf_activity_put_rows_(perf_out_ *o, perf_activity_ *g, double sum);
-PERF_COLD_DECL_ perf_activity_row_ *perf_activity_most_(perf_activity_ *g);
+PERF_COLD_DECL_ void perf_activity_report_(perf_out_ *out, int json);
+PERF_COLD_DECL_ double perf_activity_sum_(const perf_activity_ *activity);
+PERF_COLD_DECL_ void perf_activity_put_rows_(perf_out_ *out, perf_activity_ *activity, double sum);
+PERF_COLD_DECL_ perf_activity_row_ *perf_activity_most_(perf_activity_ *activity);
 PERF_COLD_DECL_ void perf_activity_put_row_(perf_table_ *table, const perf_activity_row_ *row,
                                             double sum);
 PERF_COLD_DECL_ const char *perf_activity_text_(uint32_t id);
-PERF_COLD_DECL_ void perf_activity_put_device_(perf_out_ *o, const perf_activity_device_ *d,
+PERF_COLD_DECL_ void perf_activity_put_device_(perf_out_ *out, const perf_activity_device_ *device,
                                                const char *by);
-PERF_COLD_DECL_ void perf_activity_put_share_(perf_out_ *o, perf_activity_ *g, double sum);
-PERF_COLD_DECL_ void perf_activity_tells_(perf_evidence_ *e, double total_ns);
-PERF_COLD_DECL_ perf_activity_whole_ perf_activity_whole_of_(const perf_activity_device_ *d);
+PERF_COLD_DECL_ void perf_activity_put_share_(perf_out_ *out, perf_activity_ *activity, double sum);
+PERF_COLD_DECL_ void perf_activity_tells_(perf_evidence_ *evidence, double total_ns);
+PERF_COLD_DECL_ perf_activity_whole_ perf_activity_whole_of_(const perf_activity_device_ *device);
 
 /* ---- start ---- */
 
@@ -212,13 +215,13 @@ PERF_COLD_DECL_ perf_activity_whole_ perf_activity_whole_of_(const perf_activity
 PERF_COLD_FN_ void perf_activity_asked_(const perf_activity_from_ *from)
 {
     const char     *asked = perf_getenv_(from->variable), *path = PERF_NULL_;
-    perf_registry_ *r;
+    perf_registry_ *reg;
 
     if (!asked || !*asked)
         return;
-    r = perf_registry_read_();
-    if (r)
-        PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | from->heard);
+    reg = perf_registry_read_();
+    if (reg)
+        PERF_SET_(&reg->heard_more, PERF_GET_(&reg->heard_more) | from->heard);
     if (PERF_LIBC_(strcmp)(asked, "1"))
         path = asked;
     if (PERF_LIBC_(strcmp)(asked, "0"))
@@ -228,46 +231,46 @@ PERF_COLD_FN_ void perf_activity_asked_(const perf_activity_from_ *from)
 /* Records of that profiler from now on; path: of its library, NULL: the usual ones. */
 PERF_COLD_FN_ perf_status perf_activity_start_(const perf_activity_from_ *from, const char *path)
 {
-    perf_activity_ *g = perf_activity_get_();
+    perf_activity_ *activity = perf_activity_get_();
     perf_status     status = PERF_OK;
 
-    if (!g)
+    if (!activity)
         return PERF_ENOMEM;
-    if (!perf_lock_word_(&g->starting, 1))  /* this very thread is inside, in a handler           */
+    if (!perf_lock_word_(&activity->starting, 1)) /* this very thread is inside, in a handler     */
         return PERF_ESTATE;
     perf_activity_listen_(perf_gpu_driver_get_());
-    if (!PERF_GET_(&g->on))
-        status = perf_activity_try_(g, from, path);
-    else if (PERF_LIBC_(strcmp)(g->by, from->by))
+    if (!PERF_GET_(&activity->on))
+        status = perf_activity_try_(activity, from, path);
+    else if (PERF_LIBC_(strcmp)(activity->by, from->by))
         status = PERF_ESTATE;
-    perf_unlock_(&g->starting);
+    perf_unlock_(&activity->starting);
     return status;
 }
 
 /* NULL without memory. */
 PERF_COLD_FN_ perf_activity_ *perf_activity_get_(void)
 {
-    perf_gpu_driver_ *d = perf_gpu_driver_get_();
-    perf_registry_   *r = perf_registry_read_();
-    perf_activity_   *g;
+    perf_gpu_driver_ *driver = perf_gpu_driver_get_();
+    perf_registry_   *reg = perf_registry_read_();
+    perf_activity_   *activity;
 
-    if (!d || !r)
+    if (!driver || !reg)
         return PERF_NULL_;
-    g = PERF_CAST_(perf_activity_ *, PERF_ACQ_(&d->activity));
-    if (!g && perf_lock_(r)) {
-        g = PERF_CAST_(perf_activity_ *, d->activity);
-        if (!g)
-            g = PERF_CAST_(perf_activity_ *, perf_pages_(sizeof *g, 1));
-        PERF_REL_(&d->activity, PERF_CAST_(void *, g));
-        perf_unlock_(&r->lock);
+    activity = PERF_CAST_(perf_activity_ *, PERF_ACQ_(&driver->activity));
+    if (!activity && perf_lock_(reg)) {
+        activity = PERF_CAST_(perf_activity_ *, driver->activity);
+        if (!activity)
+            activity = PERF_CAST_(perf_activity_ *, perf_pages_(sizeof *activity, 1));
+        PERF_REL_(&driver->activity, PERF_CAST_(void *, activity));
+        perf_unlock_(&reg->lock);
     }
-    return g;
+    return activity;
 }
 
 /* Reports, traces and diagnoses ask this source from now on. */
-PERF_COLD_FN_ void perf_activity_listen_(perf_gpu_driver_ *d)
+PERF_COLD_FN_ void perf_activity_listen_(perf_gpu_driver_ *driver)
 {
-    perf_source_ *source = &d->activity_source;
+    perf_source_ *source = &driver->activity_source;
 
     source->collect = perf_activity_collect_;
     source->report = perf_activity_report_;
@@ -281,145 +284,146 @@ extern int perf_activity_at_exit_(void (*)(void *), void *, void *)
     __asm__(PERF_SYM_("__cxa_atexit"));
 
 /* Tries to start a source; one thread at a time, only while none runs. */
-PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *g, const perf_activity_from_ *from,
-                                             const char *path)
+PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *activity,
+                                             const perf_activity_from_ *from, const char *path)
 {
     perf_activity_why_ why = PERF_ZERO;
     perf_status        status;
     uint64_t           ns = 0;
 
-    if (!g->calls[from->slot])
-        g->calls[from->slot] = perf_pages_(from->calls, 1);
-    if (!g->calls[from->slot])
+    if (!activity->calls[from->slot])
+        activity->calls[from->slot] = perf_pages_(from->calls, 1);
+    if (!activity->calls[from->slot])
         return PERF_ENOMEM;
-    g->by = from->by;
-    g->used = g->calls[from->slot];
-    perf_activity_find_names_(g);
-    status = from->begin(g, path, &why);
+    activity->by = from->by;
+    activity->used = activity->calls[from->slot];
+    perf_activity_find_names_(activity);
+    status = from->begin(activity, path, &why);
     if (status != PERF_OK) {
-        perf_activity_say_(g, &why);
+        perf_activity_say_(activity, &why);
         return status;
     }
-    if (perf_lock_word_(&g->lock, 1)) {
-        if (!g->timestamp(&ns)) {
-            g->newest.begin = perf_scope_ticks_(perf_registry_get_());
-            g->newest.ns = ns;
+    if (perf_lock_word_(&activity->lock, 1)) {
+        if (!activity->timestamp(&ns)) {
+            activity->newest.begin = perf_scope_ticks_(perf_registry_get_());
+            activity->newest.ns = ns;
         }
-        g->said[0] = '\0';
-        perf_unlock_(&g->lock);
+        activity->said[0] = '\0';
+        perf_unlock_(&activity->lock);
     }
-    PERF_REL_(&g->on, 1u);
-    (void)perf_activity_at_exit_(perf_activity_end_, g, &perf_dso_);
+    PERF_REL_(&activity->on, 1u);
+    (void)perf_activity_at_exit_(perf_activity_end_, activity, &perf_dso_);
     return PERF_OK;
 }
 
 /* The C++ runtime's function for readable names, where the process has one. */
-PERF_COLD_FN_ void perf_activity_find_names_(perf_activity_ *g)
+PERF_COLD_FN_ void perf_activity_find_names_(perf_activity_ *activity)
 {
     static const char *const with_demangle[] = {"libstdc++.so.6", "libc++abi.so.1", PERF_NULL_};
     void              *names;
 
-    perf_library_symbol_(PERF_NULL_, "__cxa", "_demangle", &g->demangle);
-    if (g->demangle)
+    perf_library_symbol_(PERF_NULL_, "__cxa", "_demangle", &activity->demangle);
+    if (activity->demangle)
         return;
     names = perf_library_open_(with_demangle);
     if (names)
-        perf_library_symbol_(names, "__cxa", "_demangle", &g->demangle);
+        perf_library_symbol_(names, "__cxa", "_demangle", &activity->demangle);
 }
 
 /* Keeps the reason of a failure, for the report. */
-PERF_COLD_FN_ void perf_activity_say_(perf_activity_ *g, const perf_activity_why_ *why)
+PERF_COLD_FN_ void perf_activity_say_(perf_activity_ *activity, const perf_activity_why_ *why)
 {
-    perf_out_ o;
+    perf_out_ out;
 
-    if (!why->text || !perf_lock_word_(&g->lock, 1))
+    if (!why->text || !perf_lock_word_(&activity->lock, 1))
         return;
-    o = perf_out_open_(g->said, sizeof g->said);
-    perf_put_(&o, why->text);
+    out = perf_out_open_(activity->said, sizeof activity->said);
+    perf_put_(&out, why->text);
     if (why->code)
-        perf_putf_(&o, ": %.0f", PERF_CAST_(double, why->code));
+        perf_putf_(&out, ": %.0f", PERF_CAST_(double, why->code));
     if (why->error)
-        perf_putf_(&o, " %s", why->error);
-    perf_unlock_(&g->lock);
+        perf_putf_(&out, " %s", why->error);
+    perf_unlock_(&activity->lock);
 }
 
 /* At the exit: fetches what has ended, and records nothing more. */
 PERF_COLD_FN_ void perf_activity_end_(void *state)
 {
-    perf_activity_ *g = PERF_CAST_(perf_activity_ *, state);
+    perf_activity_ *activity = PERF_CAST_(perf_activity_ *, state);
 
-    if (PERF_GET_(&g->on) != 1)                 /* 0: a forked child                              */
+    if (PERF_GET_(&activity->on) != 1)          /* 0: a forked child                              */
         return;
-    g->flush(g->used, 1);                       /* what has not ended has no times                */
-    PERF_SET_(&g->on, 2u);
+    activity->flush(activity->used, 1);         /* what has not ended has no times                */
+    PERF_SET_(&activity->on, 2u);
 }
 
 /* ---- launches ---- */
 
 /* The calling thread launches something whose record will have that id.  returned 0: the call
  * begins, scope and time are noted; 1: it is over, and its length is. */
-PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *g, uint32_t correlation, int returned)
+PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *activity, uint32_t correlation,
+                                         int returned)
 {
-    perf_activity_launched_ *launch = &g->launch[correlation % PERF_ACTIVITY_LAUNCHES_];
+    perf_activity_launched_ *launch = &activity->launch[correlation % PERF_ACTIVITY_LAUNCHES_];
     const uint64_t           key = PERF_CAST_(uint64_t, correlation) << 32;
-    perf_registry_          *r = perf_registry_get_();
-    perf_recorder_          *t;
+    perf_registry_          *reg = perf_registry_get_();
+    perf_recorder_          *rec;
     uint64_t                 now = 0;
 
     if (returned) {
-        if (r && PERF_GET_(&launch->key) >> 32 == correlation)
-            PERF_SET_(&launch->took, perf_scope_ticks_(r) - PERF_GET_(&launch->begin));
+        if (reg && PERF_GET_(&launch->key) >> 32 == correlation)
+            PERF_SET_(&launch->took, perf_scope_ticks_(reg) - PERF_GET_(&launch->begin));
         return;
     }
-    t = r ? perf_recorder_get_() : PERF_NULL_;
-    if (!t || g->timestamp(&now))
+    rec = reg ? perf_recorder_get_() : PERF_NULL_;
+    if (!rec || activity->timestamp(&now))
         return;
     PERF_REL_(&launch->key, UINT64_C(0));
-    PERF_REL_(&launch->begin, perf_scope_ticks_(r));
+    PERF_REL_(&launch->begin, perf_scope_ticks_(reg));
     PERF_REL_(&launch->ns, now);
     PERF_REL_(&launch->took, UINT64_C(0));
-    PERF_REL_(&launch->key, key | (t->open ? PERF_CELL_ID_(t->open) : 0));
+    PERF_REL_(&launch->key, key | (rec->open ? PERF_CELL_ID_(rec->open) : 0));
 }
 
 /* ---- records ---- */
 
 /* Adds a record to all that is kept, and fills in the id of its name. */
-PERF_COLD_FN_ void perf_activity_add_(perf_activity_ *g, perf_activity_work_ *w)
+PERF_COLD_FN_ void perf_activity_add_(perf_activity_ *activity, perf_activity_work_ *work)
 {
     perf_activity_row_ *row;
 
-    if (w->what != PERF_ACTIVITY_KERNEL_)
-        w->name = perf_activity_copy_name_(w->what);
-    else if (!w->name)
-        w->name = perf_activity_name_of_(g, w->text);
-    if (!perf_activity_timed_(g, w)) {
-        g->untimed++;
+    if (work->what != PERF_ACTIVITY_KERNEL_)
+        work->name = perf_activity_copy_name_(work->what);
+    else if (!work->name)
+        work->name = perf_activity_name_of_(activity, work->text);
+    if (!perf_activity_timed_(activity, work)) {
+        activity->untimed++;
         return;
     }
-    perf_activity_place_(g, w);
-    if (w->at < g->birth)
+    perf_activity_place_(activity, work);
+    if (work->at < activity->birth)
         return;
-    if (!perf_activity_record_(g, w)) {
-        g->dropped++;
+    if (!perf_activity_record_(activity, work)) {
+        activity->dropped++;
         return;
     }
-    perf_activity_device_add_(g, w);
-    if (w->what == PERF_ACTIVITY_KERNEL_ && w->took) {
-        g->kernels++;
-        g->took += w->took;
-        g->short_kernels += PERF_CAST_(double, w->end - w->start) <
-            PERF_CAST_(double, w->took) * perf_scope_tick_ns_(perf_registry_get_());
+    perf_activity_device_add_(activity, work);
+    if (work->what == PERF_ACTIVITY_KERNEL_ && work->took) {
+        activity->kernels++;
+        activity->took += work->took;
+        activity->short_kernels += PERF_CAST_(double, work->end - work->start) <
+            PERF_CAST_(double, work->took) * perf_scope_tick_ns_(perf_registry_get_());
     }
-    row = perf_activity_row_of_(g, w->name, w->scope);
+    row = perf_activity_row_of_(activity, work->name, work->scope);
     if (!row) {
-        g->rowless++;
+        activity->rowless++;
         return;
     }
     row->calls++;
-    row->bytes += w->bytes;
-    row->ns += w->end - w->start;
-    row->waited += w->waited;
-    row->placed += PERF_CAST_(uint64_t, w->placed);
+    row->bytes += work->bytes;
+    row->ns += work->end - work->start;
+    row->waited += work->waited;
+    row->placed += PERF_CAST_(uint64_t, work->placed);
 }
 
 /* The id of a copy's or a memset's name; `what`: 0 .. 11, as above. */
@@ -459,178 +463,185 @@ PERF_COLD_FN_ void perf_activity_bare_(char *plain)
 }
 
 /* A long name keeps both its ends, and its hash between them: templates differ anywhere. */
-PERF_COLD_FN_ void perf_activity_put_name_(perf_out_ *o, const char *text, uint64_t hash)
+PERF_COLD_FN_ void perf_activity_put_name_(perf_out_ *out, const char *text, uint64_t hash)
 {
     const size_t length = PERF_LIBC_(strlen)(text);
 
     if (length <= 200) {
-        perf_put_(o, text);
+        perf_put_(out, text);
         return;
     }
-    perf_put_n_(o, text, 120);
-    perf_putf_(o, "...%.0f...", PERF_CAST_(double, hash % 1000000));
-    perf_put_(o, text + length - 60);
+    perf_put_n_(out, text, 120);
+    perf_putf_(out, "...%.0f...", PERF_CAST_(double, hash % 1000000));
+    perf_put_(out, text + length - 60);
 }
 
 /* The id of a kernel's name, 0: no room. */
-PERF_COLD_FN_ uint32_t perf_activity_name_of_(perf_activity_ *g, const char *text)
+PERF_COLD_FN_ uint32_t perf_activity_name_of_(perf_activity_ *activity, const char *text)
 {
-    perf_registry_      *r = perf_registry_get_();
-    perf_activity_name_ *n = &g->name[(PERF_PTR_(uintptr_t, text) >> 3) % PERF_ACTIVITY_NAMES_];
+    perf_registry_      *reg = perf_registry_get_();
+    perf_activity_name_ *entry =
+        &activity->name[(PERF_PTR_(uintptr_t, text) >> 3) % PERF_ACTIVITY_NAMES_];
     uint64_t             hash = UINT64_C(14695981039346656037);
     const char          *letter;
     char                 kept[PERF_NAME_MAX_ + 1], *plain = PERF_NULL_;
-    perf_out_            o = perf_out_open_(kept, sizeof kept);
+    perf_out_            out = perf_out_open_(kept, sizeof kept);
     perf_site_           site = PERF_ZERO;
 
     if (!text || !*text)
         text = "(kernel without a name)";
     for (letter = text; *letter; letter++)
         hash = (hash ^ PERF_CAST_(unsigned char, *letter)) * UINT64_C(1099511628211);
-    if (n->text == text && n->hash == hash && n->id)
-        return n->id;
-    if (g->demangle && !PERF_LIBC_(strncmp)(text, "_Z", 2) && letter - text < 4096)
-        plain = g->demangle(text, PERF_CAST_(char *, PERF_NULL_), PERF_CAST_(size_t *, PERF_NULL_),
-                            PERF_CAST_(int *, PERF_NULL_));
+    if (entry->text == text && entry->hash == hash && entry->id)
+        return entry->id;
+    if (activity->demangle && !PERF_LIBC_(strncmp)(text, "_Z", 2) && letter - text < 4096)
+        plain = activity->demangle(text, PERF_CAST_(char *, PERF_NULL_),
+                                   PERF_CAST_(size_t *, PERF_NULL_), PERF_CAST_(int *, PERF_NULL_));
     if (plain)
         perf_activity_bare_(plain);
-    perf_activity_put_name_(&o, plain ? plain : text, hash);
+    perf_activity_put_name_(&out, plain ? plain : text, hash);
     if (plain)
         __builtin_free(plain);
     site.name = kept;
     site.line = PERF_CAST_(uint32_t, PERF_KIND_DEVICE_) << 24;
-    n->id = perf_site_id_(r, &site);
-    n->text = text;
-    n->hash = hash;
-    return n->id;
+    entry->id = perf_site_id_(reg, &site);
+    entry->text = text;
+    entry->hash = hash;
+    return entry->id;
 }
 
 /* 0: a time is missing, or its length or its distance from the newest launch is over 30 years. */
-PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *g, const perf_activity_work_ *w)
+PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *activity,
+                                       const perf_activity_work_ *work)
 {
-    const uint64_t most = UINT64_C(1000000000000000000), now = g->newest.ns;
+    const uint64_t most = UINT64_C(1000000000000000000), now = activity->newest.ns;
 
-    return w->start && w->end >= w->start && w->end - w->start < most &&
-           w->start - now + most < 2 * most;
+    return work->start && work->end >= work->start && work->end - work->start < most &&
+           work->start - now + most < 2 * most;
 }
 
 /* Fills in where a record was launched, how long it waited, and `at`: when it began, in the host's
  * ticks, by the newest pair of both clocks. */
-PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *g, perf_activity_work_ *w)
+PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *activity, perf_activity_work_ *work)
 {
-    perf_activity_launched_ *launch = &g->launch[w->correlation % PERF_ACTIVITY_LAUNCHES_], now;
+    perf_activity_launched_ *launch =
+        &activity->launch[work->correlation % PERF_ACTIVITY_LAUNCHES_];
+    perf_activity_launched_  now;
     const uint64_t           key = PERF_ACQ_(&launch->key);
     const double             tick = perf_scope_tick_ns_(perf_registry_get_());
 
     now.begin = PERF_ACQ_(&launch->begin);
     now.ns = PERF_ACQ_(&launch->ns);
     now.took = PERF_ACQ_(&launch->took);
-    w->placed = key && key >> 32 == w->correlation && PERF_ACQ_(&launch->key) == key;
-    if (w->placed) {
-        g->newest = now;
-        w->scope = PERF_CAST_(uint32_t, key);
-        w->took = now.took;
-        if (w->start > now.ns)
-            w->waited = w->start - now.ns;
+    work->placed = key && key >> 32 == work->correlation && PERF_ACQ_(&launch->key) == key;
+    if (work->placed) {
+        activity->newest = now;
+        work->scope = PERF_CAST_(uint32_t, key);
+        work->took = now.took;
+        if (work->start > now.ns)
+            work->waited = work->start - now.ns;
     } else {
-        g->unplaced++;
-        w->scope = PERF_ACTIVITY_UNKNOWN_;
+        activity->unplaced++;
+        work->scope = PERF_ACTIVITY_UNKNOWN_;
     }
-    w->at = g->newest.begin + PERF_CAST_(uint64_t, PERF_CAST_(int64_t,
-            PERF_CAST_(double, PERF_CAST_(int64_t, w->start - g->newest.ns)) / tick));
+    work->at = activity->newest.begin + PERF_CAST_(uint64_t, PERF_CAST_(int64_t,
+               PERF_CAST_(double, PERF_CAST_(int64_t, work->start - activity->newest.ns)) / tick));
 }
 
 /* Into the report's row of its name, and the trace, where works of one stream that overlap stand
  * one behind the other.  0: there is no room. */
-PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *g, const perf_activity_work_ *w)
+PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *activity, const perf_activity_work_ *work)
 {
     const double          tick = perf_scope_tick_ns_(perf_registry_get_());
-    perf_activity_track_ *track = perf_activity_track_of_(g, w);
-    perf_cell_           *c = PERF_NULL_;
-    const double          length = PERF_CAST_(double, w->end - w->start) / tick + 0.5;
+    perf_activity_track_ *track = perf_activity_track_of_(activity, work);
+    perf_cell_           *cell = PERF_NULL_;
+    const double          length = PERF_CAST_(double, work->end - work->start) / tick + 0.5;
     const uint64_t        ticks = PERF_CAST_(uint64_t, length);
-    uint64_t              from = w->at, until = w->at + ticks;
+    uint64_t              from = work->at, until = work->at + ticks;
 
     if (track)
-        c = perf_track_cell_(track->recorder, w->name);
-    if (!c)
+        cell = perf_track_cell_(track->recorder, work->name);
+    if (!cell)
         return 0;
     if (from < track->until)
         from = track->until;
     if (until < from)
         until = from;
     track->until = until;
-    perf_track_add_(track->recorder, c, ticks, from, until - from, 1);
+    perf_track_add_(track->recorder, cell, ticks, from, until - from, 1);
     return 1;
 }
 
 /* The line of a stream; those beyond the 64th share the last one.  NULL: no memory. */
-PERF_COLD_FN_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *g,
-                                                            const perf_activity_work_ *w)
+PERF_COLD_FN_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *activity,
+                                                            const perf_activity_work_ *work)
 {
-    perf_activity_track_ *track = g->track;
+    perf_activity_track_ *track = activity->track;
     char                  title[32];
-    perf_out_             o = perf_out_open_(title, sizeof title);
+    perf_out_             out = perf_out_open_(title, sizeof title);
     uint32_t              i;
 
-    for (i = 0; i < g->tracks; i++, track++)
-        if (track->device == w->device && track->stream == w->stream)
+    for (i = 0; i < activity->tracks; i++, track++)
+        if (track->device == work->device && track->stream == work->stream)
             return track;
-    if (g->tracks == PERF_ACTIVITY_TRACKS_)
+    if (activity->tracks == PERF_ACTIVITY_TRACKS_)
         return track - 1;
-    perf_putf_(&o, "GPU %.0f kernels %.0f", PERF_CAST_(double, w->device),
-               PERF_CAST_(double, w->stream));
+    perf_putf_(&out, "GPU %.0f kernels %.0f", PERF_CAST_(double, work->device),
+               PERF_CAST_(double, work->stream));
     track->recorder = perf_track_make_(perf_registry_get_(), title);
     if (!track->recorder)
         return PERF_NULL_;
-    track->device = w->device;
-    track->stream = w->stream;
-    g->tracks++;
+    track->device = work->device;
+    track->stream = work->stream;
+    activity->tracks++;
     return track;
 }
 
 /* Adds a record to its device; those beyond the 16th device are in the rows only. */
-PERF_COLD_FN_ void perf_activity_device_add_(perf_activity_ *g, const perf_activity_work_ *w)
+PERF_COLD_FN_ void perf_activity_device_add_(perf_activity_ *activity,
+                                             const perf_activity_work_ *work)
 {
-    perf_activity_device_ *d = g->device;
+    perf_activity_device_ *device = activity->device;
     uint64_t               idle;
 
-    if (w->what == PERF_ACTIVITY_HOST_)         /* no device has worked                           */
+    if (work->what == PERF_ACTIVITY_HOST_)      /* no device has worked                           */
         return;
-    while (d->known && d->number != w->device && d < g->device + PERF_ACTIVITY_DEVICES_ - 1)
-        d++;
-    if (d->known && d->number != w->device) {
-        g->lineless++;
+    while (device->known && device->number != work->device &&
+           device < activity->device + PERF_ACTIVITY_DEVICES_ - 1)
+        device++;
+    if (device->known && device->number != work->device) {
+        activity->lineless++;
         return;
     }
-    if (!d->known) {
-        d->known = 1;
-        d->number = w->device;
-        d->first = d->upto = w->start;
-        g->devices++;
+    if (!device->known) {
+        device->known = 1;
+        device->number = work->device;
+        device->first = device->upto = work->start;
+        activity->devices++;
     }
-    if (d->count && w->placed && w->start > d->span[d->count - 1].to) {
-        idle = w->start - d->span[d->count - 1].to;
-        if (idle > w->waited)
-            d->starved += idle - w->waited;
+    if (device->count && work->placed && work->start > device->span[device->count - 1].to) {
+        idle = work->start - device->span[device->count - 1].to;
+        if (idle > work->waited)
+            device->starved += idle - work->waited;
     }
-    if (!d->busy && w->start < d->first)
-        d->first = d->upto = w->start;
-    d->sum += w->end - w->start;
-    if (w->what <= PERF_ACTIVITY_PEER_)
-        d->copies += w->end - w->start;
-    perf_activity_span_add_(d, w);
+    if (!device->busy && work->start < device->first)
+        device->first = device->upto = work->start;
+    device->sum += work->end - work->start;
+    if (work->what <= PERF_ACTIVITY_PEER_)
+        device->copies += work->end - work->start;
+    perf_activity_span_add_(device, work);
 }
 
 /* Puts one more time at work among the spans. */
-PERF_COLD_FN_ void perf_activity_span_add_(perf_activity_device_ *d, const perf_activity_work_ *w)
+PERF_COLD_FN_ void perf_activity_span_add_(perf_activity_device_ *device,
+                                           const perf_activity_work_ *work)
 {
-    perf_activity_span_ *span = d->span;
-    uint64_t             from = w->start, to = w->end;
-    uint32_t             i = d->count, last;
+    perf_activity_span_ *span = device->span;
+    uint64_t             from = work->start, to = work->end;
+    uint32_t             i = device->count, last;
 
-    if (from < d->upto)                         /* its beginning is summed already                */
-        from = d->upto;
+    if (from < device->upto)                    /* its beginning is summed already                */
+        from = device->upto;
     if (to <= from)
         return;
     while (i && span[i - 1].from > from)
@@ -638,62 +649,62 @@ PERF_COLD_FN_ void perf_activity_span_add_(perf_activity_device_ *d, const perf_
     if (i && span[i - 1].to >= from) {          /* the one before goes on                         */
         i--;
     } else {
-        PERF_LIBC_(memmove)(span + i + 1, span + i, (d->count - i) * sizeof *span);
-        d->count++;
+        PERF_LIBC_(memmove)(span + i + 1, span + i, (device->count - i) * sizeof *span);
+        device->count++;
         span[i].from = from;
         span[i].to = to;
-        span[i].name = w->name;
+        span[i].name = work->name;
     }
-    for (last = i; last + 1 < d->count && span[last + 1].from <= to; last++) {
+    for (last = i; last + 1 < device->count && span[last + 1].from <= to; last++) {
     }
     if (span[last].to > to)
         to = span[last].to;
     if (to > span[i].to)
         span[i].to = to;
-    PERF_LIBC_(memmove)(span + i + 1, span + last + 1, (d->count - last - 1) * sizeof *span);
-    d->count -= last - i;
-    if (d->count == PERF_ACTIVITY_SPANS_)
-        perf_activity_retire_(d);
+    PERF_LIBC_(memmove)(span + i + 1, span + last + 1, (device->count - last - 1) * sizeof *span);
+    device->count -= last - i;
+    if (device->count == PERF_ACTIVITY_SPANS_)
+        perf_activity_retire_(device);
 }
 
 /* Sums up the older half of the spans. */
-PERF_COLD_FN_ void perf_activity_retire_(perf_activity_device_ *d)
+PERF_COLD_FN_ void perf_activity_retire_(perf_activity_device_ *device)
 {
     const uint32_t half = PERF_ACTIVITY_SPANS_ / 2;
     uint64_t       gap;
     uint32_t       i;
 
     for (i = 0; i < half; i++) {
-        gap = d->span[i].from - d->upto;
-        d->busy += d->span[i].to - d->span[i].from;
-        d->gaps += gap > 0;
-        if (gap > d->longest) {
-            d->longest = gap;
-            d->longest_name = d->span[i].name;
+        gap = device->span[i].from - device->upto;
+        device->busy += device->span[i].to - device->span[i].from;
+        device->gaps += gap > 0;
+        if (gap > device->longest) {
+            device->longest = gap;
+            device->longest_name = device->span[i].name;
         }
-        d->upto = d->span[i].to;
+        device->upto = device->span[i].to;
     }
-    d->count -= half;
-    PERF_LIBC_(memmove)(d->span, d->span + half, d->count * sizeof *d->span);
+    device->count -= half;
+    PERF_LIBC_(memmove)(device->span, device->span + half, device->count * sizeof *device->span);
 }
 
 /* The row of a name and a scope; NULL: all are taken. */
-PERF_COLD_FN_ perf_activity_row_ *perf_activity_row_of_(perf_activity_ *g, uint32_t name,
+PERF_COLD_FN_ perf_activity_row_ *perf_activity_row_of_(perf_activity_ *activity, uint32_t name,
                                                         uint32_t scope)
 {
     uint32_t            at = (name * UINT32_C(2654435761) ^ scope * UINT32_C(40503)) >> 7;
     perf_activity_row_ *row;
 
     for (;; at++) {
-        row = &g->row[at % PERF_ACTIVITY_ROWS_];
+        row = &activity->row[at % PERF_ACTIVITY_ROWS_];
         if (row->name == name && row->scope == scope)
             return row;
         if (!row->name)
             break;
     }
-    if (g->rows >= PERF_ACTIVITY_ROWS_ - PERF_ACTIVITY_ROWS_ / 8)
+    if (activity->rows >= PERF_ACTIVITY_ROWS_ - PERF_ACTIVITY_ROWS_ / 8)
         return PERF_NULL_;
-    g->rows++;
+    activity->rows++;
     row->name = name;
     row->scope = scope;
     return row;
@@ -702,39 +713,40 @@ PERF_COLD_FN_ perf_activity_row_ *perf_activity_row_of_(perf_activity_ *g, uint3
 /* ---- what a report asks for ---- */
 
 /* Before a report or a trace: what the device has finished.  No lock is held meanwhile. */
-PERF_COLD_FN_ void perf_activity_collect_(perf_registry_ *r)
+PERF_COLD_FN_ void perf_activity_collect_(perf_registry_ *reg)
 {
-    perf_activity_ *g = perf_activity_seen_();
+    perf_activity_ *activity = perf_activity_seen_();
 
-    (void)r;
-    if (g && PERF_GET_(&g->on) == 1)
-        g->flush(g->used, 0);
+    (void)reg;
+    if (activity && PERF_GET_(&activity->on) == 1)
+        activity->flush(activity->used, 0);
 }
 
 /* Fetches first, so that no record from before comes in later. */
 PERF_COLD_FN_ void perf_activity_reset_(void)
 {
-    perf_activity_ *g = perf_activity_seen_();
+    perf_activity_ *activity = perf_activity_seen_();
 
-    if (!g || !perf_lock_word_(&g->lock, 1))
+    if (!activity || !perf_lock_word_(&activity->lock, 1))
         return;
-    g->birth = perf_scope_ticks_(perf_registry_get_());         /* no older record comes in       */
-    perf_unlock_(&g->lock);
+    activity->birth = perf_scope_ticks_(perf_registry_get_());  /* no older record comes in       */
+    perf_unlock_(&activity->lock);
     perf_activity_collect_(PERF_NULL_);
-    if (!perf_lock_word_(&g->lock, 1))
+    if (!perf_lock_word_(&activity->lock, 1))
         return;
-    PERF_LIBC_(memset)(g->row, 0, sizeof g->row);
-    PERF_LIBC_(memset)(g->device, 0, sizeof g->device);
-    g->rows = g->devices = 0;
-    g->untimed = g->dropped = g->unplaced = g->rowless = g->lineless = 0;
-    g->kernels = g->short_kernels = g->took = 0;
-    perf_unlock_(&g->lock);
+    PERF_LIBC_(memset)(activity->row, 0, sizeof activity->row);
+    PERF_LIBC_(memset)(activity->device, 0, sizeof activity->device);
+    activity->rows = activity->devices = 0;
+    activity->untimed = activity->dropped = activity->unplaced = activity->rowless =
+        activity->lineless = 0;
+    activity->kernels = activity->short_kernels = activity->took = 0;
+    perf_unlock_(&activity->lock);
 }
 
 /* The table of kernels and copies, a line a device, what is missing and why. */
-PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
+PERF_COLD_FN_ void perf_activity_report_(perf_out_ *out, int json)
 {
-    perf_activity_ *g = perf_activity_seen_();
+    perf_activity_ *activity = perf_activity_seen_();
     double          sum;
     uint32_t        i;
     const uint64_t *n[5];
@@ -745,73 +757,73 @@ PERF_COLD_FN_ void perf_activity_report_(perf_out_ *o, int json)
         "kernels and copies are in no row of the table: more than 1,792 pairs of name and scope",
         "kernels and copies of devices behind the 16th are in no line of a device"};
 
-    if (json || !g || !perf_lock_word_(&g->lock, 1))
+    if (json || !activity || !perf_lock_word_(&activity->lock, 1))
         return;
-    sum = perf_activity_sum_(g);
+    sum = perf_activity_sum_(activity);
     if (sum > 0) {
-        perf_activity_put_rows_(o, g, sum);
-        for (i = 0; i < g->devices; i++)
-            perf_activity_put_device_(o, &g->device[i], g->by);
-        perf_activity_put_share_(o, g, sum);
+        perf_activity_put_rows_(out, activity, sum);
+        for (i = 0; i < activity->devices; i++)
+            perf_activity_put_device_(out, &activity->device[i], activity->by);
+        perf_activity_put_share_(out, activity, sum);
     }
-    n[0] = &g->untimed;
-    n[1] = &g->dropped;
-    n[2] = &g->unplaced;
-    n[3] = &g->rowless;
-    n[4] = &g->lineless;
+    n[0] = &activity->untimed;
+    n[1] = &activity->dropped;
+    n[2] = &activity->unplaced;
+    n[3] = &activity->rowless;
+    n[4] = &activity->lineless;
     for (i = 0; i < 5; i++)
         if (*n[i])
-            perf_putf_(o, "note: %.0f %s\n", PERF_CAST_(double, *n[i]), what[i]);
-    if (*g->said)
-        perf_putf_(o, "note: no kernels from %s: %s\n", g->by, g->said);
-    perf_unlock_(&g->lock);
+            perf_putf_(out, "note: %.0f %s\n", PERF_CAST_(double, *n[i]), what[i]);
+    if (*activity->said)
+        perf_putf_(out, "note: no kernels from %s: %s\n", activity->by, activity->said);
+    perf_unlock_(&activity->lock);
 }
 
 /* The time of all rows, ns. */
-PERF_COLD_FN_ double perf_activity_sum_(const perf_activity_ *g)
+PERF_COLD_FN_ double perf_activity_sum_(const perf_activity_ *activity)
 {
     double   sum = 0;
     uint32_t i;
 
     for (i = 0; i < PERF_ACTIVITY_ROWS_; i++)
-        sum += PERF_CAST_(double, g->row[i].ns);
+        sum += PERF_CAST_(double, activity->row[i].ns);
     return sum;
 }
 
 #define PERF_ACTIVITY_SHOWN_ 20u        /* rows of the table                                      */
 
 /* The rows with most time, and how many there are beside them. */
-PERF_COLD_FN_ void perf_activity_put_rows_(perf_out_ *o, perf_activity_ *g, double sum)
+PERF_COLD_FN_ void perf_activity_put_rows_(perf_out_ *out, perf_activity_ *activity, double sum)
 {
     static const perf_column_ column[] = {
         {"kernel or copy", 40, 0, 0}, {"launched in", 20, 0, 0}, {"calls", 9, 0, 0},
         {"time", 10, 0, 0}, {"share %", 8, 0, 0}, {"mean", 10, 0, 0}, {"wait", 10, 'b', 0},
         {"bytes", 10, 'a', 0}};
-    perf_table_      table = perf_table_open_(o, column, 8);
+    perf_table_      table = perf_table_open_(out, column, 8);
     perf_activity_row_ *row;
     uint32_t         i;
 
     for (i = 0; i < PERF_ACTIVITY_ROWS_; i++)
-        g->row[i].shown = 0;
+        activity->row[i].shown = 0;
     perf_table_head_(&table);
     for (i = 0; i < PERF_ACTIVITY_SHOWN_; i++) {
-        row = perf_activity_most_(g);
+        row = perf_activity_most_(activity);
         if (!row)
             return;
         row->shown = 1;
         perf_activity_put_row_(&table, row, sum);
     }
-    if (g->rows > PERF_ACTIVITY_SHOWN_)
-        perf_putf_(o, "(%.0f shorter rows are left out)\n",
-                   PERF_CAST_(double, g->rows - PERF_ACTIVITY_SHOWN_));
+    if (activity->rows > PERF_ACTIVITY_SHOWN_)
+        perf_putf_(out, "(%.0f shorter rows are left out)\n",
+                   PERF_CAST_(double, activity->rows - PERF_ACTIVITY_SHOWN_));
 }
 
 /* The row with most time that was not shown yet, NULL: there is none. */
-PERF_COLD_FN_ perf_activity_row_ *perf_activity_most_(perf_activity_ *g)
+PERF_COLD_FN_ perf_activity_row_ *perf_activity_most_(perf_activity_ *activity)
 {
-    perf_activity_row_ *most = PERF_NULL_, *row = g->row;
+    perf_activity_row_ *most = PERF_NULL_, *row = activity->row;
 
-    for (; row < g->row + PERF_ACTIVITY_ROWS_; row++)
+    for (; row < activity->row + PERF_ACTIVITY_ROWS_; row++)
         if (row->name && !row->shown && (!most || row->ns > most->ns))
             most = row;
     return most;
@@ -850,40 +862,40 @@ PERF_COLD_FN_ const char *perf_activity_text_(uint32_t id)
     return PERF_ACQ_(&perf_registry_get_()->names)[id]->site.name;
 }
 
-PERF_COLD_FN_ void perf_activity_put_device_(perf_out_ *o, const perf_activity_device_ *d,
+PERF_COLD_FN_ void perf_activity_put_device_(perf_out_ *out, const perf_activity_device_ *device,
                                              const char *by)
 {
-    const perf_activity_whole_ whole = perf_activity_whole_of_(d);
+    const perf_activity_whole_ whole = perf_activity_whole_of_(device);
 
     if (!(whole.span > 0) || !(whole.sum > 0))
         return;
-    perf_putf_(o, "GPU %.0f by %s: busy %.1f %% of ", PERF_CAST_(double, d->number), by,
+    perf_putf_(out, "GPU %.0f by %s: busy %.1f %% of ", PERF_CAST_(double, device->number), by,
                100 * whole.busy / whole.span);
-    perf_put_ns_(o, whole.span);
-    perf_putf_(o, ", copies %.1f %% of that, %.1f %% overlapped; idle with nothing launched "
+    perf_put_ns_(out, whole.span);
+    perf_putf_(out, ", copies %.1f %% of that, %.1f %% overlapped; idle with nothing launched "
                "%.1f %%", 100 * whole.copies / whole.sum, 100 * (1 - whole.busy / whole.sum),
                100 * whole.starved / whole.span);
     if (whole.gaps) {
-        perf_putf_(o, "; %.0f gaps, the longest ", PERF_CAST_(double, whole.gaps));
-        perf_put_ns_(o, whole.longest);
-        perf_put_(o, " before ");
-        (void)perf_put_cut_(o, perf_activity_text_(whole.longest_name), 40);
+        perf_putf_(out, "; %.0f gaps, the longest ", PERF_CAST_(double, whole.gaps));
+        perf_put_ns_(out, whole.longest);
+        perf_put_(out, " before ");
+        (void)perf_put_cut_(out, perf_activity_text_(whole.longest_name), 40);
     }
-    perf_put_char_(o, '\n');
+    perf_put_char_(out, '\n');
 }
 
 /* How much of the time is in the three names with most, and how many there are.  A name may have
  * many rows, one for each scope. */
-PERF_COLD_FN_ void perf_activity_put_share_(perf_out_ *o, perf_activity_ *g, double sum)
+PERF_COLD_FN_ void perf_activity_put_share_(perf_out_ *out, perf_activity_ *activity, double sum)
 {
-    perf_activity_row_ *first, *row, *end = g->row + PERF_ACTIVITY_ROWS_;
+    perf_activity_row_ *first, *row, *end = activity->row + PERF_ACTIVITY_ROWS_;
     double              most[3] = {0, 0, 0}, ns;
     uint32_t            names = 0;
     int                 i, k;
 
-    for (row = g->row; row < end; row++)
+    for (row = activity->row; row < end; row++)
         row->shown = 0;
-    for (first = g->row; first < end; first++) {
+    for (first = activity->row; first < end; first++) {
         if (!first->name || first->shown)
             continue;
         for (ns = 0, row = first; row < end; row++)
@@ -899,64 +911,65 @@ PERF_COLD_FN_ void perf_activity_put_share_(perf_out_ *o, perf_activity_ *g, dou
         if (i < 3)
             most[i] = ns;
     }
-    perf_putf_(o, "kernels: %.1f %% of the device's time in %.0f of %.0f names",
+    perf_putf_(out, "kernels: %.1f %% of the device's time in %.0f of %.0f names",
                100 * (most[0] + most[1] + most[2]) / sum,
                PERF_CAST_(double, names < 3 ? names : 3), PERF_CAST_(double, names));
-    if (g->kernels)
-        perf_putf_(o, "; %.1f %% of kernels ran shorter than their launch took",
-                   100 * PERF_CAST_(double, g->short_kernels) / PERF_CAST_(double, g->kernels));
-    perf_put_char_(o, '\n');
+    if (activity->kernels)
+        perf_putf_(out, "; %.1f %% of kernels ran shorter than their launch took",
+                   100 * PERF_CAST_(double, activity->short_kernels) /
+                   PERF_CAST_(double, activity->kernels));
+    perf_put_char_(out, '\n');
 }
 
 /* From the busiest device.  It covers all work, so it outranks what scopes tell. */
-PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *e, double total_ns)
+PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *evidence, double total_ns)
 {
-    perf_activity_      *g = perf_activity_seen_();
+    perf_activity_      *activity = perf_activity_seen_();
     perf_activity_whole_ whole, most = PERF_ZERO;
     uint32_t             i;
 
-    if (!g || !(total_ns > 0) || !perf_lock_word_(&g->lock, 1))
+    if (!activity || !(total_ns > 0) || !perf_lock_word_(&activity->lock, 1))
         return;
-    for (i = 0; i < g->devices; i++) {
-        whole = perf_activity_whole_of_(&g->device[i]);
+    for (i = 0; i < activity->devices; i++) {
+        whole = perf_activity_whole_of_(&activity->device[i]);
         if (whole.busy > most.busy)
             most = whole;
     }
-    perf_unlock_(&g->lock);
+    perf_unlock_(&activity->lock);
     if (!(most.busy > 0))
         return;
-    e->measured = 2;
-    e->busy = perf_least_(most.busy / total_ns, 1);
-    e->starved = perf_least_(most.starved / total_ns, 1);
-    e->copies = most.copies / most.sum;
+    evidence->measured = 2;
+    evidence->busy = perf_least_(most.busy / total_ns, 1);
+    evidence->starved = perf_least_(most.starved / total_ns, 1);
+    evidence->copies = most.copies / most.sum;
 }
 
 /* A device over its spans, those in the sums and those still open. */
-PERF_COLD_FN_ perf_activity_whole_ perf_activity_whole_of_(const perf_activity_device_ *d)
+PERF_COLD_FN_ perf_activity_whole_ perf_activity_whole_of_(const perf_activity_device_ *device)
 {
     perf_activity_whole_ whole = PERF_ZERO;
-    uint64_t             busy = d->busy, upto = d->upto, longest = d->longest, gap;
+    uint64_t             busy = device->busy, upto = device->upto, longest = device->longest, gap;
     uint32_t             i;
 
-    whole.gaps = d->gaps;
-    whole.longest_name = d->longest_name;
-    for (i = 0; i < d->count; i++) {
-        gap = d->span[i].from - upto;
-        busy += d->span[i].to - d->span[i].from;
+    whole.gaps = device->gaps;
+    whole.longest_name = device->longest_name;
+    for (i = 0; i < device->count; i++) {
+        gap = device->span[i].from - upto;
+        busy += device->span[i].to - device->span[i].from;
         whole.gaps += gap > 0;
         if (gap > longest) {
             longest = gap;
-            whole.longest_name = d->span[i].name;
+            whole.longest_name = device->span[i].name;
         }
-        upto = d->span[i].to;
+        upto = device->span[i].to;
     }
     whole.longest = PERF_CAST_(double, longest);
     whole.busy = PERF_CAST_(double, busy);
-    whole.span = PERF_CAST_(double, upto - d->first);
-    whole.sum = PERF_CAST_(double, d->sum);
-    whole.copies = PERF_CAST_(double, d->copies);
+    whole.span = PERF_CAST_(double, upto - device->first);
+    whole.sum = PERF_CAST_(double, device->sum);
+    whole.copies = PERF_CAST_(double, device->copies);
     whole.idle = whole.span - whole.busy;
-    whole.starved = PERF_CAST_(double, d->starved);
+    whole.starved = PERF_CAST_(double, device->starved);
     if (whole.starved > whole.idle)
         whole.starved = whole.idle;
     return whole;

@@ -153,8 +153,8 @@ static perf_auto_object_ *perf_auto_objects_;   /* atomic; newest first         
 /* Called for each program and object that is loaded. */
 PERF_COLD_FN_ int perf_auto_visit_(struct perf_auto_image_ *image, size_t size, void *data)
 {
-    perf_auto_where_                *w = PERF_CAST_(perf_auto_where_ *, data);
-    const struct perf_auto_segment_ *s = image->segment, *end = s + image->segments;
+    perf_auto_where_                *where = PERF_CAST_(perf_auto_where_ *, data);
+    const struct perf_auto_segment_ *segment = image->segment, *end = segment + image->segments;
     const char                      *path = PERF_AUTO_PROGRAM_;
     size_t                           length;
 
@@ -162,118 +162,122 @@ PERF_COLD_FN_ int perf_auto_visit_(struct perf_auto_image_ *image, size_t size, 
     if (image->name && *image->name)            /* else the program                               */
         path = image->name;
     length = PERF_LIBC_(strlen)(path);
-    for (; s != end; s++) {
-        const uint64_t first = image->base + s->address;
+    for (; segment != end; segment++) {
+        const uint64_t first = image->base + segment->address;
 
-        if (s->type != 1 || w->address < first || w->address - first >= s->bytes)   /* PT_LOAD    */
+        if (segment->type != 1 || where->address < first || /* not PT_LOAD */
+            where->address - first >= segment->bytes)
             continue;
-        w->found.base = image->base;
-        w->found.first = first;
-        w->found.last = first + s->bytes;
-        if (length < sizeof w->found.path)
-            PERF_LIBC_(memcpy)(w->found.path, path, length + 1);
+        where->found.base = image->base;
+        where->found.first = first;
+        where->found.last = first + segment->bytes;
+        if (length < sizeof where->found.path)
+            PERF_LIBC_(memcpy)(where->found.path, path, length + 1);
         return 1;
     }
     return 0;
 }
 
 /* Maps a file to read it.  Leaves `file` NULL if that cannot be done. */
-PERF_COLD_FN_ void perf_auto_map_file_(perf_auto_object_ *o)
+PERF_COLD_FN_ void perf_auto_map_file_(perf_auto_object_ *object)
 {
-    int   fd = *o->path ? perf_open_(o->path, 0x80000) : -1;            /* O_RDONLY | O_CLOEXEC   */
+    int   fd = *object->path ? perf_open_(object->path, 0x80000) : -1;  /* O_RDONLY | O_CLOEXEC   */
     long  bytes;
-    void *p;
+    void *memory;
 
     if (fd < 0)
         return;
     bytes = perf_lseek_(fd, 0, 2);              /* SEEK_END                                       */
     if (bytes >= PERF_CAST_(long, sizeof(perf_elf_header_))) {
-        p = perf_mmap_(PERF_NULL_, PERF_CAST_(size_t, bytes), 1, 2, fd, 0);     /* read, private  */
-        if (PERF_PTR_(intptr_t, p) != -1) {
-            o->file = PERF_CAST_(const char *, p);
-            o->file_bytes = PERF_CAST_(uint64_t, bytes);
+        memory = perf_mmap_(PERF_NULL_, PERF_CAST_(size_t, bytes), 1, 2, fd, 0); /* read, private */
+        if (PERF_PTR_(intptr_t, memory) != -1) {
+            object->file = PERF_CAST_(const char *, memory);
+            object->file_bytes = PERF_CAST_(uint64_t, bytes);
         }
     }
     (void)perf_close_(fd);
 }
 
 /* `bytes` of the file from `offset` on; NULL: it is shorter, or they are not aligned. */
-PERF_COLD_FN_ const void *perf_auto_part_(const perf_auto_object_ *o, uint64_t offset,
+PERF_COLD_FN_ const void *perf_auto_part_(const perf_auto_object_ *object, uint64_t offset,
                                           uint64_t bytes)
 {
-    if (offset > o->file_bytes || bytes > o->file_bytes - offset || offset % 8)
+    if (offset > object->file_bytes || bytes > object->file_bytes - offset || offset % 8)
         return PERF_NULL_;
-    return o->file + offset;
+    return object->file + offset;
 }
 
 /* Finds the table of symbols of the given type, and its names. */
-PERF_COLD_FN_ void perf_auto_table_(perf_auto_object_ *o, uint32_t type)
+PERF_COLD_FN_ void perf_auto_table_(perf_auto_object_ *object, uint32_t type)
 {
-    const perf_elf_header_  *h = PERF_CAST_(const perf_elf_header_ *,
-                                            perf_auto_part_(o, 0, sizeof *h));
-    const perf_elf_section_ *all, *s, *names;
+    const perf_elf_header_  *header = PERF_CAST_(const perf_elf_header_ *,
+                                                 perf_auto_part_(object, 0, sizeof *header));
+    const perf_elf_section_ *all, *section, *names;
     uint64_t                 sections, i;
 
-    if (!h || PERF_LIBC_(memcmp)(h->id, "\177ELF\2", 5) || h->section_bytes != sizeof *s)
+    if (!header || PERF_LIBC_(memcmp)(header->id, "\177ELF\2", 5) ||
+        header->section_bytes != sizeof *section)
         return;
-    all = PERF_CAST_(const perf_elf_section_ *, perf_auto_part_(o, h->sections_at, sizeof *s));
+    all = PERF_CAST_(const perf_elf_section_ *,
+                     perf_auto_part_(object, header->sections_at, sizeof *section));
     if (!all)
         return;
-    sections = h->sections;
+    sections = header->sections;
     if (!sections)                              /* more than fit: the first one says it           */
         sections = all->bytes;
-    if (sections > o->file_bytes / sizeof *s ||
-        !perf_auto_part_(o, h->sections_at, sections * sizeof *s))
+    if (sections > object->file_bytes / sizeof *section ||
+        !perf_auto_part_(object, header->sections_at, sections * sizeof *section))
         return;
     for (i = 0; i < sections; i++) {
-        s = &all[i];
-        if (s->type != type || s->link >= sections)
+        section = &all[i];
+        if (section->type != type || section->link >= sections)
             continue;
-        names = &all[s->link];
-        if (names->offset > o->file_bytes || names->bytes > o->file_bytes - names->offset ||
-            !names->bytes)
+        names = &all[section->link];
+        if (names->offset > object->file_bytes ||
+            names->bytes > object->file_bytes - names->offset || !names->bytes)
             continue;
-        o->symbol = PERF_CAST_(const perf_elf_symbol_ *,
-                               perf_auto_part_(o, s->offset, s->bytes));
-        o->symbols = o->symbol ? s->bytes / sizeof *o->symbol : 0;
-        o->text = o->file + names->offset;
-        o->text_bytes = names->bytes;
-        if (o->text[o->text_bytes - 1])         /* a text without an end                          */
-            o->symbols = 0;
+        object->symbol = PERF_CAST_(const perf_elf_symbol_ *,
+                                    perf_auto_part_(object, section->offset, section->bytes));
+        object->symbols = object->symbol ? section->bytes / sizeof *object->symbol : 0;
+        object->text = object->file + names->offset;
+        object->text_bytes = names->bytes;
+        if (object->text[object->text_bytes - 1]) /* a text without an end                        */
+            object->symbols = 0;
     }
 }
 
 /* The place of an address in the table `at`: its symbol's, or a free one. */
-PERF_COLD_FN_ uint32_t *perf_auto_symbol_at_(const perf_auto_object_ *o, uint64_t value)
+PERF_COLD_FN_ uint32_t *perf_auto_symbol_at_(const perf_auto_object_ *object, uint64_t value)
 {
-    uint64_t i = (value >> 4 ^ value >> 18) & o->mask;
+    uint64_t i = (value >> 4 ^ value >> 18) & object->mask;
 
-    while (o->at[i] && o->symbol[o->at[i]].value != value)
-        i = (i + 1) & o->mask;
-    return &o->at[i];
+    while (object->at[i] && object->symbol[object->at[i]].value != value)
+        i = (i + 1) & object->mask;
+    return &object->at[i];
 }
 
 /* Enters all functions of an object in `at`. */
-PERF_COLD_FN_ void perf_auto_index_(perf_auto_object_ *o)
+PERF_COLD_FN_ void perf_auto_index_(perf_auto_object_ *object)
 {
     uint64_t  room = 64, i;
     uint32_t *place;
 
-    if (o->symbols > UINT32_MAX)
-        o->symbols = 0;
-    while (room < 2 * o->symbols)
+    if (object->symbols > UINT32_MAX)
+        object->symbols = 0;
+    while (room < 2 * object->symbols)
         room *= 2;
-    o->at = PERF_CAST_(uint32_t *, perf_pages_(PERF_CAST_(size_t, room * sizeof *o->at), 0));
-    o->mask = room - 1;
-    if (!o->at)
-        o->symbols = 0;
-    for (i = 1; i < o->symbols; i++) {
-        const perf_elf_symbol_ *s = &o->symbol[i];
+    object->at =
+        PERF_CAST_(uint32_t *, perf_pages_(PERF_CAST_(size_t, room * sizeof *object->at), 0));
+    object->mask = room - 1;
+    if (!object->at)
+        object->symbols = 0;
+    for (i = 1; i < object->symbols; i++) {
+        const perf_elf_symbol_ *symbol = &object->symbol[i];
 
-        if (PERF_ELF_KIND_(s) != PERF_ELF_IS_FUNCTION_ || !s->section || !s->value ||
-            s->name >= o->text_bytes)
+        if (PERF_ELF_KIND_(symbol) != PERF_ELF_IS_FUNCTION_ || !symbol->section || !symbol->value ||
+            symbol->name >= object->text_bytes)
             continue;
-        place = perf_auto_symbol_at_(o, s->value);
+        place = perf_auto_symbol_at_(object, symbol->value);
         if (!*place)
             *place = PERF_CAST_(uint32_t, i);
     }
@@ -283,63 +287,64 @@ PERF_COLD_FN_ void perf_auto_index_(perf_auto_object_ *o)
  * it at once add it twice, which harms nobody.                                                   */
 PERF_COLD_FN_ perf_auto_object_ *perf_auto_object_read_(const perf_auto_object_ *found)
 {
-    perf_auto_object_ *o = PERF_CAST_(perf_auto_object_ *, perf_pages_(sizeof *o, 0));
+    perf_auto_object_ *object = PERF_CAST_(perf_auto_object_ *, perf_pages_(sizeof *object, 0));
 
-    if (!o)
+    if (!object)
         return PERF_NULL_;
-    *o = *found;
-    perf_auto_map_file_(o);
-    if (o->file) {
-        perf_auto_table_(o, PERF_ELF_SYMBOLS_);
-        if (!o->symbols)                        /* stripped                                       */
-            perf_auto_table_(o, PERF_ELF_DYNAMIC_);
-        perf_auto_index_(o);
+    *object = *found;
+    perf_auto_map_file_(object);
+    if (object->file) {
+        perf_auto_table_(object, PERF_ELF_SYMBOLS_);
+        if (!object->symbols)                   /* stripped                                       */
+            perf_auto_table_(object, PERF_ELF_DYNAMIC_);
+        perf_auto_index_(object);
     }
-    o->next = PERF_ACQ_(&perf_auto_objects_);
-    while (!__atomic_compare_exchange_n(&perf_auto_objects_, &o->next, o, 0, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE)) {
+    object->next = PERF_ACQ_(&perf_auto_objects_);
+    while (!__atomic_compare_exchange_n(&perf_auto_objects_, &object->next, object, 0,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
     }
-    return o;
+    return object;
 }
 
 /* An object in which the main thread names a function stays loaded: where it was, another one would
  * get its names.  Not in other threads: a constructor, with the loader's lock, may wait for one. */
-PERF_COLD_FN_ void perf_auto_pin_(perf_auto_object_ *o)
+PERF_COLD_FN_ void perf_auto_pin_(perf_auto_object_ *object)
 {
-    if (PERF_GET_(&o->pinned) || perf_thread_id_() != perf_process_id_())
+    if (PERF_GET_(&object->pinned) || perf_thread_id_() != perf_process_id_())
         return;
-    PERF_SET_(&o->pinned, 1u);
-    if (perf_dlopen_ && *o->path && PERF_LIBC_(strcmp)(o->path, PERF_AUTO_PROGRAM_))
-        (void)perf_dlopen_(o->path, 0x1005);    /* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE        */
+    PERF_SET_(&object->pinned, 1u);
+    if (perf_dlopen_ && *object->path && PERF_LIBC_(strcmp)(object->path, PERF_AUTO_PROGRAM_))
+        (void)perf_dlopen_(object->path, 0x1005); /* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE      */
 }
 
 /* The object of an address; NULL: none, or no memory.  The loader is asked. */
 PERF_COLD_FN_ perf_auto_object_ *perf_auto_object_of_(uint64_t address)
 {
-    perf_auto_object_ *o = PERF_ACQ_(&perf_auto_objects_);
-    perf_auto_where_   w = PERF_ZERO;
+    perf_auto_object_ *object = PERF_ACQ_(&perf_auto_objects_);
+    perf_auto_where_   where = PERF_ZERO;
 
-    while (o && (address < o->first || address >= o->last))
-        o = o->next;
-    w.address = address;
-    if (!o)
-        (void)perf_auto_walk_(perf_auto_visit_, &w);
-    if (w.found.last)
-        o = perf_auto_object_read_(&w.found);
-    if (o)
-        perf_auto_pin_(o);
-    return o;
+    while (object && (address < object->first || address >= object->last))
+        object = object->next;
+    where.address = address;
+    if (!object)
+        (void)perf_auto_walk_(perf_auto_visit_, &where);
+    if (where.found.last)
+        object = perf_auto_object_read_(&where.found);
+    if (object)
+        perf_auto_pin_(object);
+    return object;
 }
 
 /* The source file of a static function: the last symbol of that kind before it. */
-PERF_COLD_FN_ const char *perf_auto_source_(const perf_auto_object_ *o, uint64_t i)
+PERF_COLD_FN_ const char *perf_auto_source_(const perf_auto_object_ *object, uint64_t i)
 {
-    if (!PERF_ELF_LOCAL_(&o->symbol[i]))
+    if (!PERF_ELF_LOCAL_(&object->symbol[i]))
         return PERF_NULL_;
     while (i-- > 0)
-        if (PERF_ELF_KIND_(&o->symbol[i]) == PERF_ELF_IS_FILE_) {
-            const uint32_t name = o->symbol[i].name;
-            return name < o->text_bytes && o->text[name] ? o->text + name : PERF_NULL_;
+        if (PERF_ELF_KIND_(&object->symbol[i]) == PERF_ELF_IS_FILE_) {
+            const uint32_t name = object->symbol[i].name;
+            return name < object->text_bytes && object->text[name] ? object->text + name :
+                   PERF_NULL_;
         }
     return PERF_NULL_;
 }
@@ -348,27 +353,27 @@ PERF_COLD_FN_ const char *perf_auto_source_(const perf_auto_object_ *o, uint64_t
 PERF_COLD_FN_ void perf_auto_look_up_(perf_auto_name_ *name, const void *function)
 {
     const uint64_t           address = PERF_PTR_(uintptr_t, function);
-    const perf_auto_object_ *o = perf_auto_object_of_(address);
+    const perf_auto_object_ *object = perf_auto_object_of_(address);
     const char              *last;
     size_t                   length;
     uint32_t                 i;
 
-    if (!o)
+    if (!object)
         return;
-    last = PERF_LIBC_(strrchr)(o->path, '/');
-    last = last ? last + 1 : o->path;
+    last = PERF_LIBC_(strrchr)(object->path, '/');
+    last = last ? last + 1 : object->path;
     length = PERF_LIBC_(strlen)(last);
     if (length >= sizeof name->object)
         length = sizeof name->object - 1;
     PERF_LIBC_(memcpy)(name->object, last, length);
-    if (!o->symbols)
+    if (!object->symbols)
         return;
-    i = *perf_auto_symbol_at_(o, address - o->base);
+    i = *perf_auto_symbol_at_(object, address - object->base);
     if (!i)
         return;
-    name->raw = o->text + o->symbol[i].name;
-    name->source = perf_auto_source_(o, i);
-    name->bytes = o->symbol[i].bytes;
+    name->raw = object->text + object->symbol[i].name;
+    name->source = perf_auto_source_(object, i);
+    name->bytes = object->symbol[i].bytes;
 }
 #else
 PERF_COLD_FN_ void perf_auto_look_up_(perf_auto_name_ *name, const void *function)
@@ -396,7 +401,7 @@ PERF_COLD_FN_ const char *perf_auto_tail_(const char *raw)
 /* Makes the text of a name: C++ names as they are written, an address where there is none. */
 PERF_COLD_FN_ void perf_auto_text_(perf_auto_name_ *name, const void *function)
 {
-    perf_out_ o = perf_out_open_(name->text, sizeof name->text);
+    perf_out_ out = perf_out_open_(name->text, sizeof name->text);
     uint64_t  address = PERF_PTR_(uintptr_t, function);
     int       shift = 60;
 #if PERF_NOTES_
@@ -405,14 +410,14 @@ PERF_COLD_FN_ void perf_auto_text_(perf_auto_name_ *name, const void *function)
 #endif
 
     if (!name->raw) {
-        perf_put_(&o, "0x");
+        perf_put_(&out, "0x");
         while (shift > 0 && !(address >> shift))
             shift -= 4;
         for (; shift >= 0; shift -= 4)
-            perf_put_char_(&o, "0123456789abcdef"[address >> shift & 15]);
+            perf_put_char_(&out, "0123456789abcdef"[address >> shift & 15]);
         return;
     }
-    perf_put_n_(&o, name->raw, PERF_CAST_(size_t, perf_auto_tail_(name->raw) - name->raw));
+    perf_put_n_(&out, name->raw, PERF_CAST_(size_t, perf_auto_tail_(name->raw) - name->raw));
 #if PERF_NOTES_
     if (PERF_PTR_(uintptr_t, &perf_demangle_) == 0 || PERF_LIBC_(strncmp)(name->text, "_Z", 2))
         return;
@@ -509,12 +514,12 @@ PERF_COLD_FN_ int perf_auto_wanted_(const perf_auto_name_ *name)
 /* Reads digits; returns what follows them, NULL: there are none, or more than nine. */
 PERF_COLD_FN_ const char *perf_auto_number_(const char *text, uint32_t *number)
 {
-    const char *s = text;
+    const char *string = text;
 
     *number = 0;
-    while (*s >= '0' && *s <= '9' && s - text < 9)
-        *number = *number * 10 + PERF_CAST_(uint32_t, *s++ - '0');
-    return s == text ? PERF_CAST_(const char *, PERF_NULL_) : s;
+    while (*string >= '0' && *string <= '9' && string - text < 9)
+        *number = *number * 10 + PERF_CAST_(uint32_t, *string++ - '0');
+    return string == text ? PERF_CAST_(const char *, PERF_NULL_) : string;
 }
 
 /* Reads a duration such as "10us" into ns; 0: it is none. */
@@ -534,17 +539,17 @@ PERF_COLD_FN_ int perf_auto_duration_(const char *text, double *ns)
 }
 
 /* Takes one word of the variable; 0: it is none that we know. */
-PERF_COLD_FN_ int perf_auto_word_(perf_auto_filter_ *f, const char *word, char **to)
+PERF_COLD_FN_ int perf_auto_word_(perf_auto_filter_ *filter, const char *word, char **to)
 {
     const size_t bytes = PERF_LIBC_(strlen)(word) + 1;
     const char  *rest;
 
     if (!PERF_LIBC_(strncmp)(word, "depth=", 6)) {
-        rest = perf_auto_number_(word + 6, &f->depth);
+        rest = perf_auto_number_(word + 6, &filter->depth);
         return rest && !*rest;
     }
     if (!PERF_LIBC_(strncmp)(word, "least=", 6))
-        return perf_auto_duration_(word + 6, &f->least_ns);
+        return perf_auto_duration_(word + 6, &filter->least_ns);
     if (bytes == 1 || !PERF_LIBC_(strcmp)(word, "-"))
         return 0;
     if (PERF_LIBC_(strchr)(word, '=') && !PERF_LIBC_(strstr)(word, "operator"))
@@ -555,36 +560,36 @@ PERF_COLD_FN_ int perf_auto_word_(perf_auto_filter_ *f, const char *word, char *
 }
 
 /* Reads the variable PERF_AUTO, once.  Whoever comes while another thread reads does without. */
-PERF_COLD_FN_ void perf_auto_filter_read_(perf_registry_ *r)
+PERF_COLD_FN_ void perf_auto_filter_read_(perf_registry_ *reg)
 {
-    perf_auto_filter_ *f = &perf_auto_filter_v1_;
+    perf_auto_filter_ *filter = &perf_auto_filter_v1_;
     const char        *value = perf_getenv_("PERF_AUTO");
-    char              *word = f->words, *to = f->words, *end;
+    char              *word = filter->words, *to = filter->words, *end;
     size_t             length = value ? PERF_LIBC_(strlen)(value) : 0;
 
-    if (!perf_claim_(&f->state, 0, 1))
+    if (!perf_claim_(&filter->state, 0, 1))
         return;
-    if (length > sizeof f->words - 2) {
-        length = sizeof f->words - 2;
-        perf_fail_(r, PERF_ELIMIT);
+    if (length > sizeof filter->words - 2) {
+        length = sizeof filter->words - 2;
+        perf_fail_(reg, PERF_ELIMIT);
     }
     if (value)
-        PERF_LIBC_(memcpy)(f->words, value, length);
-    f->depth = UINT32_MAX;
+        PERF_LIBC_(memcpy)(filter->words, value, length);
+    filter->depth = UINT32_MAX;
     while (*word) {
         end = word;
         while (*end && *end != ',')
             end++;
         length = PERF_CAST_(size_t, end - word) + (*end == ',');
         *end = '\0';
-        if (!perf_auto_word_(f, word, &to))
-            perf_fail_(r, PERF_EINVAL);
+        if (!perf_auto_word_(filter, word, &to))
+            perf_fail_(reg, PERF_EINVAL);
         word += length;
     }
     *to = '\0';
-    if (f->least_ns > 0)
-        f->least = PERF_CAST_(uint64_t, f->least_ns / perf_scope_tick_ns_(r));
-    PERF_REL_(&f->state, 2u);
+    if (filter->least_ns > 0)
+        filter->least = PERF_CAST_(uint64_t, filter->least_ns / perf_scope_tick_ns_(reg));
+    PERF_REL_(&filter->state, 2u);
 }
 
 /* ---- the name of each function ---- */
@@ -616,7 +621,7 @@ PERF_INLINE_FN_ perf_auto_known_ *perf_auto_known_at_(perf_auto_map_ *map, const
 }
 
 /* Makes room for one more; NULL: no memory.  The lock is held. */
-PERF_COLD_FN_ perf_auto_map_ *perf_auto_map_room_(perf_registry_ *r)
+PERF_COLD_FN_ perf_auto_map_ *perf_auto_map_room_(perf_registry_ *reg)
 {
     perf_auto_map_ *old = perf_auto_map_v1_, *map;
     uint32_t        room = 512, i;
@@ -625,7 +630,7 @@ PERF_COLD_FN_ perf_auto_map_ *perf_auto_map_room_(perf_registry_ *r)
         return old;
     if (old)
         room = 2 * (old->mask + 1);
-    map = PERF_CAST_(perf_auto_map_ *, perf_keep_(r, sizeof *map + room * sizeof *map->known));
+    map = PERF_CAST_(perf_auto_map_ *, perf_keep_(reg, sizeof *map + room * sizeof *map->known));
     if (!map)
         return PERF_NULL_;
     map->mask = room - 1;
@@ -639,53 +644,53 @@ PERF_COLD_FN_ perf_auto_map_ *perf_auto_map_room_(perf_registry_ *r)
 
 /* The site of a name.  Two static functions of one name: the second has its file in it.  NULL: no
  * memory.                                                                                        */
-PERF_COLD_FN_ perf_site_ *perf_auto_intern_(perf_registry_ *r, const perf_auto_name_ *name)
+PERF_COLD_FN_ perf_site_ *perf_auto_intern_(perf_registry_ *reg, const perf_auto_name_ *name)
 {
     perf_site_  site = {name->text, name->source, PERF_KIND_SCOPE_ << 24, 0};
     perf_site_ *found;
     char        both[512];
-    perf_out_   o = perf_out_open_(both, sizeof both);
+    perf_out_   out = perf_out_open_(both, sizeof both);
 
-    if (!perf_site_id_(r, &site))
+    if (!perf_site_id_(reg, &site))
         return PERF_NULL_;
-    found = &PERF_ACQ_(&r->names)[site.id]->site;
+    found = &PERF_ACQ_(&reg->names)[site.id]->site;
     if (!name->source || !found->file || !PERF_LIBC_(strcmp)(found->file, name->source))
         return found;
-    perf_put_(&o, name->text);
-    perf_put_(&o, " (");
-    perf_put_(&o, name->source);
-    perf_put_(&o, ")");
+    perf_put_(&out, name->text);
+    perf_put_(&out, " (");
+    perf_put_(&out, name->source);
+    perf_put_(&out, ")");
     site.name = both;
     site.id = 0;
-    if (!perf_site_id_(r, &site))
+    if (!perf_site_id_(reg, &site))
         return PERF_NULL_;
-    return &PERF_ACQ_(&r->names)[site.id]->site;
+    return &PERF_ACQ_(&reg->names)[site.id]->site;
 }
 
 /* Gives a function its name.  NULL: not now, as memory or the lock cannot be had. */
 PERF_COLD_FN_ const perf_auto_known_ *perf_auto_learn_(const void *function)
 {
-    perf_registry_   *r = perf_registry_get_();
+    perf_registry_   *reg = perf_registry_get_();
     perf_auto_name_   name = PERF_ZERO;
     perf_site_       *site = PERF_NULL_;
     perf_auto_map_   *map = PERF_NULL_;
     perf_auto_known_ *known = PERF_NULL_;
     int               was = PERF_ERRNO_, wanted;
 
-    if (!r)
+    if (!reg)
         return PERF_NULL_;
     if (PERF_ACQ_(&perf_auto_filter_v1_.state) != 2)
-        perf_auto_filter_read_(r);
+        perf_auto_filter_read_(reg);
     perf_auto_look_up_(&name, function);
     perf_auto_text_(&name, function);
     wanted = perf_auto_wanted_(&name);
     PERF_ERRNO_ = was;
     if (wanted)
-        site = perf_auto_intern_(r, &name);
-    if (!perf_lock_(r))
+        site = perf_auto_intern_(reg, &name);
+    if (!perf_lock_(reg))
         return PERF_NULL_;
     if (site || !wanted)
-        map = perf_auto_map_room_(r);
+        map = perf_auto_map_room_(reg);
     if (map) {
         known = perf_auto_known_at_(map, function);
         map->used += !known->function;
@@ -693,9 +698,9 @@ PERF_COLD_FN_ const perf_auto_known_ *perf_auto_learn_(const void *function)
         known->bytes = name.bytes;
         PERF_REL_(&known->function, function);
     }
-    perf_unlock_(&r->lock);
+    perf_unlock_(&reg->lock);
     if (!map)
-        perf_fail_(r, PERF_ENOMEM);
+        perf_fail_(reg, PERF_ENOMEM);
     return known;
 }
 
@@ -743,61 +748,61 @@ static PERF_THREAD_ uint32_t           perf_auto_starting_;
 /* Makes the caller's; NULL: no memory, or it is being made. */
 PERF_OUTLINE_FN_ perf_auto_thread_ *perf_auto_thread_get_(void)
 {
-    perf_auto_thread_ *a = PERF_NULL_;
-    perf_recorder_    *t;
+    perf_auto_thread_ *thread = PERF_NULL_;
+    perf_recorder_    *rec;
 
     if (perf_auto_starting_)
         return PERF_NULL_;
     perf_auto_starting_ = 1;
-    t = perf_recorder_get_();
-    if (t && !t->functions)
-        t->functions = perf_pages_(sizeof *a, 1);
-    if (t)
-        a = PERF_CAST_(perf_auto_thread_ *, t->functions);
-    if (t && !a)
-        perf_fail_(t->home, PERF_ENOMEM);
-    if (a) {                                    /* perhaps of a thread that has ended             */
-        a->inside = 0;
-        a->depth = 0;
-        a->beyond = 0;
+    rec = perf_recorder_get_();
+    if (rec && !rec->functions)
+        rec->functions = perf_pages_(sizeof *thread, 1);
+    if (rec)
+        thread = PERF_CAST_(perf_auto_thread_ *, rec->functions);
+    if (rec && !thread)
+        perf_fail_(rec->home, PERF_ENOMEM);
+    if (thread) {                               /* perhaps of a thread that has ended             */
+        thread->inside = 0;
+        thread->depth = 0;
+        thread->beyond = 0;
     }
-    perf_auto_self_ = a;
+    perf_auto_self_ = thread;
     perf_auto_starting_ = 0;
-    return a;
+    return thread;
 }
 
 /* Ends a span that is too short for the trace: the ring seems to be off meanwhile. */
-PERF_COLD_FN_ void perf_auto_end_short_(perf_span_ *s)
+PERF_COLD_FN_ void perf_auto_end_short_(perf_span_ *span)
 {
-    perf_recorder_ *t = s->rec;
-    const uint64_t  mask = t->ring_mask, limit = t->ring_limit;
+    perf_recorder_ *rec = span->rec;
+    const uint64_t  mask = rec->ring_mask, limit = rec->ring_limit;
 
-    PERF_SET_(&t->ring_mask, UINT64_C(0));
-    PERF_SET_(&t->ring_limit, UINT64_C(0));
-    perf_end_(s);
-    PERF_SET_(&t->ring_mask, mask);
-    PERF_SET_(&t->ring_limit, limit);
+    PERF_SET_(&rec->ring_mask, UINT64_C(0));
+    PERF_SET_(&rec->ring_limit, UINT64_C(0));
+    perf_end_(span);
+    PERF_SET_(&rec->ring_mask, mask);
+    PERF_SET_(&rec->ring_limit, limit);
 }
 
 /* Ends the innermost open function. */
-PERF_INLINE_FN_ void perf_auto_pop_(perf_auto_thread_ *a)
+PERF_INLINE_FN_ void perf_auto_pop_(perf_auto_thread_ *thread)
 {
-    perf_auto_frame_ *f = &a->frame[--a->depth];
+    perf_auto_frame_ *frame = &thread->frame[--thread->depth];
     const uint64_t    least = perf_auto_filter_v1_.least;
 
-    if (!f->recorded)
+    if (!frame->recorded)
         return;
-    if (PERF_UNLIKELY_(least && f->span.rec == PERF_SELF_ &&
-                       perf_scope_ticks_(f->span.rec->home) - f->span.start < least))
-        perf_auto_end_short_(&f->span);
+    if (PERF_UNLIKELY_(least && frame->span.rec == PERF_SELF_ &&
+                       perf_scope_ticks_(frame->span.rec->home) - frame->span.start < least))
+        perf_auto_end_short_(&frame->span);
     else
-        perf_end_(&f->span);
+        perf_end_(&frame->span);
 }
 
 /* Is an address in the code of an open function? */
-PERF_INLINE_FN_ int perf_auto_has_(const perf_auto_frame_ *f, const void *address)
+PERF_INLINE_FN_ int perf_auto_has_(const perf_auto_frame_ *frame, const void *address)
 {
-    return PERF_PTR_(uintptr_t, address) - PERF_PTR_(uintptr_t, f->function) < f->bytes;
+    return PERF_PTR_(uintptr_t, address) - PERF_PTR_(uintptr_t, frame->function) < frame->bytes;
 }
 
 /* A function that begins. */
@@ -808,93 +813,96 @@ typedef struct perf_auto_call_ {
 } perf_auto_call_;
 
 /* Is the innermost open function lower in the stack than one that it calls, or in its place?  */
-PERF_INLINE_FN_ int perf_auto_below_(const perf_auto_frame_ *f, const perf_auto_call_ *call)
+PERF_INLINE_FN_ int perf_auto_below_(const perf_auto_frame_ *frame, const perf_auto_call_ *call)
 {
-    return call->inlined ? f->place < call->place : f->place <= call->place;
+    return call->inlined ? frame->place < call->place : frame->place <= call->place;
 }
 
 /* How many open functions are the one around a call and those outside it; 0: it is none of the
- * innermost ones.  What is inlined in it counts with it, up to `a->depth`.                       */
-PERF_COLD_FN_ uint32_t perf_auto_around_(const perf_auto_thread_ *a, const perf_auto_call_ *call)
+ * innermost ones.  What is inlined in it counts with it, up to `thread->depth`.                  */
+PERF_COLD_FN_ uint32_t perf_auto_around_(const perf_auto_thread_ *thread,
+                                         const perf_auto_call_ *call)
 {
-    uint32_t i = a->depth, last = i > PERF_AUTO_SEARCH_ ? i - PERF_AUTO_SEARCH_ : 0;
+    uint32_t i = thread->depth, last = i > PERF_AUTO_SEARCH_ ? i - PERF_AUTO_SEARCH_ : 0;
 
-    while (i > last && !perf_auto_has_(&a->frame[i - 1], call->within))
+    while (i > last && !perf_auto_has_(&thread->frame[i - 1], call->within))
         i--;
     return i == last ? 0 : i;
 }
 
 /* A longjmp, or an exception in code of clang, leaves functions without a call of the hook.  Ends
  * those that cannot be running any more, now that a function begins.  The stack grows down.      */
-PERF_OUTLINE_FN_ void perf_auto_heal_(perf_auto_thread_ *a, const perf_auto_call_ *call)
+PERF_OUTLINE_FN_ void perf_auto_heal_(perf_auto_thread_ *thread, const perf_auto_call_ *call)
 {
-    const uint32_t          was = a->depth;
-    const perf_auto_frame_ *f = &a->frame[was - 1];
+    const uint32_t          was = thread->depth;
+    const perf_auto_frame_ *frame = &thread->frame[was - 1];
     uint32_t                stays;
 
-    while (a->depth && perf_auto_below_(f, call) && call->place - f->place < PERF_AUTO_NEAR_) {
-        perf_auto_pop_(a);
-        f--;
+    while (thread->depth && perf_auto_below_(frame, call) &&
+           call->place - frame->place < PERF_AUTO_NEAR_) {
+        perf_auto_pop_(thread);
+        frame--;
     }
-    stays = perf_auto_around_(a, call);
-    f = &a->frame[stays];
-    while (stays && stays < a->depth && a->depth == was && f->caller == f[-1].caller) {
+    stays = perf_auto_around_(thread, call);
+    frame = &thread->frame[stays];
+    while (stays && stays < thread->depth && thread->depth == was &&
+           frame->caller == frame[-1].caller) {
         stays++;                                /* inlined: unless a longjmp came to that frame   */
-        f++;
+        frame++;
     }
-    while (stays && a->depth > stays)
-        perf_auto_pop_(a);
-    if (a->depth < was)
-        a->beyond = 0;
+    while (stays && thread->depth > stays)
+        perf_auto_pop_(thread);
+    if (thread->depth < was)
+        thread->beyond = 0;
 }
 
 /* Counts calls that were not recorded. */
-PERF_COLD_FN_ void perf_auto_tell_lost_(perf_auto_thread_ *a)
+PERF_COLD_FN_ void perf_auto_tell_lost_(perf_auto_thread_ *thread)
 {
-    perf_recorder_ *t = PERF_SELF_;
+    perf_recorder_ *rec = PERF_SELF_;
 
-    if (t && t->home)
-        PERF_ADD_(t->losses[PERF_LOSS_LOST_], a->lost);
-    a->lost = 0;
+    if (rec && rec->home)
+        PERF_ADD_(rec->losses[PERF_LOSS_LOST_], thread->lost);
+    thread->lost = 0;
 }
 
 /* `hook`: where the hook returns to. */
-PERF_INLINE_FN_ void perf_auto_begin_(perf_auto_thread_ *a, const void *function,
+PERF_INLINE_FN_ void perf_auto_begin_(perf_auto_thread_ *thread, const void *function,
                                       const void *caller, const void *hook, uintptr_t place)
 {
     const perf_auto_known_ *known = perf_auto_of_(function);
     perf_auto_call_         call;
-    perf_auto_frame_       *f = &a->frame[a->depth];
+    perf_auto_frame_       *frame = &thread->frame[thread->depth];
 
     if (known && !known->site)
         return;
     if (PERF_UNLIKELY_(!known)) {
-        a->lost++;
+        thread->lost++;
         return;
     }
     call.inlined = PERF_PTR_(uintptr_t, hook) - PERF_PTR_(uintptr_t, function) >= known->bytes;
     call.within = call.inlined ? hook : caller;
     call.place = place;
-    if (PERF_UNLIKELY_(a->depth && (!perf_auto_has_(f - 1, call.within) ||
-                                    perf_auto_below_(f - 1, &call)))) {
-        perf_auto_heal_(a, &call);
-        f = &a->frame[a->depth];
+    if (PERF_UNLIKELY_(thread->depth && (!perf_auto_has_(frame - 1, call.within) ||
+                                         perf_auto_below_(frame - 1, &call)))) {
+        perf_auto_heal_(thread, &call);
+        frame = &thread->frame[thread->depth];
     }
-    if (PERF_UNLIKELY_(a->lost))
-        perf_auto_tell_lost_(a);
-    if (PERF_UNLIKELY_(a->depth == PERF_AUTO_FRAMES_)) {
-        a->beyond++;
-        a->lost++;
+    if (PERF_UNLIKELY_(thread->lost))
+        perf_auto_tell_lost_(thread);
+    if (PERF_UNLIKELY_(thread->depth == PERF_AUTO_FRAMES_)) {
+        thread->beyond++;
+        thread->lost++;
         return;
     }
-    a->depth++;
-    f->function = function;
-    f->caller = caller;
-    f->place = place;
-    f->bytes = known->bytes;
-    f->recorded = 0;
-    if (PERF_LIKELY_(a->depth <= perf_auto_filter_v1_.depth) && PERF_ON_())
-        f->recorded = perf_begin_(&f->span, known->site) != PERF_NULL_;
+    thread->depth++;
+    frame->function = function;
+    frame->caller = caller;
+    frame->place = place;
+    frame->bytes = known->bytes;
+    frame->recorded = 0;
+    if (PERF_LIKELY_(thread->depth <= perf_auto_filter_v1_.depth) && PERF_ON_())
+        frame->recorded = perf_begin_(&frame->span, known->site) != PERF_NULL_;
 }
 
 /* Do the filters leave this function out? */
@@ -907,74 +915,74 @@ PERF_COLD_FN_ int perf_auto_is_out_(const void *function)
 
 /* The end of a function that is not the innermost open one: of one that the filters leave out, or
  * of one that others have been left for, which end now.                                          */
-PERF_OUTLINE_FN_ void perf_auto_end_other_(perf_auto_thread_ *a, const void *function,
+PERF_OUTLINE_FN_ void perf_auto_end_other_(perf_auto_thread_ *thread, const void *function,
                                            const void *caller)
 {
-    uint32_t i = a->depth, fits = 0;
+    uint32_t i = thread->depth, fits = 0;
 
     if (perf_auto_is_out_(function))
         return;
     for (; i > 0; i--) {
-        const perf_auto_frame_ *f = &a->frame[i - 1];
+        const perf_auto_frame_ *frame = &thread->frame[i - 1];
 
-        if (f->function != function)
+        if (frame->function != function)
             continue;
         if (!fits)
             fits = i;
-        if (f->caller == caller) {
+        if (frame->caller == caller) {
             fits = i;
             break;
         }
     }
-    while (fits && a->depth >= fits)
-        perf_auto_pop_(a);
+    while (fits && thread->depth >= fits)
+        perf_auto_pop_(thread);
 }
 
-PERF_INLINE_FN_ void perf_auto_end_(perf_auto_thread_ *a, const void *function,
+PERF_INLINE_FN_ void perf_auto_end_(perf_auto_thread_ *thread, const void *function,
                                     const void *caller)
 {
-    const perf_auto_frame_ *f;
+    const perf_auto_frame_ *frame;
 
-    if (PERF_UNLIKELY_(a->beyond)) {
-        a->beyond -= !perf_auto_is_out_(function);
+    if (PERF_UNLIKELY_(thread->beyond)) {
+        thread->beyond -= !perf_auto_is_out_(function);
         return;
     }
-    if (!a->depth)
+    if (!thread->depth)
         return;
-    f = &a->frame[a->depth - 1];
-    if (PERF_LIKELY_(f->function == function && f->caller == caller))
-        perf_auto_pop_(a);
+    frame = &thread->frame[thread->depth - 1];
+    if (PERF_LIKELY_(frame->function == function && frame->caller == caller))
+        perf_auto_pop_(thread);
     else
-        perf_auto_end_other_(a, function, caller);
+        perf_auto_end_other_(thread, function, caller);
 }
 
 PERF_AUTO_HOOK_ void __cyg_profile_func_enter(void *function, void *caller)
 {
-    perf_auto_thread_ *a = perf_auto_self_;
+    perf_auto_thread_ *thread = perf_auto_self_;
 
-    if (PERF_UNLIKELY_(!a))
-        a = perf_auto_thread_get_();
-    if (PERF_UNLIKELY_(!a))
+    if (PERF_UNLIKELY_(!thread))
+        thread = perf_auto_thread_get_();
+    if (PERF_UNLIKELY_(!thread))
         return;
-    if (PERF_UNLIKELY_(a->inside)) {
-        PERF_ADD_(a->lost, 1);
+    if (PERF_UNLIKELY_(thread->inside)) {
+        PERF_ADD_(thread->lost, 1);
         return;
     }
-    PERF_REL_(&a->inside, 1u);
-    perf_auto_begin_(a, function, caller, __builtin_return_address(0),
+    PERF_REL_(&thread->inside, 1u);
+    perf_auto_begin_(thread, function, caller, __builtin_return_address(0),
                      PERF_PTR_(uintptr_t, __builtin_frame_address(0)));
-    PERF_REL_(&a->inside, 0u);
+    PERF_REL_(&thread->inside, 0u);
 }
 
 PERF_AUTO_HOOK_ void __cyg_profile_func_exit(void *function, void *caller)
 {
-    perf_auto_thread_ *a = perf_auto_self_;
+    perf_auto_thread_ *thread = perf_auto_self_;
 
-    if (PERF_UNLIKELY_(!a || a->inside))
+    if (PERF_UNLIKELY_(!thread || thread->inside))
         return;
-    PERF_REL_(&a->inside, 1u);
-    perf_auto_end_(a, function, caller);
-    PERF_REL_(&a->inside, 0u);
+    PERF_REL_(&thread->inside, 1u);
+    perf_auto_end_(thread, function, caller);
+    PERF_REL_(&thread->inside, 0u);
 }
 #endif
 

@@ -152,15 +152,15 @@ typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUN
 
 PERF_HD_FN uint64_t perf_bits_(double x)
 {
-    uint64_t u;
-    PERF_LIBC_(memcpy)(&u, &x, sizeof u);
-    return u;
+    uint64_t bits;
+    PERF_LIBC_(memcpy)(&bits, &x, sizeof bits);
+    return bits;
 }
 
-PERF_HD_FN double perf_from_bits_(uint64_t u)
+PERF_HD_FN double perf_from_bits_(uint64_t bits)
 {
     double x;
-    PERF_LIBC_(memcpy)(&x, &u, sizeof x);
+    PERF_LIBC_(memcpy)(&x, &bits, sizeof x);
     return x;
 }
 
@@ -171,7 +171,7 @@ PERF_HD_FN int perf_is_nan_(double x)
 }
 
 /* Static English text of a status; never NULL, "unknown status" for any other number. */
-PERF_FN const char *perf_status_text(perf_status s);
+PERF_FN const char *perf_status_text(perf_status status);
 
 /* >>system ------------------------------------------------------------------------------------
  * The one place that knows compilers and systems.  Strict C99 hides system calls, and in a header a
@@ -370,11 +370,11 @@ PERF_BEGIN_DECLS
  *   perf_system_ns_  nanoseconds; PERF_OFF_, PERF_OFF_CODE_  a call with PERF_DISABLE            */
 
 #define PERF_STATUS_TEXT_(name, text) text,
-PERF_FN const char *perf_status_text(perf_status s)
+PERF_FN const char *perf_status_text(perf_status status)
 {
     static const char *const texts[] = {PERF_STATUS_LIST_(PERF_STATUS_TEXT_) "unknown status"};
 
-    return texts[s < PERF_STATUS_COUNT_ ? s : PERF_STATUS_COUNT_];
+    return texts[status < PERF_STATUS_COUNT_ ? status : PERF_STATUS_COUNT_];
 }
 #undef PERF_STATUS_TEXT_
 
@@ -455,12 +455,12 @@ PERF_FN double perf_since_(uint64_t then, uint64_t now)
 #if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
 #define PERF_ADD_ASM_
 #define PERF_ADD_(x, n) perf_add_(&(x), n, sizeof(x) == 8)
-PERF_INLINE_FN_ void perf_add_(void *p, uint64_t n, int wide)
+PERF_INLINE_FN_ void perf_add_(void *memory, uint64_t n, int wide)
 {
     if (wide)
-        __asm__("addq %1, %0" : "+m"(*PERF_CAST_(uint64_t *, p)) : "er"(n) : "cc");
+        __asm__("addq %1, %0" : "+m"(*PERF_CAST_(uint64_t *, memory)) : "er"(n) : "cc");
     else
-        __asm__("addl %1, %0" : "+m"(*PERF_CAST_(uint32_t *, p))
+        __asm__("addl %1, %0" : "+m"(*PERF_CAST_(uint32_t *, memory))
                               : "er"(PERF_CAST_(uint32_t, n)) : "cc");
 }
 #else
@@ -489,17 +489,17 @@ PERF_FN uint64_t perf_system_ns_(int id)
     hz = PERF_CAST_(uint64_t, f);                   /* overflows after half an hour at 10 MHz */
     return count / hz * 1000000000u + count % hz * 1000000000u / hz;
 #elif PERF_OWN_TIMESPEC_
-    struct perf_timespec_ t;
+    struct perf_timespec_ time;
 
-    if (perf_clock_gettime_(id, &t))
+    if (perf_clock_gettime_(id, &time))
         return 0;
-    return PERF_CAST_(uint64_t, t.sec) * 1000000000u + PERF_CAST_(uint64_t, t.nsec);
+    return PERF_CAST_(uint64_t, time.sec) * 1000000000u + PERF_CAST_(uint64_t, time.nsec);
 #else
-    struct timespec t;
+    struct timespec time;
 
-    if (clock_gettime(PERF_CAST_(clockid_t, id), &t))
+    if (clock_gettime(PERF_CAST_(clockid_t, id), &time))
         return 0;
-    return PERF_CAST_(uint64_t, t.tv_sec) * 1000000000u + PERF_CAST_(uint64_t, t.tv_nsec);
+    return PERF_CAST_(uint64_t, time.tv_sec) * 1000000000u + PERF_CAST_(uint64_t, time.tv_nsec);
 #endif
 }
 

@@ -100,27 +100,29 @@ typedef perf_loop perf_bench;           /* one that answers: how long?          
  * A longer name is cut, noted at the result and counted among the losses.  opts NULL: defaults.
  * Without memory the loop runs zero times, and perf_bench_end says PERF_ENOMEM.                  */
 PERF_FN perf_bench  perf_bench_begin(const char *name, const perf_bench_opts *opts);
-PERF_FN int         perf_bench_next(perf_bench *b); /* 1: run the body once; 0: done.  One branch */
+
+/* 1: run the body once; 0: done.  One branch, as a rule. */
+PERF_FN int perf_bench_next(perf_bench *bench);
 
 /* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
-PERF_FN perf_result perf_bench_end(perf_bench *b);
+PERF_FN perf_result perf_bench_end(perf_bench *bench);
 
 /* Around work that is not to be timed, in any loop: bench, A/B or race.  What a pair costs is
  * measured at the first pause and taken off.  Some ns stay open, as the work around it overlaps the
  * reading of the clock: intervals hold them, and over 1 % there is a note (PERF_WARN_PAUSES).  So:
  * once a slice, or around microseconds.  A pause that is not resumed lasts until the last iteration
  * of the slice, and the result says so.  A second pause, or one outside of a loop, is ignored.   */
-PERF_FN void perf_bench_pause(perf_loop *l);
-PERF_FN void perf_bench_resume(perf_loop *l);
+PERF_FN void perf_bench_pause(perf_loop *loop);
+PERF_FN void perf_bench_resume(perf_loop *loop);
 
 /* 1 in the first iteration of each slice, for set-up without a callback:
  *     if (perf_loop_slice_begins(&b)) { perf_bench_pause(&b); refill(); perf_bench_resume(&b); }
  * One compare an iteration, and nothing where it is not called.                                  */
-PERF_FN int perf_loop_slice_begins(const perf_loop *l);
+PERF_FN int perf_loop_slice_begins(const perf_loop *loop);
 
-/* One line of English into r->text, which it returns: median, interval, rates, percent of the
+/* One line of English into result->text, which it returns: median, interval, rates, percent of the
  * ceilings, which clock decided, and every note that the report has.  NULL gives "".             */
-PERF_FN const char *perf_result_text(perf_result *r);
+PERF_FN const char *perf_result_text(perf_result *result);
 
 /* perf_keep(x): the compiler must assume that x is read here, so x gets computed.  x is any value
  * or object: an array, and what a pointer points to, count as read too; a struct is taken where it
@@ -329,11 +331,11 @@ typedef perf_loop perf_race;            /* one that answers: which of many is fa
 
 /* Allocates.  variants outside 2 .. 64: the loop runs zero times, PERF_EINVAL. */
 PERF_FN perf_race        perf_race_begin(const char *name, int variants, const perf_ab_opts *opts);
-PERF_FN int              perf_race_next(perf_race *r);      /* the variant to run once; -1: done  */
-PERF_FN perf_race_result perf_race_end(perf_race *r);       /* as for perf_ab                     */
+PERF_FN int              perf_race_next(perf_race *race);   /* the variant to run once; -1: done  */
+PERF_FN perf_race_result perf_race_end(perf_race *race);    /* as for perf_ab                     */
 
 /* What a variant is called in the report; copied, 31 bytes.  Between begin and end. */
-PERF_FN void             perf_race_name(perf_race *r, int variant, const char *name);
+PERF_FN void             perf_race_name(perf_race *race, int variant, const char *name);
 
 /* >>internal: what perf_loop.h may use -----------------------------------------------------------
  * perf_loop_engine_, the functions of one kind of loop, which a loop calls through a pointer:
@@ -407,10 +409,10 @@ PERF_ENGINE_SEEN_(perf_race_engine_get_, PERF_RACE_SYMBOL_)
 #if defined(__clang__) && !defined(__CUDACC__) && !defined(__HIPCC__)
 PERF_INLINE_FN_ int perf_loop_goes_on_(int64_t *left)
 {
-    uint64_t u;
-    int      over = __builtin_sub_overflow(PERF_CAST_(uint64_t, *left), UINT64_C(1), &u);
+    uint64_t bits;
+    int      over = __builtin_sub_overflow(PERF_CAST_(uint64_t, *left), UINT64_C(1), &bits);
 
-    *left = PERF_CAST_(int64_t, u);
+    *left = PERF_CAST_(int64_t, bits);
     return !over;
 }
 #define PERF_LOOP_GOES_ON_(left) perf_loop_goes_on_(&(left))
@@ -423,33 +425,34 @@ PERF_INLINE_FN_ int perf_loop_goes_on_(int64_t *left)
 #define PERF_LOOP_KNOWN_(x) ((void)0)
 #endif
 
-PERF_INLINE_FN_ perf_loop perf_loop_begin_(const perf_loop_engine_ *e, const char *name, int kind,
-                                           int variants, const void *opts)
+PERF_INLINE_FN_ perf_loop perf_loop_begin_(const perf_loop_engine_ *engine, const char *name,
+                                           int kind, int variants, const void *opts)
 {
     perf_loop off = {1, 0, PERF_NULL_, PERF_NULL_, 0};  /* the body runs once, unmeasured         */
 
-    return PERF_DISABLE ? off : e->open(name, kind, variants, opts, PERF_OPTIMISED_);
+    return PERF_DISABLE ? off : engine->open(name, kind, variants, opts, PERF_OPTIMISED_);
 }
 
-/* A slice has ended, or *l is all zero (not begun, or ended): the next slice.  0: there is none. */
-PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *e, perf_loop *l, int kind)
+/* A slice has ended, or *loop is all zero (not begun, or ended): the next slice.  0: there is
+ * none.                                                                                          */
+PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *engine, perf_loop *loop, int kind)
 {
-    uint64_t n = PERF_DISABLE ? 0 : e->slice(l->state, kind);
+    uint64_t n = PERF_DISABLE ? 0 : engine->slice(loop->state, kind);
 
-    l->left = l->first = PERF_CAST_(int64_t, n >> 6) - (n != 0);
-    l->variant = n ? PERF_CAST_(int, n & 63) : -1;
+    loop->left = loop->first = PERF_CAST_(int64_t, n >> 6) - (n != 0);
+    loop->variant = n ? PERF_CAST_(int, n & 63) : -1;
     return n != 0;
 }
 
-/* Takes the state out of *l, which is then a loop that has ended. */
-PERF_INLINE_FN_ perf_loop perf_loop_take_(perf_loop *l)
+/* Takes the state out of *loop, which is then a loop that has ended. */
+PERF_INLINE_FN_ perf_loop perf_loop_take_(perf_loop *loop)
 {
     perf_loop was = PERF_ZERO;
 
-    if (l) {
-        was = *l;
-        PERF_LIBC_(memset)(l, 0, sizeof *l);
-        l->first = l->variant = -1;
+    if (loop) {
+        was = *loop;
+        PERF_LIBC_(memset)(loop, 0, sizeof *loop);
+        loop->first = loop->variant = -1;
     }
     return was;
 }
@@ -461,50 +464,50 @@ PERF_INLINE_FN_ perf_bench perf_bench_begin(const char *name, const perf_bench_o
 
 /* The state travels by value and comes back by value, so the counter's address is never taken and
  * both stay in registers: the loop is the body, one decrement and one branch.                    */
-PERF_INLINE_FN_ int perf_bench_next(perf_bench *b)
+PERF_INLINE_FN_ int perf_bench_next(perf_bench *bench)
 {
-    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(b->left)))
+    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(bench->left)))
         return 1;
-    return perf_loop_turn_(perf_bench_engine_get_(), b, 1);
+    return perf_loop_turn_(perf_bench_engine_get_(), bench, 1);
 }
 
-PERF_INLINE_FN_ perf_result perf_bench_end(perf_bench *b)
+PERF_INLINE_FN_ perf_result perf_bench_end(perf_bench *bench)
 {
-    perf_result r = PERF_ZERO;
-    perf_loop   was = perf_loop_take_(b);
+    perf_result result = PERF_ZERO;
+    perf_loop   was = perf_loop_take_(bench);
 
     if (!PERF_DISABLE)
         return perf_bench_engine_get_()->bench(was.state, was.left);
-    r.status = PERF_EDISABLED;
-    r.why = perf_status_text(PERF_EDISABLED);
-    return r;
+    result.status = PERF_EDISABLED;
+    result.why = perf_status_text(PERF_EDISABLED);
+    return result;
 }
 
-PERF_FN const char *perf_result_text(perf_result *r)
+PERF_FN const char *perf_result_text(perf_result *result)
 {
     if (!PERF_DISABLE)
-        return perf_bench_engine_get_()->text(r);
-    return r ? r->text : "";
+        return perf_bench_engine_get_()->text(result);
+    return result ? result->text : "";
 }
 
 /* The clobbers keep the body's memory accesses on their side of a pause. */
-PERF_INLINE_FN_ void perf_bench_pause(perf_loop *l)
+PERF_INLINE_FN_ void perf_bench_pause(perf_loop *loop)
 {
     perf_clobber();
-    if (l && l->pause)
-        l->pause(l->state, 1);
+    if (loop && loop->pause)
+        loop->pause(loop->state, 1);
 }
 
-PERF_INLINE_FN_ void perf_bench_resume(perf_loop *l)
+PERF_INLINE_FN_ void perf_bench_resume(perf_loop *loop)
 {
-    if (l && l->pause)
-        l->pause(l->state, 0);
+    if (loop && loop->pause)
+        loop->pause(loop->state, 0);
     perf_clobber();
 }
 
-PERF_INLINE_FN_ int perf_loop_slice_begins(const perf_loop *l)
+PERF_INLINE_FN_ int perf_loop_slice_begins(const perf_loop *loop)
 {
-    return l && l->left == l->first;
+    return loop && loop->left == loop->first;
 }
 
 PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
@@ -524,14 +527,14 @@ PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
 
 PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
 {
-    perf_ab_result r = PERF_ZERO;
+    perf_ab_result result = PERF_ZERO;
     perf_loop      was = perf_loop_take_(ab);
 
     if (!PERF_DISABLE)
         return perf_race_engine_get_()->ab(was.state, was.left);
-    r.status = r.verdict.status = PERF_EDISABLED;
-    r.why = r.verdict.reason = perf_status_text(PERF_EDISABLED);
-    return r;
+    result.status = result.verdict.status = PERF_EDISABLED;
+    result.why = result.verdict.reason = perf_status_text(PERF_EDISABLED);
+    return result;
 }
 
 PERF_INLINE_FN_ void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen)
@@ -545,15 +548,15 @@ PERF_INLINE_FN_ perf_race perf_race_begin(const char *name, int variants, const 
     return perf_loop_begin_(perf_race_engine_get_(), name, 3, variants, opts);
 }
 
-PERF_INLINE_FN_ int perf_race_next(perf_race *r)
+PERF_INLINE_FN_ int perf_race_next(perf_race *race)
 {
-    return perf_ab_next(r);
+    return perf_ab_next(race);
 }
 
-PERF_INLINE_FN_ perf_race_result perf_race_end(perf_race *r)
+PERF_INLINE_FN_ perf_race_result perf_race_end(perf_race *race)
 {
     perf_race_result none = PERF_ZERO;
-    perf_loop        was = perf_loop_take_(r);
+    perf_loop        was = perf_loop_take_(race);
 
     if (!PERF_DISABLE)
         return perf_race_engine_get_()->race(was.state, was.left);
@@ -563,10 +566,10 @@ PERF_INLINE_FN_ perf_race_result perf_race_end(perf_race *r)
     return none;
 }
 
-PERF_FN void perf_race_name(perf_race *r, int variant, const char *name)
+PERF_FN void perf_race_name(perf_race *race, int variant, const char *name)
 {
-    if (r && !PERF_DISABLE)
-        perf_race_engine_get_()->name(r->state, variant, name);
+    if (race && !PERF_DISABLE)
+        perf_race_engine_get_()->name(race->state, variant, name);
 }
 
 PERF_END_DECLS

@@ -123,17 +123,18 @@ typedef struct perf_host_time_ {        /* of the main thread's scopes themselve
 } perf_host_time_;
 
 /* What the main thread waits for, or the first that recorded.  0: it has no time in scopes. */
-PERF_COLD_FN_ int perf_host_evidence_(perf_host_time_ *m, perf_registry_ *r, perf_evidence_ *e)
+PERF_COLD_FN_ int perf_host_evidence_(perf_host_time_ *host, perf_registry_ *reg,
+                                      perf_evidence_ *evidence)
 {
-    perf_recorder_ *t;
+    perf_recorder_ *rec;
     perf_visit_     main = PERF_ZERO;
     uint64_t        self = 0;                   /* of all cells of a name                         */
     int             i;
 
-    PERF_LIBC_(memset)(m, 0, sizeof *m);
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        if (t->thread == PERF_GET_(&r->process) || (t->number == 1 && !main.recorder))
-            main.recorder = t;
+    PERF_LIBC_(memset)(host, 0, sizeof *host);
+    for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next)
+        if (rec->thread == PERF_GET_(&reg->process) || (rec->number == 1 && !main.recorder))
+            main.recorder = rec;
     while (main.recorder && perf_visit_next_(&main)) {
         const char   *name = main.name->site.name;
         perf_bound_by by = perf_kind_bound_(main.name->kind, name);
@@ -142,71 +143,72 @@ PERF_COLD_FN_ int perf_host_evidence_(perf_host_time_ *m, perf_registry_ *r, per
         if (main.cell == main.first)
             self = 0;
         self += main.ticks.self;
-        m->all += main.ticks.self;
-        m->self[by] += main.ticks.self;
-        if (by == PERF_BY_DATA && self > m->most) {
-            m->most = self;
-            m->where = name;
+        host->all += main.ticks.self;
+        host->self[by] += main.ticks.self;
+        if (by == PERF_BY_DATA && self > host->most) {
+            host->most = self;
+            host->where = name;
         }
     }
-    for (i = 0; i < PERF_BY_ALL_ && m->all; i++)
-        e->share[i] = PERF_CAST_(double, m->self[i]) / PERF_CAST_(double, m->all);
-    e->share[PERF_BY_CPU] = -1;                 /* in scopes that do not wait: not known to run   */
-    return m->all > 0;
+    for (i = 0; i < PERF_BY_ALL_ && host->all; i++)
+        evidence->share[i] = PERF_CAST_(double, host->self[i]) / PERF_CAST_(double, host->all);
+    evidence->share[PERF_BY_CPU] = -1;          /* in scopes that do not wait: not known to run   */
+    return host->all > 0;
 }
 
 #define PERF_BOUND_SHARE_ 0.3   /* of the time: from here on a wait is worth a look first         */
 #define PERF_BOUND_BUSY_  0.8   /* a device that is at work for so much bounds what it works for  */
 
 /* The largest share of at least PERF_BOUND_SHARE_, the processor's left out. */
-PERF_COLD_FN_ perf_bound_by perf_bound_most_(const perf_evidence_ *e)
+PERF_COLD_FN_ perf_bound_by perf_bound_most_(const perf_evidence_ *evidence)
 {
     int    best = PERF_BY_UNKNOWN, i;
     double most = PERF_BOUND_SHARE_;
 
     for (i = PERF_BY_DATA; i <= PERF_BY_SYNCS; i++)
-        if (i != PERF_BY_CPU && e->share[i] >= most) {
+        if (i != PERF_BY_CPU && evidence->share[i] >= most) {
             best = i;
-            most = e->share[i];
+            most = evidence->share[i];
         }
     return PERF_CAST_(perf_bound_by, best);
 }
 
 /* What the processor's time goes to: the cause that has cost most, of those beyond their threshold
  * in pmcstudy(8); without counters, or where nothing is beyond it, CPU.                          */
-PERF_COLD_FN_ perf_bound_by perf_bound_of_cpu_(const perf_evidence_ *e)
+PERF_COLD_FN_ perf_bound_by perf_bound_of_cpu_(const perf_evidence_ *evidence)
 {
     static const double least[PERF_LOST_] = {0.2, 0.2, 0.15};
     double              most = 0;
     int                 best = PERF_BY_CPU, i;
 
-    for (i = 0; i < PERF_LOST_ && e->counted.calls; i++)
-        if (e->counted.lost[i].share >= least[i] && e->counted.lost[i].share > most) {
+    for (i = 0; i < PERF_LOST_ && evidence->counted.calls; i++)
+        if (evidence->counted.lost[i].share >= least[i] && evidence->counted.lost[i].share > most) {
             best = PERF_BY_CACHE_MISSES + i;
-            most = e->counted.lost[i].share;
+            most = evidence->counted.lost[i].share;
         }
     return PERF_CAST_(perf_bound_by, best);
 }
 
 /* The decision: the one of the whole library. */
-PERF_COLD_FN_ perf_bound_by perf_bound_decide_(const perf_evidence_ *e)
+PERF_COLD_FN_ perf_bound_by perf_bound_decide_(const perf_evidence_ *evidence)
 {
-    const perf_bound_by most = perf_bound_most_(e), work = e->copies > 0.5 ? PERF_BY_COPIES
+    const perf_bound_by most = perf_bound_most_(evidence),
+                        work = evidence->copies > 0.5 ? PERF_BY_COPIES
                                                                            : PERF_BY_DEVICE;
-    const int idles = e->starved >= e->busy;    /* more than it works                             */
-    const int host_works = e->share[PERF_BY_CPU] >= 0.5 || e->share[PERF_BY_CPU] < 0;
+    const int idles = evidence->starved >= evidence->busy; /* more than it works                  */
+    const int host_works = evidence->share[PERF_BY_CPU] >= 0.5 || evidence->share[PERF_BY_CPU] < 0;
 
     if (most != PERF_BY_UNKNOWN && most != PERF_BY_SYNCS)
         return most;
-    if (e->measured && e->busy >= PERF_BOUND_BUSY_)
+    if (evidence->measured && evidence->busy >= PERF_BOUND_BUSY_)
         return work;
-    if (most == PERF_BY_SYNCS && !idles && e->busy >= e->share[PERF_BY_SYNCS] / 2)
+    if (most == PERF_BY_SYNCS && !idles && evidence->busy >= evidence->share[PERF_BY_SYNCS] / 2)
         return work;
     if (most == PERF_BY_SYNCS)
         return PERF_BY_SYNCS;
-    if (e->busy >= 0 && host_works && e->starved >= (1 - e->busy) / 2)
+    if (evidence->busy >= 0 && host_works && evidence->starved >= (1 - evidence->busy) / 2)
         return PERF_BY_LAUNCHES;
-    return e->share[PERF_BY_CPU] >= 0.5 ? perf_bound_of_cpu_(e) : PERF_BY_UNKNOWN;
+    return evidence->share[PERF_BY_CPU] >= 0.5 ? perf_bound_of_cpu_(evidence) : PERF_BY_UNKNOWN;
 }
 
 PERF_END_DECLS

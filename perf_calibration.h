@@ -73,20 +73,20 @@ PERF_COLD_FN_ perf_pair_ perf_pair_read_(void)
 
 PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
 {
-    perf_calibration_     *c = &perf_anchor_v1_.clock;
-    const perf_registry_ *r;
+    perf_calibration_     *calibration = &perf_anchor_v1_.clock;
+    const perf_registry_ *reg;
 
-    if (PERF_ACQ_(&c->state) != 2 && perf_claim_(&c->state, 0, 1)) {
-        r = PERF_ACQ_(&perf_anchor_v1_.registry);
-        if (r && r->made.width)                 /* an image that comes late knows the rate, too   */
-            c->first = r->made;
+    if (PERF_ACQ_(&calibration->state) != 2 && perf_claim_(&calibration->state, 0, 1)) {
+        reg = PERF_ACQ_(&perf_anchor_v1_.registry);
+        if (reg && reg->made.width)             /* an image that comes late knows the rate, too   */
+            calibration->first = reg->made;
         else
-            c->first = perf_pair_read_();
-        PERF_REL_(&c->state, 2u);
+            calibration->first = perf_pair_read_();
+        PERF_REL_(&calibration->state, 2u);
     }
-    if (PERF_ACQ_(&c->state) != 2)
+    if (PERF_ACQ_(&calibration->state) != 2)
         return PERF_NULL_;
-    return c;
+    return calibration;
 }
 
 #define PERF_CLOCK_PATIENCE_ (UINT64_C(1) << 24)    /* ticks to wait for a clock to move: 5 ms    */
@@ -96,64 +96,64 @@ PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
 PERF_COLD_FN_ perf_pair_ perf_pair_after_(const perf_pair_ *first)
 {
     uint64_t   since = perf_ticks();
-    perf_pair_ p;
+    perf_pair_ pair;
 
     do
-        p = perf_pair_read_();
-    while (p.ns < first->ns + 1000 && p.ticks - since < PERF_CLOCK_PATIENCE_);
-    return p;
+        pair = perf_pair_read_();
+    while (pair.ns < first->ns + 1000 && pair.ticks - since < PERF_CLOCK_PATIENCE_);
+    return pair;
 }
 
 /* What a calibration says that cannot be made better now: the rate known so far, else 1. */
-PERF_COLD_FN_ double perf_tick_ns_kept_(const perf_calibration_ *c)
+PERF_COLD_FN_ double perf_tick_ns_kept_(const perf_calibration_ *calibration)
 {
-    if (!PERF_GET_(&c->length))
+    if (!PERF_GET_(&calibration->length))
         return 1.0;
-    return perf_from_bits_(PERF_GET_(&c->tick_ns));
+    return perf_from_bits_(PERF_GET_(&calibration->tick_ns));
 }
 
 /* Rate from the first pair and a later one, which is taken when the distance has doubled. */
 PERF_COLD_FN_ double perf_tick_ns_(void)
 {
-    perf_calibration_  mine = PERF_ZERO, *c = perf_calibrate_();
-    perf_pair_         p;
+    perf_calibration_  mine = PERF_ZERO, *calibration = perf_calibrate_();
+    perf_pair_         pair;
     uint64_t           length, slack, now;
     double             rate, ppm;
 
-    if (!c) {                                   /* another thread is at it this microsecond       */
+    if (!calibration) {                         /* another thread is at it this microsecond       */
         mine.first = perf_pair_read_();
-        c = &mine;
+        calibration = &mine;
     }
-    length = PERF_GET_(&c->length);
+    length = PERF_GET_(&calibration->length);
     now = perf_ticks();
-    if (length && now < c->first.ticks) {       /* the counter was set back                       */
-        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_BACKWARDS));
-        return perf_tick_ns_kept_(c);
+    if (length && now < calibration->first.ticks) { /* the counter was set back                   */
+        PERF_SET_(&calibration->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_BACKWARDS));
+        return perf_tick_ns_kept_(calibration);
     }
-    if (length && now - c->first.ticks < 2 * length)
-        return perf_tick_ns_kept_(c);
-    p = perf_pair_after_(&c->first);
-    if (p.ns < c->first.ns + 1000) {
-        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_STANDS));
-        return perf_tick_ns_kept_(c);
+    if (length && now - calibration->first.ticks < 2 * length)
+        return perf_tick_ns_kept_(calibration);
+    pair = perf_pair_after_(&calibration->first);
+    if (pair.ns < calibration->first.ns + 1000) {
+        PERF_SET_(&calibration->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_STANDS));
+        return perf_tick_ns_kept_(calibration);
     }
-    if (p.ticks <= c->first.ticks) {
+    if (pair.ticks <= calibration->first.ticks) {
         mine.first = perf_pair_read_();         /* what it was before says nothing                */
-        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_BACKWARDS));
-        c = &mine;
-        p = perf_pair_after_(&c->first);
+        PERF_SET_(&calibration->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_BACKWARDS));
+        calibration = &mine;
+        pair = perf_pair_after_(&calibration->first);
     }
-    PERF_SET_(&c->warnings, 0u);
-    length = p.ticks - c->first.ticks;
-    rate = PERF_CAST_(double, p.ns - c->first.ns) / PERF_CAST_(double, length);
-    slack = p.width - c->first.width;
-    if (p.width < c->first.width)
-        slack = c->first.width - p.width;
+    PERF_SET_(&calibration->warnings, 0u);
+    length = pair.ticks - calibration->first.ticks;
+    rate = PERF_CAST_(double, pair.ns - calibration->first.ns) / PERF_CAST_(double, length);
+    slack = pair.width - calibration->first.width;
+    if (pair.width < calibration->first.width)
+        slack = calibration->first.width - pair.width;
     /* Both sit anywhere in a step of a clock: 10 ns (108 ppm after 100 us, 11 after 1 ms) */
     ppm = (10.0 / rate + PERF_CAST_(double, slack) / 2) / PERF_CAST_(double, length) * 1e6;
-    PERF_SET_(&c->tick_ns, perf_bits_(rate));
-    PERF_SET_(&c->error_ppm, perf_bits_(ppm));
-    PERF_SET_(&c->length, length);
+    PERF_SET_(&calibration->tick_ns, perf_bits_(rate));
+    PERF_SET_(&calibration->error_ppm, perf_bits_(ppm));
+    PERF_SET_(&calibration->length, length);
     return rate;
 }
 #else
@@ -234,56 +234,56 @@ PERF_FN const char *perf_clock_name_(int counter)
  * smallest step in each; `step` holds them sorted.                                               */
 PERF_FN perf_clock_info perf_clock(void)
 {
-    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
-    perf_clock_info c = PERF_ZERO;
+    perf_registry_ *reg = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_clock_info clock = PERF_ZERO;
     perf_clock_run_ run;
     uint64_t        step[16], best = ~UINT64_C(0);
     int             i, at, counter = PERF_CLOCK != PERF_CLOCK_MONOTONIC;
 
-    if (r)
-        counter = !r->clock;
+    if (reg)
+        counter = !reg->clock;
     for (i = 0; i < 16; i++) {
         run = perf_clock_run_of_(counter);
         if (run.backwards)
-            c.warnings |= PERF_CLOCK_BACKWARDS;
+            clock.warnings |= PERF_CLOCK_BACKWARDS;
         if (run.took < best)
             best = run.took;
         for (at = i; at && step[at - 1] > run.step; at--)
             step[at] = step[at - 1];
         step[at] = run.step;
     }
-    c.name = perf_clock_name_(counter);
-    c.tick_ns = 1.0;
+    clock.name = perf_clock_name_(counter);
+    clock.tick_ns = 1.0;
     if (counter) {
-        c.tick_ns = perf_tick_ns_();
-        c.error_ppm = perf_from_bits_(PERF_GET_(&perf_anchor_v1_.clock.error_ppm));
-        c.warnings |= PERF_GET_(&perf_anchor_v1_.clock.warnings);
+        clock.tick_ns = perf_tick_ns_();
+        clock.error_ppm = perf_from_bits_(PERF_GET_(&perf_anchor_v1_.clock.error_ppm));
+        clock.warnings |= PERF_GET_(&perf_anchor_v1_.clock.warnings);
     }
-    c.hz = 1e9 / c.tick_ns;
+    clock.hz = 1e9 / clock.tick_ns;
     if (step[8] != ~UINT64_C(0))
-        c.resolution_ns = PERF_CAST_(double, step[8]) * c.tick_ns;
-    c.cost_ns = PERF_CAST_(double, best) / 32 * c.tick_ns;
-    if (c.error_ppm > 1000)
-        c.warnings |= PERF_CLOCK_ROUGH;
-    if (r)
-        c.warnings |= PERF_GET_(&r->warnings);
-    return c;
+        clock.resolution_ns = PERF_CAST_(double, step[8]) * clock.tick_ns;
+    clock.cost_ns = PERF_CAST_(double, best) / 32 * clock.tick_ns;
+    if (clock.error_ppm > 1000)
+        clock.warnings |= PERF_CLOCK_ROUGH;
+    if (reg)
+        clock.warnings |= PERF_GET_(&reg->warnings);
+    return clock;
 }
 
 /* What the scopes are timed with when the counter will not do. */
-PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *r)
+PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *reg)
 {
-    if (!r->clock)
+    if (!reg->clock)
         return perf_ticks();
-    if (r->custom)
-        return r->custom();
+    if (reg->custom)
+        return reg->custom();
     return perf_now();
 }
 
-/* Nanoseconds of one of them; r NULL: of a reading of the counter. */
-PERF_FN double perf_scope_tick_ns_(const perf_registry_ *r)
+/* Nanoseconds of one of them; `reg` NULL: of a reading of the counter. */
+PERF_FN double perf_scope_tick_ns_(const perf_registry_ *reg)
 {
-    if (r && r->clock)
+    if (reg && reg->clock)
         return 1.0;
     return perf_ticks_to_ns(1);
 }

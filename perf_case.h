@@ -55,18 +55,18 @@ PERF_BEGIN_DECLS
 
 /* What one iteration moves, for GB/s and items/s; 0: none.  In PERF_BENCH, before the loop.  Those
  * of threads add up.  Values outside 0 .. 1e30 make the benchmark fail.                          */
-PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items);
+PERF_FN void perf_bench_rates(perf_bench *bench, double bytes, double items);
 
 /* Says that the body is wrong: in a benchmark, before, within or after its loop, which then ends.
  * The result is PERF_EFAILED without a time; `why` (kept, not copied; NULL: nothing) stands below
  * its row.  The other benchmarks run, and the program ends with status 2.
  *     if (checksum != expected) perf_bench_fail(&b, "another checksum");                         */
-PERF_FN void perf_bench_fail(perf_bench *b, const char *why);
+PERF_FN void perf_bench_fail(perf_bench *bench, const char *why);
 
 /* Adds a number of your own to this run: to its row, our JSON, Google's and Go's.  Call it before,
  * in or after the loop.  Of one name the last value counts; those of threads are added up.  There
  * is room for 16 names of 39 bytes, which are copied; with one more the benchmark fails.         */
-PERF_FN void perf_bench_counter(perf_bench *b, const char *name, double value);
+PERF_FN void perf_bench_counter(perf_bench *bench, const char *name, double value);
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_case_  a registered benchmark                                                           */
@@ -80,7 +80,7 @@ typedef struct perf_case_ {
     const char        *name, *file;
     int                line;
     char               kind;            /* b, n, a, t: which macro made it                        */
-    void (*run)(perf_bench b, size_t first, size_t second, const int64_t *third);
+    void (*run)(perf_bench bench, size_t first, size_t second, const int64_t *third);
     const int64_t     *arg;             /* `high` tuples of `low` numbers                         */
     size_t             low, high;
 } perf_case_;
@@ -92,15 +92,15 @@ extern PERF_WEAK_ perf_case_ *perf_cases_v1_;
 PERF_WEAK_ perf_case_ *perf_cases_v1_;
 
 /* Files in the order of the linker, the cases of one file in the order of its lines. */
-PERF_FN void perf_case_add_(perf_case_ *c)
+PERF_FN void perf_case_add_(perf_case_ *entry)
 {
     perf_case_ **at = &perf_cases_v1_;
 
     for (; *at; at = &(*at)->next)
-        if (!PERF_LIBC_(strcmp)((*at)->file, c->file) && (*at)->line > c->line)
+        if (!PERF_LIBC_(strcmp)((*at)->file, entry->file) && (*at)->line > entry->line)
             break;
-    c->next = *at;
-    *at = c;
+    entry->next = *at;
+    *at = entry;
 }
 
 #define PERF_CASE_TAKES_(first, second, third)                                                    \
@@ -118,22 +118,22 @@ PERF_FN void perf_case_add_(perf_case_ *c)
     }                                                                                             \
     static void PERF_CAT_(perf_case_run_, name) PERF_CASE_TAKES_(first, second, third)
 
-PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items)
+PERF_FN void perf_bench_rates(perf_bench *bench, double bytes, double items)
 {
-    if (b && !PERF_DISABLE)
-        perf_bench_engine_get_()->rates(b, bytes, items);
+    if (bench && !PERF_DISABLE)
+        perf_bench_engine_get_()->rates(bench, bytes, items);
 }
 
-PERF_FN void perf_bench_fail(perf_bench *b, const char *why)
+PERF_FN void perf_bench_fail(perf_bench *bench, const char *why)
 {
-    if (b && !PERF_DISABLE)
-        perf_bench_engine_get_()->fail(b, why);
+    if (bench && !PERF_DISABLE)
+        perf_bench_engine_get_()->fail(bench, why);
 }
 
-PERF_FN void perf_bench_counter(perf_bench *b, const char *name, double value)
+PERF_FN void perf_bench_counter(perf_bench *bench, const char *name, double value)
 {
-    if (b && !PERF_DISABLE)
-        perf_bench_engine_get_()->counter(b, name, value);
+    if (bench && !PERF_DISABLE)
+        perf_bench_engine_get_()->counter(bench, name, value);
 }
 
 PERF_END_DECLS
@@ -203,7 +203,7 @@ struct cases_<Run_, First_, Rest_...> {
     static void add(const char *name, const char *types, const char *file, int line)
     {
         static char       title[1024];          /* name<type>; the loop cuts it, with a note      */
-        static perf_case_ c;
+        static perf_case_ entry;
         const char       *end = first_type_(types), *from;
         size_t            at = 0;
 
@@ -213,12 +213,12 @@ struct cases_<Run_, First_, Rest_...> {
         for (from = types; from < end && at < sizeof title - 2; from++)
             title[at++] = *from;
         title[at] = '>';
-        c.name = title;
-        c.file = file;
-        c.line = line;
-        c.kind = 'b';
-        c.run = Run_<First_>::run;
-        ::perf_case_add_(&c);
+        entry.name = title;
+        entry.file = file;
+        entry.line = line;
+        entry.kind = 'b';
+        entry.run = Run_<First_>::run;
+        ::perf_case_add_(&entry);
         while (*end == ',' || *end == ' ')
             end++;
         cases_<Run_, Rest_...>::add(name, end, file, line);

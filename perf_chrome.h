@@ -34,221 +34,224 @@ typedef struct perf_json_ {
 #define PERF_PREFIX_ 128        /* the length in the first byte; longer ones are written anew     */
 #define PERF_WHERE_  64         /* room for `,"pid":1,"tid":2}`, the end of a record              */
 
-/* Numbers and texts of a scope, from index `at` of e on, as members of "args"; some: it is open.
- * Returns whether it is open then.                                                               */
-PERF_COLD_FN_ int perf_json_values_(perf_json_ *j, perf_out_ *o, const perf_events_ *e, uint64_t at,
-                                    int some)
+/* Numbers and texts of a scope, from index `at` of `events` on, as members of "args"; some: it is
+ * open.  Returns whether it is open then.                                                        */
+PERF_COLD_FN_ int perf_json_values_(perf_json_ *json, perf_out_ *out, const perf_events_ *events,
+                                    uint64_t at, int some)
 {
     perf_seen_ seen;
 
-    while (e && o->len < 2 * PERF_FILE_RECORD_ && perf_remark_next_(e, &at, &seen)) {
-        perf_put_(o, some++ ? "," : ",\"args\":{");
-        perf_put_json_(o, PERF_ACQ_(&j->registry->names)[seen.name]->site.name);
-        perf_put_char_(o, ':');
+    while (events && out->len < 2 * PERF_FILE_RECORD_ && perf_remark_next_(events, &at, &seen)) {
+        perf_put_(out, some++ ? "," : ",\"args\":{");
+        perf_put_json_(out, PERF_ACQ_(&json->registry->names)[seen.name]->site.name);
+        perf_put_char_(out, ':');
         if (seen.kind == PERF_REMARK_IS_TEXT_)
-            perf_put_json_(o, seen.text);
+            perf_put_json_(out, seen.text);
         else if (perf_is_finite_(seen.value))
-            perf_put_fixed_(o, seen.value, 6);
+            perf_put_fixed_(out, seen.value, 6);
         else
-            perf_put_(o, "null");
+            perf_put_(out, "null");
     }
     return some;
 }
 
-/* A record up to its time: head, name, place in the source, the values in e from index `at` on (0:
- * none), as far as there is room.  Returns its length.                                           */
-PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *j, char *p, const char *head,
-                                     const perf_site_ *site, const perf_events_ *e, uint64_t at)
+/* A record up to its time: head, name, place in the source, the values in `events` from index `at`
+ * on (0: none), as far as there is room.  Returns its length.                                    */
+PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *json, char *cursor, const char *head,
+                                     const perf_site_ *site, const perf_events_ *events,
+                                     uint64_t at)
 {
-    perf_out_ o = perf_out_open_(p, 3 * PERF_FILE_RECORD_);
+    perf_out_ out = perf_out_open_(cursor, 3 * PERF_FILE_RECORD_);
     int       args = site->file != PERF_NULL_;
 
-    perf_put_(&o, ",\n{\"ph\":\"");
-    perf_put_(&o, head);
-    perf_put_(&o, "\",\"name\":");
-    perf_put_json_(&o, site->name);
+    perf_put_(&out, ",\n{\"ph\":\"");
+    perf_put_(&out, head);
+    perf_put_(&out, "\",\"name\":");
+    perf_put_json_(&out, site->name);
     if (args) {
-        perf_put_(&o, ",\"args\":{\"source_file\":");
-        perf_put_json_(&o, site->file);
-        perf_put_(&o, ",\"source_line\":");
-        perf_put_u64_(&o, site->line & 0xffffff);
+        perf_put_(&out, ",\"args\":{\"source_file\":");
+        perf_put_json_(&out, site->file);
+        perf_put_(&out, ",\"source_line\":");
+        perf_put_u64_(&out, site->line & 0xffffff);
     }
-    args = perf_json_values_(j, &o, e, at, args);
-    perf_put_(&o, args ? "},\"ts\":" : ",\"ts\":");
-    return o.len;
+    args = perf_json_values_(json, &out, events, at, args);
+    perf_put_(&out, args ? "},\"ts\":" : ",\"ts\":");
+    return out.len;
 }
 
 /* An instant with its number or text, a counter's value, or one end of a span that may overlap. */
-PERF_COLD_FN_ void perf_json_point_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
-                                    const char *where)
+PERF_COLD_FN_ void perf_json_point_(perf_json_ *json, const perf_zone_ *zone,
+                                    const perf_events_ *events, const char *where)
 {
-    perf_file_ *f = &j->file;
-    perf_site_  site = PERF_ACQ_(&j->registry->names)[z->name]->site;
-    double      value = perf_from_bits_(z->extra);
-    perf_out_   o;
+    perf_file_ *file = &json->file;
+    perf_site_  site = PERF_ACQ_(&json->registry->names)[zone->name]->site;
+    double      value = perf_from_bits_(zone->extra);
+    perf_out_   out;
 
-    if (z->kind == PERF_KIND_INSTANT_) {
-        f->p += perf_json_head_(j, f->p, "i\",\"s\":\"t", &site, e, z->remarks);
-        f->p = perf_digits_us_(f->p, perf_epoch_ns_(&j->epoch, z->start));
+    if (zone->kind == PERF_KIND_INSTANT_) {
+        file->at += perf_json_head_(json, file->at, "i\",\"s\":\"t", &site, events, zone->remarks);
+        file->at = perf_digits_us_(file->at, perf_epoch_ns_(&json->epoch, zone->start));
     } else {
         site.file = PERF_NULL_;                 /* its args are its value                         */
-        f->p += perf_json_head_(j, f->p, "C", &site, e, 0);
-        f->p = perf_digits_us_(f->p, perf_epoch_ns_(&j->epoch, z->start));
-        o = perf_file_out_(f);
-        perf_put_(&o, ",\"args\":{\"value\":");
+        file->at += perf_json_head_(json, file->at, "C", &site, events, 0);
+        file->at = perf_digits_us_(file->at, perf_epoch_ns_(&json->epoch, zone->start));
+        out = perf_file_out_(file);
+        perf_put_(&out, ",\"args\":{\"value\":");
         if (perf_is_finite_(value))
-            perf_put_fixed_(&o, value, 6);
+            perf_put_fixed_(&out, value, 6);
         else
-            perf_put_(&o, "null");
-        perf_put_char_(&o, '}');
-        perf_file_wrote_(f, &o);
+            perf_put_(&out, "null");
+        perf_put_char_(&out, '}');
+        perf_file_wrote_(file, &out);
     }
-    perf_file_put_(f, where);
+    perf_file_put_(file, where);
 }
 
 /* Both ends of a span that may overlap others. */
-PERF_COLD_FN_ void perf_json_span_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
-                                   const char *where)
+PERF_COLD_FN_ void perf_json_span_(perf_json_ *json, const perf_zone_ *zone,
+                                   const perf_events_ *events, const char *where)
 {
     static const char *const head[2] = {"b\",\"cat\":\"async", "e\",\"cat\":\"async"};
-    perf_file_   *f = &j->file;
-    perf_site_    site = PERF_ACQ_(&j->registry->names)[z->name]->site;
-    const uint64_t at[2] = {z->start, z->start + z->length};
+    perf_file_   *file = &json->file;
+    perf_site_    site = PERF_ACQ_(&json->registry->names)[zone->name]->site;
+    const uint64_t at[2] = {zone->start, zone->start + zone->length};
     int            i;
 
     for (i = 0; i < 2; i++) {
-        f->p += perf_json_head_(j, f->p, head[i], &site, e, 0);
-        f->p = perf_digits_us_(f->p, perf_epoch_ns_(&j->epoch, at[i]));
-        perf_file_put_(f, ",\"id\":\"");
-        f->p = perf_digits_(f->p, z->extra);
-        perf_file_put_(f, "\"");
-        perf_file_put_(f, where);
+        file->at += perf_json_head_(json, file->at, head[i], &site, events, 0);
+        file->at = perf_digits_us_(file->at, perf_epoch_ns_(&json->epoch, at[i]));
+        perf_file_put_(file, ",\"id\":\"");
+        file->at = perf_digits_(file->at, zone->extra);
+        perf_file_put_(file, "\"");
+        perf_file_put_(file, where);
         site.file = PERF_NULL_;                 /* the begin has said it                          */
     }
 }
 
-PERF_HOT_FN_ void perf_json_slice_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
-                                   const perf_out_ *where)
+PERF_HOT_FN_ void perf_json_slice_(perf_json_ *json, const perf_zone_ *zone,
+                                   const perf_events_ *events, const perf_out_ *where)
 {
-    perf_file_    *f = &j->file;
-    const char    *prefix = j->prefix + PERF_CAST_(size_t, z->name) * PERF_PREFIX_;
-    const uint64_t start = perf_epoch_ns_(&j->epoch, z->start);
-    const uint64_t end = perf_epoch_ns_(&j->epoch, z->start + z->length);
+    perf_file_    *file = &json->file;
+    const char    *prefix = json->prefix + PERF_CAST_(size_t, zone->name) * PERF_PREFIX_;
+    const uint64_t start = perf_epoch_ns_(&json->epoch, zone->start);
+    const uint64_t end = perf_epoch_ns_(&json->epoch, zone->start + zone->length);
 
-    if (z->name < j->names && *prefix && !z->value) {
-        PERF_LIBC_(memcpy)(f->p, prefix + 1, PERF_PREFIX_);
-        f->p += PERF_CAST_(unsigned char, *prefix);
+    if (zone->name < json->names && *prefix && !zone->value) {
+        PERF_LIBC_(memcpy)(file->at, prefix + 1, PERF_PREFIX_);
+        file->at += PERF_CAST_(unsigned char, *prefix);
     } else {
-        f->p += perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[z->name]->site, e,
-                                z->value);
+        file->at += perf_json_head_(json, file->at, "X",
+                                   &PERF_ACQ_(&json->registry->names)[zone->name]->site, events,
+                                   zone->value);
     }
-    f->p = perf_digits_us_(f->p, start);
-    PERF_LIBC_(memcpy)(f->p, ",\"dur\":", 7);
-    f->p = perf_digits_us_(f->p + 7, end - start);
-    PERF_LIBC_(memcpy)(f->p, where->p, PERF_WHERE_);
-    f->p += where->len;
+    file->at = perf_digits_us_(file->at, start);
+    PERF_LIBC_(memcpy)(file->at, ",\"dur\":", 7);
+    file->at = perf_digits_us_(file->at + 7, end - start);
+    PERF_LIBC_(memcpy)(file->at, where->p, PERF_WHERE_);
+    file->at += where->len;
 }
 
 /* The events of one thread, newest first: a scope then comes before those inside it, and viewers
  * nest equal times in that order.  Marked hot, because gcc would otherwise see that only cold
  * functions call it, and would use slow divisions to save space.                                 */
-PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
+PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
 {
-    perf_json_ *j = PERF_CAST_(perf_json_ *, with);
-    perf_file_ *f = &j->file;
+    perf_json_ *json = PERF_CAST_(perf_json_ *, with);
+    perf_file_ *file = &json->file;
     char        where[PERF_WHERE_];
-    perf_out_   w = perf_out_open_(where, sizeof where);
-    perf_zone_  z;
+    perf_out_   out = perf_out_open_(where, sizeof where);
+    perf_zone_  zone;
     uint64_t    i = 0;
 
-    perf_put_(&w, ",\"pid\":");
-    perf_put_u64_(&w, PERF_GET_(&j->registry->process));
-    perf_put_(&w, ",\"tid\":");
-    perf_put_u64_(&w, e->thread);
-    perf_put_char_(&w, '}');
-    if (e->name[0]) {
-        perf_out_ o = perf_file_out_(f);
-        perf_put_(&o, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":");
-        perf_put_json_(&o, e->name);
-        perf_put_char_(&o, '}');
-        perf_put_(&o, where);
-        perf_file_wrote_(f, &o);
+    perf_put_(&out, ",\"pid\":");
+    perf_put_u64_(&out, PERF_GET_(&json->registry->process));
+    perf_put_(&out, ",\"tid\":");
+    perf_put_u64_(&out, events->thread);
+    perf_put_char_(&out, '}');
+    if (events->name[0]) {
+        perf_out_ buffer = perf_file_out_(file);
+        perf_put_(&buffer, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":");
+        perf_put_json_(&buffer, events->name);
+        perf_put_char_(&buffer, '}');
+        perf_put_(&buffer, where);
+        perf_file_wrote_(file, &buffer);
     }
-    while (i < e->count) {
-        if (!perf_zone_at_(e, &i, j->registry, &z) || (z.value && z.kind == PERF_KIND_INSTANT_))
+    while (i < events->count) {
+        if (!perf_zone_at_(events, &i, json->registry, &zone) ||
+            (zone.value && zone.kind == PERF_KIND_INSTANT_))
             continue;
-        if (f->p > f->limit)
-            perf_file_flush_(f);
-        if (z.slice)
-            perf_json_slice_(j, &z, e, &w);
-        else if (z.kind == PERF_KIND_ASYNC_)
-            perf_json_span_(j, &z, e, where);
+        if (file->at > file->limit)
+            perf_file_flush_(file);
+        if (zone.slice)
+            perf_json_slice_(json, &zone, events, &out);
+        else if (zone.kind == PERF_KIND_ASYNC_)
+            perf_json_span_(json, &zone, events, where);
         else
-            perf_json_point_(j, &z, e, where);
+            perf_json_point_(json, &zone, events, where);
     }
 }
 
 /* Records of scopes up to their time, for all names that are short enough. */
-PERF_COLD_FN_ void perf_json_prefixes_(perf_json_ *j)
+PERF_COLD_FN_ void perf_json_prefixes_(perf_json_ *json)
 {
-    perf_file_ *f = &j->file;
+    perf_file_ *file = &json->file;
     uint32_t    id;
 
-    for (id = 1; id < j->names; id++) {
-        char  *to = j->prefix + PERF_CAST_(size_t, id) * PERF_PREFIX_;
-        size_t n = perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[id]->site,
-                                   PERF_NULL_, 0);
+    for (id = 1; id < json->names; id++) {
+        char  *to = json->prefix + PERF_CAST_(size_t, id) * PERF_PREFIX_;
+        size_t n = perf_json_head_(json, file->at, "X",
+                                   &PERF_ACQ_(&json->registry->names)[id]->site, PERF_NULL_, 0);
         to[0] = '\0';
         if (n < PERF_PREFIX_)
             to[0] = PERF_CAST_(char, n);
-        PERF_LIBC_(memcpy)(to + 1, f->p, PERF_PREFIX_ - 1);
+        PERF_LIBC_(memcpy)(to + 1, file->at, PERF_PREFIX_ - 1);
     }
 }
 
 /* Writes everything of the process to an open file. */
 PERF_COLD_FN_ void perf_json_write_(void *with)
 {
-    perf_json_  *j = PERF_CAST_(perf_json_ *, with);
-    perf_file_  *f = &j->file;
-    perf_losses_ l = perf_losses_sum_(j->registry);
-    perf_out_    o;
+    perf_json_  *json = PERF_CAST_(perf_json_ *, with);
+    perf_file_  *file = &json->file;
+    perf_losses_ losses = perf_losses_sum_(json->registry);
+    perf_out_    out;
 
-    perf_json_prefixes_(j);
-    o = perf_file_out_(f);
-    perf_put_(&o, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":");
-    perf_put_u64_(&o, l.n[PERF_LOSS_OVERWRITTEN_]);
-    perf_put_(&o, ",\"uncounted_scopes\":");
-    perf_put_u64_(&o, l.n[PERF_LOSS_LOST_] + l.n[PERF_LOSS_ORPHANS_]);
-    perf_put_(&o, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",\"args\":{"
-                  "\"labels\":\"perf.h\"},\"pid\":");
-    perf_put_u64_(&o, PERF_GET_(&j->registry->process));
-    perf_put_char_(&o, '}');
-    perf_file_wrote_(f, &o);
-    if (!perf_events_each_(j->registry, perf_json_thread_, j))
-        f->failed = 1;
-    perf_file_put_(f, "\n]}\n");
-    perf_file_flush_(f);
+    perf_json_prefixes_(json);
+    out = perf_file_out_(file);
+    perf_put_(&out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":");
+    perf_put_u64_(&out, losses.n[PERF_LOSS_OVERWRITTEN_]);
+    perf_put_(&out, ",\"uncounted_scopes\":");
+    perf_put_u64_(&out, losses.n[PERF_LOSS_LOST_] + losses.n[PERF_LOSS_ORPHANS_]);
+    perf_put_(&out, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",\"args\":{"
+                    "\"labels\":\"perf.h\"},\"pid\":");
+    perf_put_u64_(&out, PERF_GET_(&json->registry->process));
+    perf_put_char_(&out, '}');
+    perf_file_wrote_(file, &out);
+    if (!perf_events_each_(json->registry, perf_json_thread_, json))
+        file->failed = 1;
+    perf_file_put_(file, "\n]}\n");
+    perf_file_flush_(file);
 }
 
 PERF_FN perf_status perf_trace_save(const char *path)
 {
     const char *const at_exit = perf_getenv_("PERF_TRACE");
-    perf_json_        j = PERF_ZERO;
+    perf_json_        json = PERF_ZERO;
     perf_status       status;
 
-    j.registry = perf_registry_read_();
-    if (!j.registry)
+    json.registry = perf_registry_read_();
+    if (!json.registry)
         return PERF_ENOMEM;
-    perf_sources_collect_(j.registry);
-    j.epoch = perf_epoch_of_(j.registry);
-    j.names = PERF_ACQ_(&j.registry->count);
-    j.prefix = PERF_CAST_(char *, PERF_MALLOC((j.names + 2) * PERF_PREFIX_));
-    if (!j.prefix)
+    perf_sources_collect_(json.registry);
+    json.epoch = perf_epoch_of_(json.registry);
+    json.names = PERF_ACQ_(&json.registry->count);
+    json.prefix = PERF_CAST_(char *, PERF_MALLOC((json.names + 2) * PERF_PREFIX_));
+    if (!json.prefix)
         return PERF_ENOMEM;
-    status = perf_file_save_(path, &j.file, perf_json_write_, &j);
-    PERF_FREE(j.prefix);
+    status = perf_file_save_(path, &json.file, perf_json_write_, &json);
+    PERF_FREE(json.prefix);
     if (status == PERF_OK && at_exit && !PERF_LIBC_(strcmp)(at_exit, path))
-        j.registry->trace_inode = perf_file_inode_(path);   /* no other process has written it    */
+        json.registry->trace_inode = perf_file_inode_(path); /* no other process has written it   */
     return status;
 }
 

@@ -62,14 +62,14 @@ PERF_FN uint64_t perf_ticks(void)
     __asm__ __volatile__("rdtsc" : "=a"(lo), "=d"(hi) : : "memory");
     return (UINT64_C(0) + hi) << 32 | lo;
 #else
-    uint64_t t;
+    uint64_t ticks;
 
 #if defined(__aarch64__)
-    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(t) : : "memory");
+    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
 #else
-    __asm__ __volatile__("rdtime %0" : "=r"(t) : : "memory");
+    __asm__ __volatile__("rdtime %0" : "=r"(ticks) : : "memory");
 #endif
-    return t;
+    return ticks;
 #endif
 }
 

@@ -307,27 +307,27 @@ extern int perf_dl_iterate_phdr_(int (*)(struct perf_image_info_ *, size_t, void
 
 PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size, void *search)
 {
-    perf_search_               *w = PERF_CAST_(perf_search_ *, search);
-    const struct perf_segment_ *s = image->segment, *last = s + image->segments;
+    perf_search_               *by_need = PERF_CAST_(perf_search_ *, search);
+    const struct perf_segment_ *segment = image->segment, *last = segment + image->segments;
 
     (void)size;
-    for (; s != last; s++) {
-        uint64_t at = image->base + s->vaddr, end = at + s->memsz;
+    for (; segment != last; segment++) {
+        uint64_t at = image->base + segment->vaddr, end = at + segment->memsz;
 
-        while (s->type == 4 && at + sizeof(struct perf_note_) <= end) {         /* PT_NOTE        */
-            const struct perf_note_ *n = PERF_PTR_(const struct perf_note_ *, at);
-            if (n->type == 0x50455246 && n->text[0] == 0x66726570 &&            /* "perf"         */
-                n->release == PERF_VERSION) {
-                perf_anchor_ *a = PERF_PTR_(perf_anchor_ *, at + 20 + n->low +
-                                            (PERF_CAST_(uint64_t, n->high) << 32));
-                if (w->visit)
-                    w->visit(w, a);
-                else if (!w->core)
-                    w->core = PERF_ACQ_(&a->core);
+        while (segment->type == 4 && at + sizeof(struct perf_note_) <= end) {   /* PT_NOTE        */
+            const struct perf_note_ *note = PERF_PTR_(const struct perf_note_ *, at);
+            if (note->type == 0x50455246 && note->text[0] == 0x66726570 &&      /* "perf"         */
+                note->release == PERF_VERSION) {
+                perf_anchor_ *anchor = PERF_PTR_(perf_anchor_ *, at + 20 + note->low +
+                                                 (PERF_CAST_(uint64_t, note->high) << 32));
+                if (by_need->visit)
+                    by_need->visit(by_need, anchor);
+                else if (!by_need->core)
+                    by_need->core = PERF_ACQ_(&anchor->core);
                 break;
             }
-            at += 12 + ((n->name + UINT64_C(3)) & ~UINT64_C(3)) +
-                  ((n->data + UINT64_C(3)) & ~UINT64_C(3));
+            at += 12 + ((note->name + UINT64_C(3)) & ~UINT64_C(3)) +
+                  ((note->data + UINT64_C(3)) & ~UINT64_C(3));
         }
     }
     return 0;
@@ -337,7 +337,7 @@ PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size,
 #define PERF_NOTE_SYMBOL_ "perf_note_" PERF_STR_(PERF_VERSION)
 
 /* The note is written here, into each file that uses this function; to include it writes none. */
-PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *s)
+PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *search)
 {
 #if PERF_NOTES_
     __asm__ __volatile__(".ifndef " PERF_NOTE_SYMBOL_ "\n"
@@ -354,9 +354,9 @@ PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *s)
                          ".popsection\n"
                          ".endif\n"        /* --gc-sections keeps what is referred to            */
                          ".reloc ., BFD_RELOC_NONE, " PERF_NOTE_SYMBOL_ "\n");
-    (void)perf_dl_iterate_phdr_(perf_image_visit_, s);
+    (void)perf_dl_iterate_phdr_(perf_image_visit_, search);
 #else
-    (void)s;
+    (void)search;
 #endif
 }
 
@@ -412,21 +412,21 @@ PERF_FN void perf_tell_unheard_(void)
  * brings a core later clears that bit.  The second look finds one that came since the first.     */
 PERF_COLD_FN_ const perf_core_ *perf_core_find_(void)
 {
-    perf_search_ s;
+    perf_search_ search;
     uint32_t     was = 0;
     int          look;
 
-    PERF_LIBC_(memset)(&s, 0, sizeof s);
-    for (look = 0; look < 2 && !s.core; look++) {
+    PERF_LIBC_(memset)(&search, 0, sizeof search);
+    for (look = 0; look < 2 && !search.core; look++) {
         if (look)
             was = __atomic_fetch_or(&perf_anchor_v1_.off, PERF_OFF_NO_CORE_, __ATOMIC_SEQ_CST);
-        perf_images_walk_(&s);
+        perf_images_walk_(&search);
     }
-    if (s.core)
-        s.core->join(&perf_anchor_v1_);
+    if (search.core)
+        search.core->join(&perf_anchor_v1_);
     else if (!was)
         perf_tell_unheard_();
-    return s.core;
+    return search.core;
 }
 
 /* Not marked cold: gcc treats a function that always calls a cold one as cold, too, and would then

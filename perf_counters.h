@@ -93,27 +93,28 @@ typedef struct perf_counters {
  * result: PERF_OK, or PERF_ENODATA if every counter is missing; perf_counters_why() says why.    */
 PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts);
 
-/* Counts from here on; a child of opts.process needs no start.
- * PERF_ESTATE: c is NULL, counts already, is not open, or was opened by another process: a forked
- * child opens its own.  PERF_ENODATA: every counter is missing; or scopes cannot count on this
- * system, and the rest counts.  PERF_ENOMEM: no memory to record scopes.  If only the processor has
- * none for scopes, the report says so.                                                           */
-PERF_FN perf_status perf_counters_start(perf_counters *c);
+/* Counts from here on; a child of opts.process needs no start.  PERF_ESTATE: `counters` is NULL,
+ * counts already, is not open, or was opened by another process: a forked child opens its own.
+ * PERF_ENODATA: every counter is missing; or scopes cannot count on this system, and the rest
+ * counts.  PERF_ENOMEM: no memory to record scopes.  If only the processor has none for scopes, the
+ * report says so.                                                                                */
+PERF_FN perf_status perf_counters_start(perf_counters *counters);
 
 /* Stops, and fills in value[] and share[] with what came after the last start; it may start again.
  * Faults, switches and time are of the thread that starts and stops; NaN if these are two.
- * PERF_ESTATE: c is NULL, or does not count in this process; PERF_ENODATA: all are missing.      */
-PERF_FN perf_status perf_counters_stop(perf_counters *c);
+ * PERF_ESTATE: `counters` is NULL, or does not count in this process; PERF_ENODATA: all are
+ * missing.                                                                                       */
+PERF_FN perf_status perf_counters_stop(perf_counters *counters);
 
 /* Gives the file descriptors back; NULL, or closed already: nothing.  value[] and text stay.     */
-PERF_FN void perf_counters_close(perf_counters *c);
+PERF_FN void perf_counters_close(perf_counters *counters);
 
-/* Why a counter is missing, as a sentence in c->text; NULL: it is not missing. */
-PERF_FN const char *perf_counters_why(perf_counters *c, perf_counter which);
+/* Why a counter is missing, as a sentence in counters->text; NULL: it is not missing. */
+PERF_FN const char *perf_counters_why(perf_counters *counters, perf_counter which);
 
-/* One line of English into c->text, which it returns: what was counted, instructions per cycle
- * (IPC), what was scaled, what is missing and why.  NULL gives "".                               */
-PERF_FN const char *perf_counters_text(perf_counters *c);
+/* One line of English into counters->text, which it returns: what was counted, instructions per
+ * cycle (IPC), what was scaled, what is missing and why.  NULL gives "".                         */
+PERF_FN const char *perf_counters_text(perf_counters *counters);
 
 /* >>loops: what an iteration costs in instructions, cycles, branches, misses --------------------
  *
@@ -139,18 +140,18 @@ PERF_FN const char *perf_counters_text(perf_counters *c);
 
 /* Makes a loop count: after its begin, before its first next.  Up to 12 rounds (a race: 18), and no
  * more than a tenth of max_seconds after the third; threads that the body starts count with
- * opts.threads.  A body that pauses is not counted.  c counts this loop until perf_counters_close,
- * which comes after the loop's end.  PERF_EINVAL: NULL, or opts.process; PERF_ESTATE: c is closed,
- * counts already, or was opened by another process, or the loop has begun, or a profiler has the
- * scopes that opts.scopes asks for; PERF_ENODATA: every counter is missing; PERF_ENOMEM: no memory.
- * The loop then runs as without it.                                                              */
-PERF_FN perf_status perf_counters_loop(perf_counters *c, perf_loop *loop);
+ * opts.threads.  A body that pauses is not counted.  `counters` counts this loop until
+ * perf_counters_close, which comes after the loop's end.  PERF_EINVAL: NULL, or opts.process;
+ * PERF_ESTATE: `counters` is closed, counts already, or was opened by another process, or the loop
+ * has begun, or a profiler has the scopes that opts.scopes asks for; PERF_ENODATA: every counter is
+ * missing; PERF_ENOMEM: no memory.  The loop then runs as without it.                            */
+PERF_FN perf_status perf_counters_loop(perf_counters *counters, perf_loop *loop);
 
-/* The verdict on a count of an A/B loop, between its last next and the close of c: rule->metric is
- * PERF_METRIC_INSTRUCTIONS, _CYCLES, _BRANCHES or _BRANCH_MISSES.  INCONCLUSIVE if the counter is
- * missing; then v.reason says why.  PERF_EINVAL: another metric, or NULL; PERF_ESTATE: c counts no
- * A/B loop.                                                                                      */
-PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule);
+/* The verdict on a count of an A/B loop, between its last next and the close of `counters`:
+ * rule->metric is PERF_METRIC_INSTRUCTIONS, _CYCLES, _BRANCHES or _BRANCH_MISSES.  INCONCLUSIVE if
+ * the counter is missing; then `reason` says why.  PERF_EINVAL: another metric, or NULL;
+ * PERF_ESTATE: `counters` counts no A/B loop.                                                    */
+PERF_FN perf_verdict perf_counters_judge(perf_counters *counters, const perf_rule *rule);
 
 /* >>scopes: instructions and cycles of each scope -----------------------------------------------
  *
@@ -236,28 +237,28 @@ PERF_FN int perf_event_read_(int fd, uint64_t *at)
 }
 
 /* Opens counter `which`, in its group if that is open and has room. */
-PERF_COLD_FN_ void perf_counter_open_(perf_counters *c, int which, perf_event_attr_ attr,
+PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which, perf_event_attr_ attr,
                                       int leader)
 {
-    perf_counter_ *one = &c->own[which];
-    const int      group = leader == which ? -1 : c->own[leader].fd;
+    perf_counter_ *one = &counters->own[which];
+    const int      group = leader == which ? -1 : counters->own[leader].fd;
     const int      of_kernel = which == PERF_COUNTER_SWITCHES || which == PERF_COUNTER_MIGRATIONS;
 
     attr.size = PERF_CAST_(uint32_t, sizeof attr);
     attr.read_format = PERF_EVENT_TIMES_;
-    if (c->opts.threads || c->opts.process)
+    if (counters->opts.threads || counters->opts.process)
         attr.flags |= PERF_EVENT_INHERIT_;
-    if (!c->opts.kernel && !of_kernel)              /* these happen in the kernel alone           */
+    if (!counters->opts.kernel && !of_kernel)       /* these happen in the kernel alone           */
         attr.flags |= PERF_EVENT_NO_KERNEL_;
     one->fd = -1;
     if (group >= 0)                                 /* on and off with its leader, as one         */
-        one->fd = perf_event_open_(&attr, c->opts.process, group);
+        one->fd = perf_event_open_(&attr, counters->opts.process, group);
     one->leads = one->fd < 0;
     if (one->leads) {                               /* or no room in the group: alone             */
         attr.flags |= PERF_EVENT_DISABLED_;
-        if (c->opts.process)
+        if (counters->opts.process)
             attr.flags |= PERF_EVENT_AT_EXEC_;
-        one->fd = perf_event_open_(&attr, c->opts.process, -1);
+        one->fd = perf_event_open_(&attr, counters->opts.process, -1);
     }
     one->how = PERF_BY_EVENT_;
     if (one->fd < 0) {
@@ -268,7 +269,7 @@ PERF_COLD_FN_ void perf_counter_open_(perf_counters *c, int which, perf_event_at
 }
 
 /* Starts or stops all, by the leaders.  The group of instructions starts last and stops first. */
-PERF_FN void perf_counters_switch_(perf_counters *c, int on)
+PERF_FN void perf_counters_switch_(perf_counters *counters, int on)
 {
     unsigned long order = PERF_EVENT_DISABLE_;
     int           i, which;
@@ -279,8 +280,8 @@ PERF_FN void perf_counters_switch_(perf_counters *c, int on)
         which = i;
         if (on)
             which = PERF_COUNTER_COUNT - 1 - i;
-        if (c->own[which].fd >= 0 && c->own[which].leads)
-            (void)perf_event_ioctl_(c->own[which].fd, order, 0);
+        if (counters->own[which].fd >= 0 && counters->own[which].leads)
+            (void)perf_event_ioctl_(counters->own[which].fd, order, 0);
     }
 }
 #else
@@ -291,11 +292,11 @@ typedef struct perf_event_attr_ {
 #define perf_event_read_(fd, at)     ((void)(fd), (void)(at), 0)
 #define perf_counters_switch_(c, on) ((void)0)
 
-PERF_COLD_FN_ void perf_counter_open_(perf_counters *c, int which, perf_event_attr_ attr,
+PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which, perf_event_attr_ attr,
                                       int leader)
 {
     (void)attr, (void)leader;
-    c->own[which].how = PERF_NO_SYSTEM_;
+    counters->own[which].how = PERF_NO_SYSTEM_;
 }
 #endif
 
@@ -316,13 +317,13 @@ PERF_COLD_DECL_ void perf_works_end_(void);
 
 /* What the system tells without a counter, of this thread or of the process: value, thread or 0.
  * 0: it does not tell it.                                                                        */
-PERF_FN int perf_counter_system_(const perf_counters *c, int which, uint64_t *at)
+PERF_FN int perf_counter_system_(const perf_counters *counters, int which, uint64_t *at)
 {
 #if defined(__linux__) && PERF_LP64_UNIX_
-    struct perf_usage_ u;
-    const int          who = !c->opts.threads;      /* RUSAGE_SELF 0, RUSAGE_THREAD 1             */
+    struct perf_usage_ usage;
+    const int          who = !counters->opts.threads; /* RUSAGE_SELF 0, RUSAGE_THREAD 1           */
 
-    if (c->opts.process)
+    if (counters->opts.process)
         return 0;
     at[1] = who ? perf_thread_id_() : 0;
     if (which == PERF_COUNTER_TASK_CLOCK) {
@@ -331,14 +332,14 @@ PERF_FN int perf_counter_system_(const perf_counters *c, int which, uint64_t *at
     }
     if (which != PERF_COUNTER_PAGE_FAULTS && which != PERF_COUNTER_SWITCHES)
         return 0;
-    if (perf_getrusage_(who, &u))
+    if (perf_getrusage_(who, &usage))
         return 0;
-    at[0] = PERF_CAST_(uint64_t, u.nvcsw + u.nivcsw);
+    at[0] = PERF_CAST_(uint64_t, usage.nvcsw + usage.nivcsw);
     if (which == PERF_COUNTER_PAGE_FAULTS)
-        at[0] = PERF_CAST_(uint64_t, u.minflt + u.majflt);
+        at[0] = PERF_CAST_(uint64_t, usage.minflt + usage.majflt);
     return 1;
 #else
-    (void)c, (void)which, (void)at;
+    (void)counters, (void)which, (void)at;
     return 0;
 #endif
 }
@@ -352,7 +353,7 @@ typedef struct perf_counter_kind_ {
 } perf_counter_kind_;
 
 #define PERF_COUNTER_KIND_(name, text, kind, number, leader) {kind, number, leader},
-PERF_COLD_FN_ void perf_counter_begin_(perf_counters *c, int which)
+PERF_COLD_FN_ void perf_counter_begin_(perf_counters *counters, int which)
 {
     static const perf_counter_kind_ kinds[] = {PERF_COUNTER_LIST_(PERF_COUNTER_KIND_)};
     perf_event_attr_                attr;
@@ -361,11 +362,11 @@ PERF_COLD_FN_ void perf_counter_begin_(perf_counters *c, int which)
     attr.type = kinds[which].type;
     attr.config = kinds[which].number;
     if (PERF_DISABLE)
-        c->own[which].how = PERF_COUNTERS_OFF_;
-    else if (perf_counter_system_(c, which, c->own[which].at))
-        c->own[which].how = PERF_BY_SYSTEM_;
+        counters->own[which].how = PERF_COUNTERS_OFF_;
+    else if (perf_counter_system_(counters, which, counters->own[which].at))
+        counters->own[which].how = PERF_BY_SYSTEM_;
     else
-        perf_counter_open_(c, which, attr, kinds[which].leader);
+        perf_counter_open_(counters, which, attr, kinds[which].leader);
 }
 #undef PERF_COUNTER_KIND_
 
@@ -376,84 +377,85 @@ PERF_FN int perf_counter_is_counted_(const perf_counter_ *one)
 
 PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
 {
-    perf_counters c;
+    perf_counters counters;
     int           i;
 
-    PERF_LIBC_(memset)(&c, 0, sizeof c);
+    PERF_LIBC_(memset)(&counters, 0, sizeof counters);
     if (opts)
-        c.opts = *opts;
-    if (c.opts.process)
-        c.opts.scopes = 0;
-    if (!(c.opts.which & ((1u << PERF_COUNTER_COUNT) - 1)))
-        c.opts.which = (1u << PERF_COUNTER_COUNT) - 1;
-    c.process = PERF_CAST_(int, perf_process_id_());
-    c.counting = c.opts.process != 0;
-    c.status = PERF_ENODATA;
+        counters.opts = *opts;
+    if (counters.opts.process)
+        counters.opts.scopes = 0;
+    if (!(counters.opts.which & ((1u << PERF_COUNTER_COUNT) - 1)))
+        counters.opts.which = (1u << PERF_COUNTER_COUNT) - 1;
+    counters.process = PERF_CAST_(int, perf_process_id_());
+    counters.counting = counters.opts.process != 0;
+    counters.status = PERF_ENODATA;
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        c.own[i].fd = -1;
-        c.value[i] = c.iteration[0][i] = c.iteration[1][i] = PERF_NAN_;
-        if (c.opts.which & (1u << i))
-            perf_counter_begin_(&c, i);
-        if (perf_counter_is_counted_(&c.own[i]))
-            c.status = PERF_OK;
+        counters.own[i].fd = -1;
+        counters.value[i] = counters.iteration[0][i] = counters.iteration[1][i] = PERF_NAN_;
+        if (counters.opts.which & (1u << i))
+            perf_counter_begin_(&counters, i);
+        if (perf_counter_is_counted_(&counters.own[i]))
+            counters.status = PERF_OK;
     }
     if (PERF_DISABLE)
-        c.status = PERF_EDISABLED;
-    return c;
+        counters.status = PERF_EDISABLED;
+    return counters;
 }
 
 /* Reads the counter now, into at[].  0: it cannot be read. */
-PERF_FN int perf_counter_read_(const perf_counters *c, int which, uint64_t *at)
+PERF_FN int perf_counter_read_(const perf_counters *counters, int which, uint64_t *at)
 {
-    const perf_counter_ *one = &c->own[which];
+    const perf_counter_ *one = &counters->own[which];
 
     if (one->how == PERF_BY_SYSTEM_)
-        return perf_counter_system_(c, which, at);
+        return perf_counter_system_(counters, which, at);
     return one->fd >= 0 && perf_event_read_(one->fd, at);
 }
 
-PERF_FN perf_status perf_counters_start(perf_counters *c)
+PERF_FN perf_status perf_counters_start(perf_counters *counters)
 {
     perf_status scopes = PERF_OK;
     int         i;
 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
-    if (!c || c->counting || !c->process || c->process != PERF_CAST_(int, perf_process_id_()))
+    if (!counters || counters->counting || !counters->process ||
+        counters->process != PERF_CAST_(int, perf_process_id_()))
         return PERF_ESTATE;
-    if (c->opts.scopes)
+    if (counters->opts.scopes)
         scopes = perf_works_begin_();
     if (scopes != PERF_OK && scopes != PERF_ENODATA)
         return scopes;                          /* a profiler has them, or there is no memory     */
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        if (c->own[i].how == PERF_NEVER_RAN_) {         /* before the last stop                   */
-            c->own[i].how = PERF_BY_EVENT_;
-            c->status = PERF_OK;
+        if (counters->own[i].how == PERF_NEVER_RAN_) {  /* before the last stop                   */
+            counters->own[i].how = PERF_BY_EVENT_;
+            counters->status = PERF_OK;
         }
-        (void)perf_counter_read_(c, i, c->own[i].at);
+        (void)perf_counter_read_(counters, i, counters->own[i].at);
     }
-    c->counting = 1;
-    perf_counters_switch_(c, 1);
-    return scopes == PERF_OK ? c->status : scopes;
+    counters->counting = 1;
+    perf_counters_switch_(counters, 1);
+    return scopes == PERF_OK ? counters->status : scopes;
 }
 
 /* What a counter has counted since start, scaled up by the share of the time that it ran. */
-PERF_FN void perf_counter_count_(perf_counters *c, int which)
+PERF_FN void perf_counter_count_(perf_counters *counters, int which)
 {
-    perf_counter_ *one = &c->own[which];
+    perf_counter_ *one = &counters->own[which];
     uint64_t       now[3] = {0, 0, 0};
     double         enabled, running, value;
 
-    c->value[which] = PERF_NAN_;
-    c->share[which] = 0.0;
-    if (!perf_counter_is_counted_(one) || !perf_counter_read_(c, which, now))
+    counters->value[which] = PERF_NAN_;
+    counters->share[which] = 0.0;
+    if (!perf_counter_is_counted_(one) || !perf_counter_read_(counters, which, now))
         return;
     value = PERF_CAST_(double, now[0] - one->at[0]);
     if (one->how == PERF_BY_SYSTEM_) {
         if (now[1] != one->at[1])                   /* another thread's                           */
             return;
-        c->value[which] = value;
-        c->share[which] = 1.0;
+        counters->value[which] = value;
+        counters->share[which] = 1.0;
         return;
     }
     enabled = PERF_CAST_(double, now[1] - one->at[1]);
@@ -462,49 +464,50 @@ PERF_FN void perf_counter_count_(perf_counters *c, int which)
         one->how = PERF_NEVER_RAN_;
         return;
     }
-    c->share[which] = running < enabled ? running / enabled : 1.0;
-    c->value[which] = value / c->share[which];
+    counters->share[which] = running < enabled ? running / enabled : 1.0;
+    counters->value[which] = value / counters->share[which];
 }
 
-PERF_FN perf_status perf_counters_stop(perf_counters *c)
+PERF_FN perf_status perf_counters_stop(perf_counters *counters)
 {
     int i;
 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
-    if (!c || !c->counting || c->process != PERF_CAST_(int, perf_process_id_()))
+    if (!counters || !counters->counting ||
+        counters->process != PERF_CAST_(int, perf_process_id_()))
         return PERF_ESTATE;
-    perf_counters_switch_(c, 0);
-    c->counting = 0;
-    if (c->opts.scopes)
+    perf_counters_switch_(counters, 0);
+    counters->counting = 0;
+    if (counters->opts.scopes)
         perf_works_end_();
-    c->status = PERF_ENODATA;
+    counters->status = PERF_ENODATA;
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        perf_counter_count_(c, i);
-        if (c->share[i] > 0.0)
-            c->status = PERF_OK;
+        perf_counter_count_(counters, i);
+        if (counters->share[i] > 0.0)
+            counters->status = PERF_OK;
     }
-    return c->status;
+    return counters->status;
 }
 
-PERF_FN void perf_counters_close(perf_counters *c)
+PERF_FN void perf_counters_close(perf_counters *counters)
 {
     int i;
 
-    if (!c || !c->process)
+    if (!counters || !counters->process)
         return;
-    if (c->opts.scopes && c->counting)
+    if (counters->opts.scopes && counters->counting)
         perf_works_end_();
-    PERF_FREE(c->counts);
-    c->counts = PERF_NULL_;
+    PERF_FREE(counters->counts);
+    counters->counts = PERF_NULL_;
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
 #if PERF_SYS_EVENT_OPEN_
-        if (c->own[i].fd >= 0)
-            (void)perf_close_(c->own[i].fd);
+        if (counters->own[i].fd >= 0)
+            (void)perf_close_(counters->own[i].fd);
 #endif
-        c->own[i].fd = -1;
+        counters->own[i].fd = -1;
     }
-    c->process = c->counting = 0;
+    counters->process = counters->counting = 0;
 }
 
 /* ---- words ---- */
@@ -513,13 +516,13 @@ PERF_FN void perf_counters_close(perf_counters *c)
 #define PERF_PARANOID_TEXT_ "the kernel forbids it: /proc/sys/kernel/perf_event_paranoid is "
 
 /* The sentence with perf_event_paranoid, static; NULL: that does not forbid it. */
-PERF_COLD_FN_ const char *perf_counter_forbidden_(const perf_counters *c, int which)
+PERF_COLD_FN_ const char *perf_counter_forbidden_(const perf_counters *counters, int which)
 {
     static const char *const is[] = {PERF_PARANOID_TEXT_ "2", PERF_PARANOID_TEXT_ "3",
                                      PERF_PARANOID_TEXT_ "4", PERF_PARANOID_TEXT_ "above 4"};
     uint64_t                 paranoid = 0, most = 2;
 
-    if (c->opts.kernel || which == PERF_COUNTER_SWITCHES || which == PERF_COUNTER_MIGRATIONS)
+    if (counters->opts.kernel || which == PERF_COUNTER_SWITCHES || which == PERF_COUNTER_MIGRATIONS)
         most = 1;
     perf_proc_read_(0, "sys/kernel/perf_event_paranoid", &paranoid, 1);
     if (paranoid <= most)
@@ -530,14 +533,14 @@ PERF_COLD_FN_ const char *perf_counter_forbidden_(const perf_counters *c, int wh
 }
 
 /* Why the system refused: from errno, and from what the kernel allows. */
-PERF_COLD_FN_ const char *perf_counter_refusal_(const perf_counters *c, int which)
+PERF_COLD_FN_ const char *perf_counter_refusal_(const perf_counters *counters, int which)
 {
     const char *forbidden;
 
-    switch (c->own[which].error) {
+    switch (counters->own[which].error) {
     case 1:                                         /* EPERM, EACCES                              */
     case 13:
-        forbidden = perf_counter_forbidden_(c, which);
+        forbidden = perf_counter_forbidden_(counters, which);
         if (forbidden)
             return forbidden;
         return "a sandbox forbids it (seccomp of a container, or a security module)";
@@ -561,13 +564,13 @@ PERF_COLD_FN_ const char *perf_counter_refusal_(const perf_counters *c, int whic
 }
 
 /* Why a counter is missing.  Static. */
-PERF_COLD_FN_ const char *perf_counter_missing_(const perf_counters *c, int which)
+PERF_COLD_FN_ const char *perf_counter_missing_(const perf_counters *counters, int which)
 {
-    switch (c->own[which].how) {
+    switch (counters->own[which].how) {
     case PERF_NOT_ASKED_:
         return "it was not asked for";
     case PERF_REFUSED_:
-        return perf_counter_refusal_(c, which);
+        return perf_counter_refusal_(counters, which);
     case PERF_NEVER_RAN_:
         return "it never had its turn: others used the processor's counters, "
                "or the time was too short";
@@ -582,135 +585,139 @@ PERF_COLD_FN_ const char *perf_counter_missing_(const perf_counters *c, int whic
     }
 }
 
-PERF_COLD_FN_ void perf_put_missing_(perf_out_ *o, const perf_counters *c, int which)
+PERF_COLD_FN_ void perf_put_missing_(perf_out_ *out, const perf_counters *counters, int which)
 {
-    const char *why = perf_counter_missing_(c, which);
+    const char *why = perf_counter_missing_(counters, which);
 
-    perf_put_(o, why);
+    perf_put_(out, why);
     if (!PERF_LIBC_(strcmp)(why, PERF_NO_SENTENCE_)) {
-        perf_put_(o, ": ");
-        perf_put_u64_(o, PERF_CAST_(uint64_t, c->own[which].error));
+        perf_put_(out, ": ");
+        perf_put_u64_(out, PERF_CAST_(uint64_t, counters->own[which].error));
     }
 }
 
 /* 1: it has a value, or is being counted. */
-PERF_FN int perf_counter_is_here_(const perf_counters *c, int which)
+PERF_FN int perf_counter_is_here_(const perf_counters *counters, int which)
 {
-    if (c->share[which] > 0.0)
+    if (counters->share[which] > 0.0)
         return 1;
-    return c->counting && perf_counter_is_counted_(&c->own[which]);
+    return counters->counting && perf_counter_is_counted_(&counters->own[which]);
 }
 
-PERF_FN const char *perf_counters_why(perf_counters *c, perf_counter which)
+PERF_FN const char *perf_counters_why(perf_counters *counters, perf_counter which)
 {
-    perf_out_ o;
+    perf_out_ out;
 
-    if (!c)
+    if (!counters)
         return "there are no counters";
     if (which >= PERF_COUNTER_COUNT)
         return "there is no such counter";
-    if (perf_counter_is_here_(c, PERF_CAST_(int, which)))
+    if (perf_counter_is_here_(counters, PERF_CAST_(int, which)))
         return PERF_NULL_;
-    o = perf_out_open_(c->text, sizeof c->text);
-    perf_put_missing_(&o, c, PERF_CAST_(int, which));
-    return c->text;
+    out = perf_out_open_(counters->text, sizeof counters->text);
+    perf_put_missing_(&out, counters, PERF_CAST_(int, which));
+    return counters->text;
 }
 
 /* "1204 instructions"; whole numbers, as scaled ones are no more exact. */
-PERF_COLD_FN_ void perf_put_counted_(perf_out_ *o, const perf_counters *c, int which)
+PERF_COLD_FN_ void perf_put_counted_(perf_out_ *out, const perf_counters *counters, int which)
 {
-    perf_put_fixed_(o, c->value[which], 0);
-    perf_put_char_(o, ' ');
-    perf_put_(o, perf_counter_name_(which));
-    if (c->share[which] < 0.9995) {
-        perf_put_number_(o, " (scaled: counted ", 100.0 * c->share[which], 1);
-        perf_put_(o, " % of the time)");
+    perf_put_fixed_(out, counters->value[which], 0);
+    perf_put_char_(out, ' ');
+    perf_put_(out, perf_counter_name_(which));
+    if (counters->share[which] < 0.9995) {
+        perf_put_number_(out, " (scaled: counted ", 100.0 * counters->share[which], 1);
+        perf_put_(out, " % of the time)");
     }
 }
 
 /* 1: both are missing for the same reason. */
-PERF_COLD_FN_ int perf_missing_alike_(const perf_counters *c, int i, int j)
+PERF_COLD_FN_ int perf_missing_alike_(const perf_counters *counters, int i, int j)
 {
     char      text[2][200];
-    perf_out_ o;
+    perf_out_ out;
 
-    if (c->own[i].how != c->own[j].how || c->own[i].error != c->own[j].error)
+    if (counters->own[i].how != counters->own[j].how ||
+        counters->own[i].error != counters->own[j].error)
         return 0;
-    o = perf_out_open_(text[0], sizeof text[0]);
-    perf_put_missing_(&o, c, i);
-    o = perf_out_open_(text[1], sizeof text[1]);
-    perf_put_missing_(&o, c, j);
+    out = perf_out_open_(text[0], sizeof text[0]);
+    perf_put_missing_(&out, counters, i);
+    out = perf_out_open_(text[1], sizeof text[1]);
+    perf_put_missing_(&out, counters, j);
     return !PERF_LIBC_(strcmp)(text[0], text[1]);
 }
 
 /* "; no branches, branch misses: this processor does not count it", one for each reason. */
-PERF_COLD_FN_ void perf_put_all_missing_(perf_out_ *o, const perf_counters *c, const char *lead)
+PERF_COLD_FN_ void perf_put_all_missing_(perf_out_ *out, const perf_counters *counters,
+                                         const char *lead)
 {
     uint32_t said = 0;
     int      i, j;
 
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        if ((said & (1u << i)) || c->own[i].how == PERF_NOT_ASKED_ || perf_counter_is_here_(c, i))
+        if ((said & (1u << i)) || counters->own[i].how == PERF_NOT_ASKED_ ||
+            perf_counter_is_here_(counters, i))
             continue;
-        perf_put_(o, lead);
+        perf_put_(out, lead);
         lead = "; no ";
-        perf_put_(o, perf_counter_name_(i));
+        perf_put_(out, perf_counter_name_(i));
         for (j = i + 1; j < PERF_COUNTER_COUNT; j++) {
-            if (perf_counter_is_here_(c, j) || !perf_missing_alike_(c, i, j))
+            if (perf_counter_is_here_(counters, j) || !perf_missing_alike_(counters, i, j))
                 continue;
             said |= 1u << j;
-            perf_put_(o, ", ");
-            perf_put_(o, perf_counter_name_(j));
+            perf_put_(out, ", ");
+            perf_put_(out, perf_counter_name_(j));
         }
-        perf_put_(o, ": ");
-        perf_put_missing_(o, c, i);
+        perf_put_(out, ": ");
+        perf_put_missing_(out, counters, i);
     }
 }
 
 /* "no cycles: the kernel forbids it", of the two that scopes count; error[2]: errno of each, or 0.
  * Returns 0 if nothing is missing.                                                               */
-PERF_COLD_FN_ int perf_put_works_missing_(perf_out_ *o, const char *lead, const uint32_t *error)
+PERF_COLD_FN_ int perf_put_works_missing_(perf_out_ *out, const char *lead, const uint32_t *error)
 {
-    perf_counters c;
+    perf_counters counters;
     int           i, some = 0;
 
-    PERF_LIBC_(memset)(&c, 0, sizeof c);
+    PERF_LIBC_(memset)(&counters, 0, sizeof counters);
     for (i = 0; i < 2; i++) {
-        c.own[i].how = PERF_WORKS_MISSING_;
-        c.own[i].error = PERF_CAST_(int, PERF_GET_(&error[i]));
-        if (c.own[i].error)
-            c.own[i].how = PERF_REFUSED_;
-        some |= c.own[i].how;
+        counters.own[i].how = PERF_WORKS_MISSING_;
+        counters.own[i].error = PERF_CAST_(int, PERF_GET_(&error[i]));
+        if (counters.own[i].error)
+            counters.own[i].how = PERF_REFUSED_;
+        some |= counters.own[i].how;
     }
     if (some)
-        perf_put_all_missing_(o, &c, lead);
+        perf_put_all_missing_(out, &counters, lead);
     return some;
 }
 
-PERF_FN const char *perf_counters_text(perf_counters *c)
+PERF_FN const char *perf_counters_text(perf_counters *counters)
 {
     static const uint32_t none[2] = {0, 0};
-    perf_out_   o;
+    perf_out_   out;
     const char *lead = "";
     int         i;
 
-    if (!c)
+    if (!counters)
         return "";
-    o = perf_out_open_(c->text, sizeof c->text);
+    out = perf_out_open_(counters->text, sizeof counters->text);
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        if (!(c->share[i] > 0.0))
+        if (!(counters->share[i] > 0.0))
             continue;
-        perf_put_(&o, lead);
+        perf_put_(&out, lead);
         lead = ", ";
-        perf_put_counted_(&o, c, i);
-        if (i == PERF_COUNTER_CYCLES && c->value[i] > 0.0 &&
-            c->share[PERF_COUNTER_INSTRUCTIONS] > 0.0)
-            perf_put_number_(&o, ", IPC ", c->value[PERF_COUNTER_INSTRUCTIONS] / c->value[i], 2);
+        perf_put_counted_(&out, counters, i);
+        if (i == PERF_COUNTER_CYCLES && counters->value[i] > 0.0 &&
+            counters->share[PERF_COUNTER_INSTRUCTIONS] > 0.0)
+            perf_put_number_(&out, ", IPC ",
+                             counters->value[PERF_COUNTER_INSTRUCTIONS] / counters->value[i], 2);
     }
-    perf_put_all_missing_(&o, c, *lead ? "; no " : "no ");
-    if (c->opts.scopes && PERF_WORKS_MISSING_ != 0)
-        (void)perf_put_works_missing_(&o, "; counters of scopes: no ", none);
-    return c->text;
+    perf_put_all_missing_(&out, counters, *lead ? "; no " : "no ");
+    if (counters->opts.scopes && PERF_WORKS_MISSING_ != 0)
+        (void)perf_put_works_missing_(&out, "; counters of scopes: no ", none);
+    return counters->text;
 }
 
 /* ---- loops ---- */
@@ -744,73 +751,77 @@ PERF_FN uint64_t perf_count_batch_(const perf_loop_arm_ *arm)
 }
 
 /* Shuffles the arms (Fisher and Yates): each order is equally likely. */
-PERF_COLD_FN_ void perf_count_shuffle_(perf_counts_ *k)
+PERF_COLD_FN_ void perf_count_shuffle_(perf_counts_ *counts)
 {
     uint64_t half;
     int      i, j;
 
-    for (i = 0; i < k->arms; i++) {
-        half = perf_random_(&k->state->coin) >> 32;
+    for (i = 0; i < counts->arms; i++) {
+        half = perf_random_(&counts->state->coin) >> 32;
         j = PERF_CAST_(int, half * PERF_CAST_(uint64_t, i + 1) >> 32);
-        k->order[i] = k->order[j];
-        k->order[j] = PERF_CAST_(unsigned char, i);
+        counts->order[i] = counts->order[j];
+        counts->order[j] = PERF_CAST_(unsigned char, i);
     }
 }
 
 /* The next slice of the round: each arm with n iterations, then with half of them. */
-PERF_COLD_FN_ uint64_t perf_count_slice_(perf_counters *c, perf_counts_ *k)
+PERF_COLD_FN_ uint64_t perf_count_slice_(perf_counters *counters, perf_counts_ *counts)
 {
-    perf_loop_state_ *s = k->state;
+    perf_loop_state_ *state = counts->state;
     uint64_t          batch;
 
-    k->arm = k->order[k->turn / 2];
-    k->full = !(k->turn & 1);
-    k->turn++;
-    batch = perf_count_batch_(&s->arm[k->arm]);
-    if (!k->full)
+    counts->arm = counts->order[counts->turn / 2];
+    counts->full = !(counts->turn & 1);
+    counts->turn++;
+    batch = perf_count_batch_(&state->arm[counts->arm]);
+    if (!counts->full)
         batch /= 2;
-    s->arm[k->arm].runs += batch;
-    if (s->opts.before)
-        s->opts.before(s->opts.user, k->arm);
-    (void)perf_counters_start(c);
-    return 64 * batch + PERF_CAST_(uint64_t, k->arm);
+    state->arm[counts->arm].runs += batch;
+    if (state->opts.before)
+        state->opts.before(state->opts.user, counts->arm);
+    (void)perf_counters_start(counters);
+    return 64 * batch + PERF_CAST_(uint64_t, counts->arm);
 }
 
 /* A slice has ended: keeps one of n iterations; after n / 2, files the difference per iteration. */
-PERF_COLD_FN_ void perf_count_file_(perf_counters *c, perf_counts_ *k)
+PERF_COLD_FN_ void perf_count_file_(perf_counters *counters, perf_counts_ *counts)
 {
-    const uint64_t batch = perf_count_batch_(&k->state->arm[k->arm]);
+    const uint64_t batch = perf_count_batch_(&counts->state->arm[counts->arm]);
     const double   iterations = PERF_CAST_(double, batch - batch / 2);
     int            i;
 
-    (void)perf_counters_stop(c);
+    (void)perf_counters_stop(counters);
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        if (k->full)
-            k->whole[i] = c->value[i];
+        if (counts->full)
+            counts->whole[i] = counters->value[i];
         else
-            k->value[k->arm][i][k->rounds] = (k->whole[i] - c->value[i]) / iterations;
+            counts->value[counts->arm][i][counts->rounds] =
+                (counts->whole[i] - counters->value[i]) / iterations;
     }
 }
 
 /* 1: there are rounds enough, or no more time. */
-PERF_COLD_FN_ int perf_count_enough_(const perf_counts_ *k)
+PERF_COLD_FN_ int perf_count_enough_(const perf_counts_ *counts)
 {
-    const double most_ns = 0.1 * 1e9 * k->state->opts.max_seconds;
+    const double most_ns = 0.1 * 1e9 * counts->state->opts.max_seconds;
 
-    if (k->rounds >= PERF_COUNT_RACE_ || (k->arms < 3 && k->rounds >= PERF_COUNT_ROUNDS_))
+    if (counts->rounds >= PERF_COUNT_RACE_ ||
+        (counts->arms < 3 && counts->rounds >= PERF_COUNT_ROUNDS_))
         return 1;
-    return k->rounds >= PERF_COUNT_LEAST_ && PERF_CAST_(double, perf_now() - k->began) > most_ns;
+    return counts->rounds >= PERF_COUNT_LEAST_ &&
+           PERF_CAST_(double, perf_now() - counts->began) > most_ns;
 }
 
 /* The median of a count per iteration, less `idle`.  NaN: fewer than three rounds have it, because
  * others had the counter.                                                                        */
-PERF_COLD_FN_ double perf_count_median_(const perf_counts_ *k, int arm, int which, double idle)
+PERF_COLD_FN_ double perf_count_median_(const perf_counts_ *counts, int arm, int which, double idle)
 {
-    const double median = perf_summarize(k->value[arm][which], PERF_CAST_(size_t, k->rounds)).p50;
+    const double median =
+        perf_summarize(counts->value[arm][which], PERF_CAST_(size_t, counts->rounds)).p50;
     int          i, count = 0;
 
-    for (i = 0; i < k->rounds; i++)
-        count += !perf_is_nan_(k->value[arm][which][i]);
+    for (i = 0; i < counts->rounds; i++)
+        count += !perf_is_nan_(counts->value[arm][which][i]);
     if (count < PERF_COUNT_LEAST_)
         return PERF_NAN_;
     return median > idle ? median - idle : 0.0;
@@ -818,18 +829,19 @@ PERF_COLD_FN_ double perf_count_median_(const perf_counts_ *k, int arm, int whic
 
 /* "instructions", of an A/B loop "instructions, candidate".  A number that the body itself gave
  * under this name stays.                                                                         */
-PERF_COLD_FN_ void perf_count_show_(const perf_counts_ *k, int arm, const char *name, double value)
+PERF_COLD_FN_ void perf_count_show_(const perf_counts_ *counts, int arm, const char *name,
+                                    double value)
 {
     static const char *const arms[] = {", baseline", ", candidate"};
-    perf_loop_              *loop = &k->state->loop;
+    perf_loop_              *loop = &counts->state->loop;
     char                     title[sizeof loop->counter[0]];
-    perf_out_                o = perf_out_open_(title, sizeof title);
+    perf_out_                out = perf_out_open_(title, sizeof title);
     const size_t             room = sizeof loop->value / sizeof *loop->value;
     size_t                   i = 0;
 
-    perf_put_(&o, name);
-    if (k->arms > 1)
-        perf_put_(&o, arms[arm]);
+    perf_put_(&out, name);
+    if (counts->arms > 1)
+        perf_put_(&out, arms[arm]);
     while (loop->counter[i][0] && PERF_LIBC_(strcmp)(loop->counter[i], title) != 0)
         i++;
     if (i == room || loop->counter[i][0] || perf_is_nan_(value))
@@ -839,63 +851,64 @@ PERF_COLD_FN_ void perf_count_show_(const perf_counts_ *k, int arm, const char *
 }
 
 /* Hands the medians to the loop, for reports and files. */
-PERF_COLD_FN_ void perf_count_show_all_(perf_counters *c)
+PERF_COLD_FN_ void perf_count_show_all_(perf_counters *counters)
 {
-    const perf_counts_ *k = c->counts;
+    const perf_counts_ *counts = counters->counts;
     double              instructions, cycles;
     int                 arm, i;
 
-    for (arm = 0; arm < k->arms; arm++) {
+    for (arm = 0; arm < counts->arms; arm++) {
         for (i = 0; i < PERF_COUNTER_COUNT; i++)
-            c->iteration[arm][i] = perf_count_median_(k, arm, i, k->idle[i]);
+            counters->iteration[arm][i] = perf_count_median_(counts, arm, i, counts->idle[i]);
         for (i = 0; i <= PERF_COUNTER_LLC_MISSES; i++)
-            perf_count_show_(k, arm, perf_counter_name_(i), c->iteration[arm][i]);
-        instructions = perf_count_median_(k, arm, PERF_COUNTER_INSTRUCTIONS, 0.0);
-        cycles = perf_count_median_(k, arm, PERF_COUNTER_CYCLES, 0.0);
+            perf_count_show_(counts, arm, perf_counter_name_(i), counters->iteration[arm][i]);
+        instructions = perf_count_median_(counts, arm, PERF_COUNTER_INSTRUCTIONS, 0.0);
+        cycles = perf_count_median_(counts, arm, PERF_COUNTER_CYCLES, 0.0);
         if (cycles > 0.0)
-            perf_count_show_(k, arm, "IPC", instructions / cycles);
+            perf_count_show_(counts, arm, "IPC", instructions / cycles);
     }
 }
 
 /* The engine asks for the next slice that counts; 0: enough.  Also where a break has cut one. */
-PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *s)
+PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *state)
 {
-    perf_counters *c = PERF_CAST_(perf_counters *, s->counters);
-    perf_counts_  *k = c->counts;
+    perf_counters *counters = PERF_CAST_(perf_counters *, state->counters);
+    perf_counts_  *counts = counters->counts;
 
-    if (!k)
+    if (!counts)
         return 0;                       /* the counters were closed before the loop ended         */
-    if (s->phase == PERF_LOOP_DONE_) {
-        (void)perf_counters_stop(c);
+    if (state->phase == PERF_LOOP_DONE_) {
+        (void)perf_counters_stop(counters);
         return 0;
     }
-    if (s->timer.pauses) {
-        (void)perf_counters_stop(c);
-        k->pauses = 1;
-        k->rounds = 0;                  /* what was counted may hold a pause                      */
-        s->loop.note = "not counted: what the body does while the loop is paused would count, too";
+    if (state->timer.pauses) {
+        (void)perf_counters_stop(counters);
+        counts->pauses = 1;
+        counts->rounds = 0;             /* what was counted may hold a pause                      */
+        state->loop.note =
+            "not counted: what the body does while the loop is paused would count, too";
         return 0;
     }
-    if (s->forced >= 0) {
-        s->loop.note = "not counted: PERF_VARIANT forced one variant";
+    if (state->forced >= 0) {
+        state->loop.note = "not counted: PERF_VARIANT forced one variant";
         return 0;
     }
-    if (k->turn)
-        perf_count_file_(c, k);
-    else if (!k->rounds)
-        k->began = perf_now();
-    if (k->turn == 2 * k->arms) {
-        k->rounds++;
-        k->turn = 0;
+    if (counts->turn)
+        perf_count_file_(counters, counts);
+    else if (!counts->rounds)
+        counts->began = perf_now();
+    if (counts->turn == 2 * counts->arms) {
+        counts->rounds++;
+        counts->turn = 0;
     }
-    if (perf_count_enough_(k)) {
-        if (s->loop.kind < 3)
-            perf_count_show_all_(c);
+    if (perf_count_enough_(counts)) {
+        if (state->loop.kind < 3)
+            perf_count_show_all_(counters);
         return 0;
     }
-    if (!k->turn)
-        perf_count_shuffle_(k);
-    return perf_count_slice_(c, k);
+    if (!counts->turn)
+        perf_count_shuffle_(counts);
+    return perf_count_slice_(counters, counts);
 }
 
 /* A loop without a body, compiled as the user's are, with the call that ends it.                 */
@@ -909,35 +922,35 @@ PERF_ATTR_((__hot__)) PERF_OUTLINE_FN_ void perf_count_empty_(int64_t n)
 }
 
 /* What n iterations of a loop without a body count; returns what the start says. */
-PERF_COLD_FN_ perf_status perf_count_idle_(perf_counters *c, int64_t n)
+PERF_COLD_FN_ perf_status perf_count_idle_(perf_counters *counters, int64_t n)
 {
-    const perf_status status = perf_counters_start(c);
+    const perf_status status = perf_counters_start(counters);
 
     perf_count_empty_(n);
-    (void)perf_counters_stop(c);
+    (void)perf_counters_stop(counters);
     return status;
 }
 
 /* Instructions and branches of the loop itself, per iteration.  The choice of an A/B loop's variant
  * counts as body: its code depends on the compiler.  PERF_ESTATE: a profiler has the scopes;
  * PERF_ENOMEM: no memory for them.                                                               */
-PERF_COLD_FN_ perf_status perf_count_own_(perf_counters *c, perf_counts_ *k)
+PERF_COLD_FN_ perf_status perf_count_own_(perf_counters *counters, perf_counts_ *counts)
 {
     static const int which[] = {PERF_COUNTER_INSTRUCTIONS, PERF_COUNTER_BRANCHES};
     perf_status      status;
     double           whole[2];
     int              i;
 
-    status = perf_count_idle_(c, 2 * PERF_COUNT_IDLE_);
+    status = perf_count_idle_(counters, 2 * PERF_COUNT_IDLE_);
     if (status != PERF_OK && status != PERF_ENODATA)
         return status;
     for (i = 0; i < 2; i++)
-        whole[i] = c->value[which[i]];
-    (void)perf_count_idle_(c, PERF_COUNT_IDLE_);
+        whole[i] = counters->value[which[i]];
+    (void)perf_count_idle_(counters, PERF_COUNT_IDLE_);
     for (i = 0; i < 2; i++)
-        if (whole[i] > c->value[which[i]])
-            k->idle[which[i]] =
-                (whole[i] - c->value[which[i]]) / PERF_CAST_(double, PERF_COUNT_IDLE_);
+        if (whole[i] > counters->value[which[i]])
+            counts->idle[which[i]] =
+                (whole[i] - counters->value[which[i]]) / PERF_CAST_(double, PERF_COUNT_IDLE_);
     return PERF_OK;
 }
 
@@ -951,225 +964,229 @@ PERF_FN perf_counter perf_counter_of_metric_(perf_metric metric)
 
 /* Variant `arm` against 0 in the rounds that counted both, less idle[].  Counts below 0.01 become
  * 0.01, so that there is a ratio.                                                                */
-PERF_COLD_FN_ perf_verdict perf_counts_compare_(const perf_counts_ *k, int arm, int which,
+PERF_COLD_FN_ perf_verdict perf_counts_compare_(const perf_counts_ *counts, int arm, int which,
                                                 const perf_compare_opts *opts)
 {
     const double least = 0.01;
     double       value[2][PERF_COUNT_RACE_], a, b;
     size_t       n = 0;
-    perf_verdict v;
+    perf_verdict verdict;
     int          i;
 
-    for (i = 0; i < k->rounds; i++) {
-        a = k->value[0][which][i] - k->idle[which];
-        b = k->value[arm][which][i] - k->idle[which];
+    for (i = 0; i < counts->rounds; i++) {
+        a = counts->value[0][which][i] - counts->idle[which];
+        b = counts->value[arm][which][i] - counts->idle[which];
         if (perf_is_nan_(a) || perf_is_nan_(b))
             continue;
         value[0][n] = perf_most_(a, least);
         value[1][n++] = perf_most_(b, least);
     }
-    v = perf_compare_pairs(value[0], value[1], n, opts);
-    if (v.decision == PERF_INCONCLUSIVE && n < PERF_CAST_(size_t, k->rounds))
-        v.reason = "the counter had its turn in too few rounds";
-    return v;
+    verdict = perf_compare_pairs(value[0], value[1], n, opts);
+    if (verdict.decision == PERF_INCONCLUSIVE && n < PERF_CAST_(size_t, counts->rounds))
+        verdict.reason = "the counter had its turn in too few rounds";
+    return verdict;
 }
 
 /* The verdict on variant `arm` by opts.rule, which is on a count. */
-PERF_COLD_FN_ perf_verdict perf_counts_judge_(const perf_counters *c, perf_compare_opts opts,
+PERF_COLD_FN_ perf_verdict perf_counts_judge_(const perf_counters *counters, perf_compare_opts opts,
                                               int arm)
 {
-    const perf_counts_ *k = c->counts;
+    const perf_counts_ *counts = counters->counts;
     const int           which = PERF_CAST_(int, perf_counter_of_metric_(opts.rule.metric));
-    perf_verdict        v;
+    perf_verdict        verdict;
 
     opts.design = PERF_DESIGN_RANDOM;
     if (which == PERF_COUNTER_INSTRUCTIONS)         /* to choose variant n may take n tests and   */
         opts.tick = 2.0 * arm;                      /* jumps more                                 */
     if (which == PERF_COUNTER_BRANCHES)
         opts.tick = arm;
-    v = perf_counts_compare_(k, arm, which, &opts);
-    if (v.decision == PERF_INCONCLUSIVE && opts.tick > 0.0) {
+    verdict = perf_counts_compare_(counts, arm, which, &opts);
+    if (verdict.decision == PERF_INCONCLUSIVE && opts.tick > 0.0) {
         opts.tick = -1.0;                           /* exact: without that allowance              */
-        if (perf_counts_compare_(k, arm, which, &opts).decision != PERF_INCONCLUSIVE)
-            v.reason = "what chooses the variant may be the difference: do more in an iteration";
+        if (perf_counts_compare_(counts, arm, which, &opts).decision != PERF_INCONCLUSIVE)
+            verdict.reason =
+                "what chooses the variant may be the difference: do more in an iteration";
     }
-    if (!k->rounds)
-        v.reason = "the loop ended before a round was counted";
-    if (v.decision == PERF_INCONCLUSIVE && !perf_counter_is_here_(c, which))
-        v.reason = perf_counter_missing_(c, which);
-    if (k->pauses)
-        v.reason = "the body pauses: what it does meanwhile would count, too";
-    else if (k->state->forced >= 0)
-        v.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
-    return v;
+    if (!counts->rounds)
+        verdict.reason = "the loop ended before a round was counted";
+    if (verdict.decision == PERF_INCONCLUSIVE && !perf_counter_is_here_(counters, which))
+        verdict.reason = perf_counter_missing_(counters, which);
+    if (counts->pauses)
+        verdict.reason = "the body pauses: what it does meanwhile would count, too";
+    else if (counts->state->forced >= 0)
+        verdict.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
+    return verdict;
 }
 
 /* Beside a rule on time: the worse part decides. */
-PERF_COLD_FN_ void perf_count_join_(perf_race_entry *e, const perf_verdict *also)
+PERF_COLD_FN_ void perf_count_join_(perf_race_entry *entry, const perf_verdict *also)
 {
     static const int bad[] = {1, 0, 2};             /* INCONCLUSIVE, ACCEPT, REJECT               */
 
-    e->parts = 2;
-    e->part[0] = e->verdict;
-    e->part[1] = *also;
-    if (bad[also->decision] > bad[e->verdict.decision])
-        e->verdict = *also;
-    else if (e->verdict.decision == PERF_ACCEPT)
-        e->verdict.reason = "both rules hold";
+    entry->parts = 2;
+    entry->part[0] = entry->verdict;
+    entry->part[1] = *also;
+    if (bad[also->decision] > bad[entry->verdict.decision])
+        entry->verdict = *also;
+    else if (entry->verdict.decision == PERF_ACCEPT)
+        entry->verdict.reason = "both rules hold";
 }
 
 /* Judges variant `arm` by the rules of the loop that are on counts. */
-PERF_COLD_FN_ void perf_count_judge_arm_(const perf_counters *c, perf_loop_state_ *s, int arm)
+PERF_COLD_FN_ void perf_count_judge_arm_(const perf_counters *counters, perf_loop_state_ *state,
+                                         int arm)
 {
-    perf_race_entry  *e = &s->entry[arm];
-    perf_compare_opts opts = c->counts->accept;
+    perf_race_entry  *entry = &state->entry[arm];
+    perf_compare_opts opts = counters->counts->accept;
     perf_verdict      also;
 
-    if (s->variants > 2)                            /* Bonferroni, over all of them               */
-        opts.confidence = perf_least_(1.0 - (1.0 - opts.confidence) / (s->variants - 1), 0.999999);
-    if (s->seen.compared)
-        opts.guard.seen = s->seen;
-    if (s->on_counts & 1) {
-        e->verdict = perf_counts_judge_(c, opts, arm);
-        e->control_ratio = 0.0;                     /* these are about time                       */
-        s->arm[arm].objection = 0;
+    if (state->variants > 2)                        /* Bonferroni, over all of them               */
+        opts.confidence =
+            perf_least_(1.0 - (1.0 - opts.confidence) / (state->variants - 1), 0.999999);
+    if (state->seen.compared)
+        opts.guard.seen = state->seen;
+    if (state->on_counts & 1) {
+        entry->verdict = perf_counts_judge_(counters, opts, arm);
+        entry->control_ratio = 0.0;                 /* these are about time                       */
+        state->arm[arm].objection = 0;
     }
-    if (s->on_counts & 2) {
-        opts.rule = s->ask.also;
-        also = perf_counts_judge_(c, opts, arm);
-        perf_count_join_(e, &also);
+    if (state->on_counts & 2) {
+        opts.rule = state->ask.also;
+        also = perf_counts_judge_(counters, opts, arm);
+        perf_count_join_(entry, &also);
     }
 }
 
 /* What an iteration of a race's variant counts. */
-PERF_COLD_FN_ void perf_count_show_arm_(const perf_counts_ *k, perf_race_entry *e, int arm)
+PERF_COLD_FN_ void perf_count_show_arm_(const perf_counts_ *counts, perf_race_entry *entry, int arm)
 {
     int i;
 
     for (i = 0; i <= PERF_COUNTER_BRANCH_MISSES; i++)
-        e->counted[i] = perf_count_median_(k, arm, i, k->idle[i]);
+        entry->counted[i] = perf_count_median_(counts, arm, i, counts->idle[i]);
 }
 
 /* What a loop has counted, and its verdicts, at its end. */
-PERF_COLD_FN_ void perf_count_judge_loop_(struct perf_loop_state_ *s)
+PERF_COLD_FN_ void perf_count_judge_loop_(struct perf_loop_state_ *state)
 {
-    perf_counters *c = PERF_CAST_(perf_counters *, s->counters);
-    perf_counts_  *k = c->counts;
+    perf_counters *counters = PERF_CAST_(perf_counters *, state->counters);
+    perf_counts_  *counts = counters->counts;
     int            i;
 
-    if (k && s->loop.kind == 3)
-        for (i = 0; i < s->variants; i++)
-            perf_count_show_arm_(k, &s->entry[i], i);
-    if (!s->on_counts)
+    if (counts && state->loop.kind == 3)
+        for (i = 0; i < state->variants; i++)
+            perf_count_show_arm_(counts, &state->entry[i], i);
+    if (!state->on_counts)
         return;
-    for (i = 1; i < s->variants; i++) {
-        if (k) {
-            perf_count_judge_arm_(c, s, i);
+    for (i = 1; i < state->variants; i++) {
+        if (counts) {
+            perf_count_judge_arm_(counters, state, i);
             continue;
         }
-        s->entry[i].verdict.decision = PERF_INCONCLUSIVE;
-        s->entry[i].verdict.reason = "the counters were closed before the loop ended";
+        state->entry[i].verdict.decision = PERF_INCONCLUSIVE;
+        state->entry[i].verdict.reason = "the counters were closed before the loop ended";
     }
-    if (k)
-        s->ask.accept = k->accept;
+    if (counts)
+        state->ask.accept = counts->accept;
 }
 
 /* 1: the loop was refused for nothing but its rule on a count. */
-PERF_FN int perf_count_decides_(const perf_loop_state_ *s)
+PERF_FN int perf_count_decides_(const perf_loop_state_ *state)
 {
-    return s->on_counts && s->refused && !s->judge;
+    return state->on_counts && state->refused && !state->judge;
 }
 
 /* Lets a refused loop run.  Without a rule on time, the default one decides how long. */
-PERF_COLD_FN_ void perf_count_admit_(perf_loop_state_ *s)
+PERF_COLD_FN_ void perf_count_admit_(perf_loop_state_ *state)
 {
-    if (s->on_counts & 1) {
-        s->ask.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
-        s->typical = 1;
+    if (state->on_counts & 1) {
+        state->ask.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
+        state->typical = 1;
     }
-    s->refused = s->loop.note = PERF_NULL_;
-    s->status = PERF_OK;
-    s->phase = PERF_LOOP_START_;
+    state->refused = state->loop.note = PERF_NULL_;
+    state->status = PERF_OK;
+    state->phase = PERF_LOOP_START_;
 }
 
 /* NULL: no memory. */
-PERF_COLD_FN_ perf_counts_ *perf_counts_new_(perf_loop_state_ *s)
+PERF_COLD_FN_ perf_counts_ *perf_counts_new_(perf_loop_state_ *state)
 {
-    const size_t  arms = s->loop.kind == 1 ? 1 : PERF_CAST_(size_t, s->variants);
+    const size_t  arms = state->loop.kind == 1 ? 1 : PERF_CAST_(size_t, state->variants);
     const size_t  size = sizeof(perf_counts_) + arms * sizeof(perf_count_arm_);
-    perf_counts_ *k = PERF_CAST_(perf_counts_ *, PERF_MALLOC(size));
+    perf_counts_ *counts = PERF_CAST_(perf_counts_ *, PERF_MALLOC(size));
 
-    if (!k)
-        return k;
-    PERF_LIBC_(memset)(k, 0, size);
-    k->state = s;
-    k->arms = PERF_CAST_(int, arms);
-    k->value = PERF_PTR_(perf_count_arm_ *, k + 1);
-    k->accept = s->ask.accept;
-    return k;
+    if (!counts)
+        return counts;
+    PERF_LIBC_(memset)(counts, 0, size);
+    counts->state = state;
+    counts->arms = PERF_CAST_(int, arms);
+    counts->value = PERF_PTR_(perf_count_arm_ *, counts + 1);
+    counts->accept = state->ask.accept;
+    return counts;
 }
 
-PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *c, perf_loop_state_ *s)
+PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *counters, perf_loop_state_ *state)
 {
-    perf_counts_ *k;
+    perf_counts_ *counts;
     perf_status   status;
 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
-    if (!c || c->opts.process)
+    if (!counters || counters->opts.process)
         return PERF_EINVAL;
-    if (PERF_LOOP_KIND_(s) < 1 || PERF_LOOP_KIND_(s) > 3)
+    if (PERF_LOOP_KIND_(state) < 1 || PERF_LOOP_KIND_(state) > 3)
         return PERF_EINVAL;
-    if (c->counting || c->counts || c->process != PERF_CAST_(int, perf_process_id_()))
+    if (counters->counting || counters->counts ||
+        counters->process != PERF_CAST_(int, perf_process_id_()))
         return PERF_ESTATE;
-    if (s->phase != PERF_LOOP_START_ && !perf_count_decides_(s))
+    if (state->phase != PERF_LOOP_START_ && !perf_count_decides_(state))
         return PERF_ESTATE;
-    k = perf_counts_new_(s);
-    if (!k)
+    counts = perf_counts_new_(state);
+    if (!counts)
         return PERF_ENOMEM;
-    status = perf_count_own_(c, k);
+    status = perf_count_own_(counters, counts);
     if (status != PERF_OK) {
-        PERF_FREE(k);
+        PERF_FREE(counts);
         return status;
     }
-    c->counts = k;
-    if (perf_count_decides_(s))
-        perf_count_admit_(s);
-    if (!(c->share[PERF_COUNTER_INSTRUCTIONS] > 0.0) && !s->loop.note)
-        s->loop.note = "without counters of the processor: perf_counters_text() says why";
-    s->counters = c;
-    s->counted = perf_count_next_;
-    s->judge = perf_count_judge_loop_;
-    return c->status;
+    counters->counts = counts;
+    if (perf_count_decides_(state))
+        perf_count_admit_(state);
+    if (!(counters->share[PERF_COUNTER_INSTRUCTIONS] > 0.0) && !state->loop.note)
+        state->loop.note = "without counters of the processor: perf_counters_text() says why";
+    state->counters = counters;
+    state->counted = perf_count_next_;
+    state->judge = perf_count_judge_loop_;
+    return counters->status;
 }
 
 /* Inline, so that the address of the loop never escapes: it stays in registers.                  */
-PERF_INLINE_FN_ perf_status perf_counters_loop(perf_counters *c, perf_loop *loop)
+PERF_INLINE_FN_ perf_status perf_counters_loop(perf_counters *counters, perf_loop *loop)
 {
     if (!loop)
         return perf_count_loop_(PERF_NULL_, PERF_NULL_);
-    return perf_count_loop_(c, loop->state);
+    return perf_count_loop_(counters, loop->state);
 }
 
-PERF_FN perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule)
+PERF_FN perf_verdict perf_counters_judge(perf_counters *counters, const perf_rule *rule)
 {
     perf_compare_opts opts = PERF_ZERO;
-    perf_verdict      v = PERF_ZERO;
+    perf_verdict      verdict = PERF_ZERO;
 
     if (rule)
         opts.rule = *rule;
-    v.rule = opts.rule;
-    v.status = PERF_OK;
+    verdict.rule = opts.rule;
+    verdict.status = PERF_OK;
     if (PERF_DISABLE)
-        v.status = PERF_EDISABLED;
-    else if (!c || perf_counter_of_metric_(opts.rule.metric) == PERF_COUNTER_COUNT)
-        v.status = PERF_EINVAL;
-    else if (!c->counts || c->counts->arms != 2)
-        v.status = PERF_ESTATE;
-    v.reason = perf_status_text(v.status);
-    if (v.status != PERF_OK)
-        return v;
-    return perf_counts_judge_(c, opts, 1);
+        verdict.status = PERF_EDISABLED;
+    else if (!counters || perf_counter_of_metric_(opts.rule.metric) == PERF_COUNTER_COUNT)
+        verdict.status = PERF_EINVAL;
+    else if (!counters->counts || counters->counts->arms != 2)
+        verdict.status = PERF_ESTATE;
+    verdict.reason = perf_status_text(verdict.status);
+    if (verdict.status != PERF_OK)
+        return verdict;
+    return perf_counts_judge_(counters, opts, 1);
 }
 
 /* ---- scopes ----
@@ -1321,49 +1338,50 @@ PERF_FN uint64_t perf_pmc_(uint32_t index)
 
 #ifdef PERF_PMC_
 /* The page's times are of when the thread came to the processor: brings `enabled` to now. */
-PERF_FN void perf_event_time_(const perf_event_page_ *p, perf_reading_ *at, int group)
+PERF_FN void perf_event_time_(const perf_event_page_ *page, perf_reading_ *at, int group)
 {
-    const uint64_t enabled = PERF_ACQ_(&p->enabled);
+    const uint64_t enabled = PERF_ACQ_(&page->enabled);
 #if PERF_CLOCK != PERF_CLOCK_MONOTONIC
-    const uint64_t may = PERF_ACQ_(&p->may);
-    const uint32_t shift = PERF_ACQ_(&p->shift) & 63u;
-    const uint64_t mult = PERF_ACQ_(&p->mult);
+    const uint64_t may = PERF_ACQ_(&page->may);
+    const uint32_t shift = PERF_ACQ_(&page->shift) & 63u;
+    const uint64_t mult = PERF_ACQ_(&page->mult);
     uint64_t       ticks = perf_ticks();
 #endif
 
     at->enabled[group] = enabled;
-    at->lost[group] = enabled - PERF_ACQ_(&p->running);
+    at->lost[group] = enabled - PERF_ACQ_(&page->running);
     at->exact[group] = 0;
 #if PERF_CLOCK != PERF_CLOCK_MONOTONIC
     if (may & PERF_EVENT_IS_SHORT_)
-        ticks = PERF_ACQ_(&p->tick) + ((ticks - PERF_ACQ_(&p->tick)) & PERF_ACQ_(&p->mask));
+        ticks =
+            PERF_ACQ_(&page->tick) + ((ticks - PERF_ACQ_(&page->tick)) & PERF_ACQ_(&page->mask));
     at->exact[group] = (may & PERF_EVENT_HAS_TIME_) != 0;
     if (at->exact[group])
-        at->enabled[group] += PERF_ACQ_(&p->ns) + (ticks >> shift) * mult +
+        at->enabled[group] += PERF_ACQ_(&page->ns) + (ticks >> shift) * mult +
                               ((ticks & ((UINT64_C(1) << shift) - 1)) * mult >> shift);
 #endif
 }
 
 /* An event of the calling thread without a system call.  0: it is not on the processor now, or only
  * the kernel may read it.  The kernel changes `lock` when the thread was away meanwhile.         */
-PERF_FN int perf_event_peek_(const perf_event_page_ *p, perf_reading_ *at, int which, int group,
+PERF_FN int perf_event_peek_(const perf_event_page_ *page, perf_reading_ *at, int which, int group,
                              int leads)
 {
     uint32_t lock, index, width;
     uint64_t raw;
 
     do {
-        lock = PERF_ACQ_(&p->lock);
-        index = PERF_ACQ_(&p->index);
-        width = PERF_ACQ_(&p->width);
-        if (!index || !(PERF_ACQ_(&p->may) & PERF_EVENT_MAY_READ_) || !width || width > 64)
+        lock = PERF_ACQ_(&page->lock);
+        index = PERF_ACQ_(&page->index);
+        width = PERF_ACQ_(&page->width);
+        if (!index || !(PERF_ACQ_(&page->may) & PERF_EVENT_MAY_READ_) || !width || width > 64)
             return 0;
         if (leads)
-            perf_event_time_(p, at, group);
+            perf_event_time_(page, at, group);
         raw = PERF_PMC_(index - 1) << (64 - width);
-        at->count[which] = PERF_ACQ_(&p->offset) +
+        at->count[which] = PERF_ACQ_(&page->offset) +
                            PERF_CAST_(uint64_t, PERF_CAST_(int64_t, raw) >> (64 - width));
-    } while (PERF_ACQ_(&p->lock) != lock);
+    } while (PERF_ACQ_(&page->lock) != lock);
     return 1;
 }
 #else
@@ -1382,35 +1400,36 @@ PERF_FN int perf_group_end_(int group)
 }
 
 /* Reads a group without a system call, its leader last, whose times count.  0: only read() can. */
-PERF_FN int perf_worker_peek_(const perf_worker_ *w, perf_reading_ *at, int group)
+PERF_FN int perf_worker_peek_(const perf_worker_ *worker, perf_reading_ *at, int group)
 {
-    const int lead = w->lead[group];
+    const int lead = worker->lead[group];
     int       i;
 
     for (i = perf_group_end_(group) - 1; i >= lead; i--) {
-        if (w->fd[i] < 0)
+        if (worker->fd[i] < 0)
             continue;
-        if (!w->page[i] || !perf_event_peek_(w->page[i], at, i, group, i == lead))
+        if (!worker->page[i] || !perf_event_peek_(worker->page[i], at, i, group, i == lead))
             return 0;
     }
-    return at->exact[group] || at->lost[group] == w->lost[group];   /* else the kernel tells it   */
+    /* else the kernel tells it */
+    return at->exact[group] || at->lost[group] == worker->lost[group];
 }
 
 /* What the calling thread has counted so far of a group.  0: it cannot be read. */
-PERF_FN int perf_worker_read_(perf_worker_ *w, perf_reading_ *at, int group)
+PERF_FN int perf_worker_read_(perf_worker_ *worker, perf_reading_ *at, int group)
 {
     uint64_t got[3 + PERF_WORK_COUNTS_];
     long     bytes;
     int      i, next = 3;
 
-    if (w->lead[group] < 0)
+    if (worker->lead[group] < 0)
         return 0;
-    if (perf_worker_peek_(w, at, group))
+    if (perf_worker_peek_(worker, at, group))
         return 1;
-    bytes = perf_fd_read_(w->fd[w->lead[group]], got, sizeof got);
+    bytes = perf_fd_read_(worker->fd[worker->lead[group]], got, sizeof got);
     for (i = perf_group_begin_(group); i < perf_group_end_(group); i++) {
         at->count[i] = 0;
-        if (w->fd[i] < 0)
+        if (worker->fd[i] < 0)
             continue;
         if (bytes < PERF_CAST_(long, sizeof *got) * (next + 1))
             return 0;
@@ -1418,7 +1437,7 @@ PERF_FN int perf_worker_read_(perf_worker_ *w, perf_reading_ *at, int group)
     }
     at->enabled[group] = got[1];
     at->exact[group] = 1;
-    at->lost[group] = w->lost[group] = got[1] - got[2];
+    at->lost[group] = worker->lost[group] = got[1] - got[2];
     return 1;
 }
 
@@ -1436,49 +1455,49 @@ PERF_COLD_FN_ uint64_t perf_event_id_(int fd)
 
 /* Closes the descriptors; called by the thread itself, or after its end.  A program may have closed
  * them, as a daemon does: a number that is another file by now stays open.                       */
-PERF_COLD_FN_ void perf_worker_close_(perf_worker_ *w)
+PERF_COLD_FN_ void perf_worker_close_(perf_worker_ *worker)
 {
     int i;
 
     for (i = 0; i < PERF_WORK_COUNTS_; i++) {
-        if (w->page[i] && w->process == perf_process_id_())     /* a forked child has none        */
-            (void)perf_munmap_(PERF_PTR_(void *, PERF_PTR_(uintptr_t, w->page[i])), 4096);
-        if (w->fd[i] >= 0 && perf_event_id_(w->fd[i]) == w->id[i])
-            (void)perf_close_(w->fd[i]);
-        w->page[i] = PERF_NULL_;
-        w->fd[i] = -1;
+        if (worker->page[i] && worker->process == perf_process_id_()) /* a forked child has none  */
+            (void)perf_munmap_(PERF_PTR_(void *, PERF_PTR_(uintptr_t, worker->page[i])), 4096);
+        if (worker->fd[i] >= 0 && perf_event_id_(worker->fd[i]) == worker->id[i])
+            (void)perf_close_(worker->fd[i]);
+        worker->page[i] = PERF_NULL_;
+        worker->fd[i] = -1;
     }
-    w->lead[0] = w->lead[1] = -1;
-    w->open = 0;
+    worker->lead[0] = worker->lead[1] = -1;
+    worker->open = 0;
 }
 
 PERF_COLD_FN_ void perf_worker_ended_(void *of)
 {
-    perf_registry_ *r = perf_registry_get_();
+    perf_registry_ *reg = perf_registry_get_();
 
-    if (r && perf_lock_(r)) {
+    if (reg && perf_lock_(reg)) {
         perf_worker_close_(PERF_CAST_(perf_worker_ *, of));
-        perf_unlock_(&r->lock);
+        perf_unlock_(&reg->lock);
     }
 }
 
 /* Closes the counters of threads that have ended, and after a fork those of the parent's threads;
  * lock held.  With a key, threads of this process have closed their own.                         */
-PERF_COLD_FN_ void perf_works_sweep_(perf_works_ *g)
+PERF_COLD_FN_ void perf_works_sweep_(perf_works_ *works)
 {
     const uint32_t process = perf_process_id_();
-    perf_worker_  *w;
+    perf_worker_  *worker;
 
-    for (w = g->workers; w; w = w->next) {
-        const int ours = w->process == process;
-        if ((ours && g->has_key == 2) || w->lead[0] < 0)
+    for (worker = works->workers; worker; worker = worker->next) {
+        const int ours = worker->process == process;
+        if ((ours && works->has_key == 2) || worker->lead[0] < 0)
             continue;
         if (!ours || perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, process),
-                                   PERF_CAST_(long, w->thread), 0L))
-            perf_worker_close_(w);
+                                   PERF_CAST_(long, worker->thread), 0L))
+            perf_worker_close_(worker);
     }
-    if (g->workers && g->workers->process != process)
-        PERF_REL_(&g->workers, PERF_CAST_(perf_worker_ *, PERF_NULL_));
+    if (works->workers && works->workers->process != process)
+        PERF_REL_(&works->workers, PERF_CAST_(perf_worker_ *, PERF_NULL_));
 }
 
 /* Opens an event of the calling thread for the program's own code; group -1: it leads one. */
@@ -1508,162 +1527,166 @@ PERF_COLD_FN_ int perf_worker_event_(int which, int group)
 }
 
 /* Opens those counters of a group that there is room for, and starts it. */
-PERF_COLD_FN_ void perf_worker_group_(perf_works_ *g, perf_worker_ *w, int group)
+PERF_COLD_FN_ void perf_worker_group_(perf_works_ *works, perf_worker_ *worker, int group)
 {
     perf_reading_ at;
     void         *page;
     int           i, fd;
 
     for (i = perf_group_begin_(group); i < perf_group_end_(group); i++) {
-        fd = perf_worker_event_(i, w->lead[group] < 0 ? -1 : w->fd[w->lead[group]]);
+        fd = perf_worker_event_(i, worker->lead[group] < 0 ? -1 : worker->fd[worker->lead[group]]);
         if (fd < 0) {
             if (!group)
-                PERF_SET_(&g->error[i], PERF_CAST_(uint32_t, -fd));
+                PERF_SET_(&works->error[i], PERF_CAST_(uint32_t, -fd));
             continue;
         }
-        w->fd[i] = fd;
-        w->id[i] = perf_event_id_(fd);
+        worker->fd[i] = fd;
+        worker->id[i] = perf_event_id_(fd);
         page = perf_mmap_(PERF_NULL_, 4096, 1, 1, fd, 0);       /* PROT_READ, MAP_SHARED          */
         if (PERF_PTR_(intptr_t, page) != -1)
-            w->page[i] = PERF_CAST_(const perf_event_page_ *, page);
-        if (w->lead[group] < 0)
-            w->lead[group] = i;
+            worker->page[i] = PERF_CAST_(const perf_event_page_ *, page);
+        if (worker->lead[group] < 0)
+            worker->lead[group] = i;
     }
-    if (w->lead[group] < 0)
+    if (worker->lead[group] < 0)
         return;
-    (void)perf_event_ioctl_(w->fd[w->lead[group]], PERF_EVENT_ENABLE_, 0);
-    (void)perf_worker_read_(w, &at, group);     /* what was lost before it ran is known now       */
+    (void)perf_event_ioctl_(worker->fd[worker->lead[group]], PERF_EVENT_ENABLE_, 0);
+    (void)perf_worker_read_(worker, &at, group); /* what was lost before it ran is known now      */
 }
 
 /* Opens both groups; evidence is of use only beside instructions and cycles. */
-PERF_COLD_FN_ void perf_worker_events_(perf_works_ *g, perf_worker_ *w)
+PERF_COLD_FN_ void perf_worker_events_(perf_works_ *works, perf_worker_ *worker)
 {
     perf_reading_ at;
 
-    perf_worker_group_(g, w, 0);
-    if (w->lead[0] < 0)
+    perf_worker_group_(works, worker, 0);
+    if (worker->lead[0] < 0)
         return;
-    if (!perf_worker_read_(w, &at, 0)) {
-        perf_worker_close_(w);
+    if (!perf_worker_read_(worker, &at, 0)) {
+        perf_worker_close_(worker);
         return;
     }
-    PERF_SET_(&g->counted, 1u);
-    if (w->fd[PERF_WORK_INSTRUCTIONS_] >= 0 && w->fd[PERF_WORK_CYCLES_] >= 0)
-        perf_worker_group_(g, w, 1);
+    PERF_SET_(&works->counted, 1u);
+    if (worker->fd[PERF_WORK_INSTRUCTIONS_] >= 0 && worker->fd[PERF_WORK_CYCLES_] >= 0)
+        perf_worker_group_(works, worker, 1);
 }
 
 /* The worker of a recorder, made or cleared for a new thread; NULL: no memory, or a handler. */
-PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *g, perf_recorder_ *t)
+PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *works, perf_recorder_ *rec)
 {
     static const char *const titles[] = {"instructions", "cycles"};
-    perf_registry_          *r = t->home;
-    perf_worker_            *w = PERF_CAST_(perf_worker_ *, t->worker);
+    perf_registry_          *reg = rec->home;
+    perf_worker_            *worker = PERF_CAST_(perf_worker_ *, rec->worker);
     perf_site_               site = PERF_ZERO;
     int                      i;
 
-    if (!perf_lock_(r))
+    if (!perf_lock_(reg))
         return PERF_NULL_;
-    perf_works_sweep_(g);
-    if (g->has_key == 0) {
-        g->has_key = 1;
-        if (perf_key_make_ && perf_key_set_ && !perf_key_make_(&g->key, perf_worker_ended_))
-            g->has_key = 2;
+    perf_works_sweep_(works);
+    if (works->has_key == 0) {
+        works->has_key = 1;
+        if (perf_key_make_ && perf_key_set_ && !perf_key_make_(&works->key, perf_worker_ended_))
+            works->has_key = 2;
     }
-    if (w)
-        perf_worker_close_(w);
+    if (worker)
+        perf_worker_close_(worker);
     else
-        w = PERF_CAST_(perf_worker_ *, perf_keep_(r, sizeof *w));
-    if (w && !t->worker) {
-        PERF_LIBC_(memset)(w, 0, sizeof *w);
+        worker = PERF_CAST_(perf_worker_ *, perf_keep_(reg, sizeof *worker));
+    if (worker && !rec->worker) {
+        PERF_LIBC_(memset)(worker, 0, sizeof *worker);
         for (i = 0; i < PERF_WORK_COUNTS_; i++)
-            w->fd[i] = -1;
-        w->lead[0] = w->lead[1] = -1;
-        w->next = g->workers;
+            worker->fd[i] = -1;
+        worker->lead[0] = worker->lead[1] = -1;
+        worker->next = works->workers;
     }
-    if (w) {
-        w->number = t->number;
-        w->thread = perf_thread_id_();
-        PERF_SET_(&w->process, perf_process_id_());     /* a report may look                      */
+    if (worker) {
+        worker->number = rec->number;
+        worker->thread = perf_thread_id_();
+        PERF_SET_(&worker->process, perf_process_id_()); /* a report may look                     */
     }
-    if (w && !t->worker)
-        PERF_REL_(&g->workers, w);
-    perf_unlock_(&r->lock);
-    t->worker = w;
-    for (i = 0; w && i < 2; i++) {
+    if (worker && !rec->worker)
+        PERF_REL_(&works->workers, worker);
+    perf_unlock_(&reg->lock);
+    rec->worker = worker;
+    for (i = 0; worker && i < 2; i++) {
         site.name = titles[i];
         site.line = PERF_KIND_INSTANT_ << 24;
         site.id = 0;
-        w->name[i] = perf_site_id_(r, &site);
+        worker->name[i] = perf_site_id_(reg, &site);
     }
-    return w;
+    return worker;
 }
 
 /* NULL: no memory, or a handler.  Where nothing counts at all, the sink goes. */
-PERF_COLD_FN_ perf_worker_ *perf_worker_open_(perf_recorder_ *t)
+PERF_COLD_FN_ perf_worker_ *perf_worker_open_(perf_recorder_ *rec)
 {
-    perf_works_  *g = &perf_works_v1_;
-    perf_worker_ *w = perf_worker_make_(g, t);
+    perf_works_  *works = &perf_works_v1_;
+    perf_worker_ *worker = perf_worker_make_(works, rec);
     uint32_t      error;
 
-    if (!w)
+    if (!worker)
         return PERF_NULL_;
-    perf_source_add_(t->home, &g->source);      /* a forked child has forgotten it                */
-    perf_worker_events_(g, w);
-    if (g->has_key == 2)
-        (void)perf_key_set_(g->key, w);
-    error = PERF_GET_(&g->error[0]);
-    if (w->lead[0] < 0 && !PERF_GET_(&g->counted) && error != 23 && error != 24)    /* files full */
-        (void)perf_sink_set_(PERF_ACQ_(&g->sink), PERF_NULL_);
-    return w;
+    perf_source_add_(rec->home, &works->source); /* a forked child has forgotten it               */
+    perf_worker_events_(works, worker);
+    if (works->has_key == 2)
+        (void)perf_key_set_(works->key, worker);
+    error = PERF_GET_(&works->error[0]);
+    /* files full */
+    if (worker->lead[0] < 0 && !PERF_GET_(&works->counted) && error != 23 && error != 24)
+        (void)perf_sink_set_(PERF_ACQ_(&works->sink), PERF_NULL_);
+    return worker;
 }
 
 /* ---- a scope ---- */
 
-PERF_COLD_FN_ void perf_work_begin_(perf_recorder_ *t, const perf_label_ *l, uint32_t depth)
+PERF_COLD_FN_ void perf_work_begin_(perf_recorder_ *rec, const perf_label_ *label, uint32_t depth)
 {
     const int         was = PERF_ERRNO_;
-    const perf_cell_ *c = t->open;
-    perf_worker_     *w = PERF_CAST_(perf_worker_ *, t->worker);
-    perf_frame_      *f;
+    const perf_cell_ *cell = rec->open;
+    perf_worker_     *worker = PERF_CAST_(perf_worker_ *, rec->worker);
+    perf_frame_      *frame;
 
-    if (!w || w->number != t->number)
-        w = perf_worker_open_(t);
-    while (c && PERF_CELL_ID_(c) != l->name->site.id)
-        c = c->parent;
-    while (w && w->open && w->frame[w->open - 1].depth >= depth)
-        w->open--;                              /* these have had no end                          */
-    if (w && w->lead[0] >= 0 && c && !c->again_open && w->open < PERF_WORK_FRAMES_) {
-        f = &w->frame[w->open++];
-        f->cell = c;
-        f->depth = depth;
-        f->period = PERF_GET_(&perf_works_v1_.period);
-        f->at.known[1] = perf_worker_read_(w, &f->at, 1);
-        f->at.known[0] = perf_worker_read_(w, &f->at, 0);   /* last: the least of our own code    */
+    if (!worker || worker->number != rec->number)
+        worker = perf_worker_open_(rec);
+    while (cell && PERF_CELL_ID_(cell) != label->name->site.id)
+        cell = cell->parent;
+    while (worker && worker->open && worker->frame[worker->open - 1].depth >= depth)
+        worker->open--;                         /* these have had no end                          */
+    if (worker && worker->lead[0] >= 0 && cell && !cell->again_open &&
+        worker->open < PERF_WORK_FRAMES_) {
+        frame = &worker->frame[worker->open++];
+        frame->cell = cell;
+        frame->depth = depth;
+        frame->period = PERF_GET_(&perf_works_v1_.period);
+        frame->at.known[1] = perf_worker_read_(worker, &frame->at, 1);
+        /* last: the least of our own code */
+        frame->at.known[0] = perf_worker_read_(worker, &frame->at, 0);
     }
-    if (w)
-        t->ranges = w->open;
+    if (worker)
+        rec->ranges = worker->open;
     PERF_ERRNO_ = was;
 }
 
 /* What is kept of a cell; NULL: no memory, or inside a handler. */
-PERF_COLD_FN_ perf_work_ *perf_work_of_(perf_recorder_ *t, perf_worker_ *w, const perf_cell_ *c)
+PERF_COLD_FN_ perf_work_ *perf_work_of_(perf_recorder_ *rec, perf_worker_ *worker,
+                                        const perf_cell_ *cell)
 {
-    perf_work_ **head = &w->heads[(PERF_PTR_(uintptr_t, c) >> 6) % PERF_WORK_HEADS_];
+    perf_work_ **head = &worker->heads[(PERF_PTR_(uintptr_t, cell) >> 6) % PERF_WORK_HEADS_];
     perf_work_  *one = *head;
 
-    while (one && one->cell != c)
+    while (one && one->cell != cell)
         one = one->next;
-    if (!one && !w->spares && perf_lock_(t->home)) {
-        w->spare = PERF_CAST_(perf_work_ *,
-                              perf_keep_(t->home, PERF_WORK_BLOCK_ * sizeof *w->spare));
-        w->spares = w->spare ? PERF_WORK_BLOCK_ : 0;
-        perf_unlock_(&t->home->lock);
+    if (!one && !worker->spares && perf_lock_(rec->home)) {
+        worker->spare = PERF_CAST_(perf_work_ *,
+                                   perf_keep_(rec->home, PERF_WORK_BLOCK_ * sizeof *worker->spare));
+        worker->spares = worker->spare ? PERF_WORK_BLOCK_ : 0;
+        perf_unlock_(&rec->home->lock);
     }
-    if (!one && w->spares) {
-        one = w->spare++;
-        w->spares--;
+    if (!one && worker->spares) {
+        one = worker->spare++;
+        worker->spares--;
         PERF_LIBC_(memset)(one, 0, sizeof *one);
-        one->cell = c;
+        one->cell = cell;
         one->next = *head;
         PERF_REL_(head, one);
     }
@@ -1671,34 +1694,34 @@ PERF_COLD_FN_ perf_work_ *perf_work_of_(perf_recorder_ *t, perf_worker_ *w, cons
 }
 
 /* A number of the scope that ends, for the trace. */
-PERF_COLD_FN_ void perf_work_event_(perf_recorder_ *t, uint32_t name, uint64_t count,
+PERF_COLD_FN_ void perf_work_event_(perf_recorder_ *rec, uint32_t name, uint64_t count,
                                     uint32_t depth)
 {
     const uint64_t id = name;
-    perf_event_    e[2];
+    perf_event_    event[2];
 
-    if (!t->ring_limit || !name)
+    if (!rec->ring_limit || !name)
         return;
-    e[0].start = perf_bits_(PERF_CAST_(double, count));
-    e[0].what = PERF_REMARK_IS_VALUE_ | id << 8;
-    e[1].start = perf_scope_ticks_(t->home);
-    e[1].what = id << 32 | PERF_CAST_(uint64_t, depth) << 56;
-    PERF_ADD_(t->ring_more, 1);
-    perf_entries_put_(t, e, 2);                 /* the scope's own event looks whether it is due  */
+    event[0].start = perf_bits_(PERF_CAST_(double, count));
+    event[0].what = PERF_REMARK_IS_VALUE_ | id << 8;
+    event[1].start = perf_scope_ticks_(rec->home);
+    event[1].what = id << 32 | PERF_CAST_(uint64_t, depth) << 56;
+    PERF_ADD_(rec->ring_more, 1);
+    perf_entries_put_(rec, event, 2);           /* the scope's own event looks whether it is due  */
 }
 
 /* Adds a group's counts of a call, scaled up where others had the counters for a part of its time.
  * They are in now->count[] then.                                                                 */
-PERF_COLD_FN_ void perf_work_count_(perf_worker_ *w, perf_work_ *one, const perf_frame_ *f,
+PERF_COLD_FN_ void perf_work_count_(perf_worker_ *worker, perf_work_ *one, const perf_frame_ *frame,
                                     perf_reading_ *now, int group)
 {
-    const uint64_t lost = now->lost[group] - f->at.lost[group];
-    const uint64_t enabled = now->enabled[group] - f->at.enabled[group];
+    const uint64_t lost = now->lost[group] - frame->at.lost[group];
+    const uint64_t enabled = now->enabled[group] - frame->at.enabled[group];
     const int      enough = lost < enabled && enabled - lost >= enabled / PERF_WORK_SHARE_;
     double         scale = 1.0;
     int            i;
 
-    now->known[group] = !lost || (f->at.exact[group] && enough);
+    now->known[group] = !lost || (frame->at.exact[group] && enough);
     if (!now->known[group]) {
         PERF_ADD_(one->missed[group], 1);
         return;
@@ -1708,9 +1731,9 @@ PERF_COLD_FN_ void perf_work_count_(perf_worker_ *w, perf_work_ *one, const perf
         PERF_ADD_(one->scaled[group], 1);
     }
     for (i = perf_group_begin_(group); i < perf_group_end_(group); i++) {
-        if (w->fd[i] < 0)
+        if (worker->fd[i] < 0)
             continue;
-        now->count[i] -= f->at.count[i];
+        now->count[i] -= frame->at.count[i];
         if (lost)
             now->count[i] = PERF_CAST_(uint64_t, PERF_CAST_(double, now->count[i]) * scale);
         PERF_ADD_(one->count[i], now->count[i]);
@@ -1735,53 +1758,53 @@ PERF_COLD_FN_ void perf_work_clear_(perf_work_ *one, uint64_t period)
 }
 
 /* Adds a call; `now`: the readings at its end, which become what it has counted. */
-PERF_COLD_FN_ void perf_work_add_(perf_recorder_ *t, perf_worker_ *w, const perf_frame_ *f,
-                                  perf_reading_ *now)
+PERF_COLD_FN_ void perf_work_add_(perf_recorder_ *rec, perf_worker_ *worker,
+                                  const perf_frame_ *frame, perf_reading_ *now)
 {
-    perf_work_ *one = perf_work_of_(t, w, f->cell);
+    perf_work_ *one = perf_work_of_(rec, worker, frame->cell);
     int         i;
 
     if (!one)
         return;
-    if (one->period != f->period)
-        perf_work_clear_(one, f->period);
+    if (one->period != frame->period)
+        perf_work_clear_(one, frame->period);
     for (i = 0; i < PERF_WORK_GROUPS_; i++) {
-        now->known[i] = now->known[i] && f->at.known[i];
+        now->known[i] = now->known[i] && frame->at.known[i];
         if (now->known[i])
-            perf_work_count_(w, one, f, now, i);
+            perf_work_count_(worker, one, frame, now, i);
     }
     for (i = 0; i < PERF_WORK_EVIDENCE_ && now->known[0]; i++)
-        if (w->fd[i] >= 0)
-            perf_work_event_(t, w->name[i], now->count[i], f->depth);
+        if (worker->fd[i] >= 0)
+            perf_work_event_(rec, worker->name[i], now->count[i], frame->depth);
 }
 
-PERF_COLD_FN_ void perf_work_end_(perf_recorder_ *t, uint32_t depth)
+PERF_COLD_FN_ void perf_work_end_(perf_recorder_ *rec, uint32_t depth)
 {
     const int          was = PERF_ERRNO_;
-    perf_worker_      *w = PERF_CAST_(perf_worker_ *, t->worker);
-    const perf_frame_ *f;
+    perf_worker_      *worker = PERF_CAST_(perf_worker_ *, rec->worker);
+    const perf_frame_ *frame;
     perf_reading_      now;
 
-    t->ranges = 0;
-    if (!w || w->number != t->number || !w->open)
+    rec->ranges = 0;
+    if (!worker || worker->number != rec->number || !worker->open)
         return;
-    now.known[0] = perf_worker_read_(w, &now, 0);
-    now.known[1] = perf_worker_read_(w, &now, 1);
-    while (w->open && w->frame[w->open - 1].depth > depth)
-        w->open--;
-    f = &w->frame[w->open ? w->open - 1 : 0];
-    if (w->open && f->depth == depth) {
-        w->open--;
-        if (f->cell->parent == t->open && f->period == PERF_GET_(&perf_works_v1_.period))
-            perf_work_add_(t, w, f, &now);
+    now.known[0] = perf_worker_read_(worker, &now, 0);
+    now.known[1] = perf_worker_read_(worker, &now, 1);
+    while (worker->open && worker->frame[worker->open - 1].depth > depth)
+        worker->open--;
+    frame = &worker->frame[worker->open ? worker->open - 1 : 0];
+    if (worker->open && frame->depth == depth) {
+        worker->open--;
+        if (frame->cell->parent == rec->open && frame->period == PERF_GET_(&perf_works_v1_.period))
+            perf_work_add_(rec, worker, frame, &now);
     }
-    t->ranges = w->open;
+    rec->ranges = worker->open;
     PERF_ERRNO_ = was;
 }
 
-PERF_COLD_FN_ int perf_work_span_(const perf_label_ *l, uint64_t *range)
+PERF_COLD_FN_ int perf_work_span_(const perf_label_ *label, uint64_t *range)
 {
-    (void)l, (void)range;
+    (void)label, (void)range;
     return 0;
 }
 
@@ -1790,9 +1813,9 @@ PERF_COLD_FN_ void perf_work_no_span_(uint64_t range)
     (void)range;
 }
 
-PERF_COLD_FN_ void perf_work_mark_(const perf_label_ *l)
+PERF_COLD_FN_ void perf_work_mark_(const perf_label_ *label)
 {
-    (void)l;
+    (void)label;
 }
 
 PERF_COLD_FN_ void perf_work_thread_(const char *name)
@@ -1841,20 +1864,20 @@ PERF_COLD_FN_ double perf_work_calls_(const perf_work_sum_ *sum)
  * frees; NULL: no memory.                                                                        */
 PERF_COLD_FN_ perf_work_sum_ *perf_works_of_(perf_tree_ *tree)
 {
-    perf_works_    *g = &perf_works_v1_;
-    const uint64_t  period = PERF_GET_(&g->period);
+    perf_works_    *works = &perf_works_v1_;
+    const uint64_t  period = PERF_GET_(&works->period);
     const uint32_t  room = tree->count, process = perf_process_id_();
     perf_work_sum_ *sum = PERF_CAST_(perf_work_sum_ *, PERF_MALLOC(room * sizeof *sum));
-    perf_worker_   *w;
+    perf_worker_   *worker;
     perf_work_     *one;
     uint32_t        i;
 
     if (!sum)
         return PERF_NULL_;
     PERF_LIBC_(memset)(sum, 0, room * sizeof *sum);
-    for (w = PERF_ACQ_(&g->workers); w; w = w->next)
-        for (i = 0; i < PERF_WORK_HEADS_ && PERF_GET_(&w->process) == process; i++)
-            for (one = PERF_ACQ_(&w->heads[i]); one; one = one->next) {
+    for (worker = PERF_ACQ_(&works->workers); worker; worker = worker->next)
+        for (i = 0; i < PERF_WORK_HEADS_ && PERF_GET_(&worker->process) == process; i++)
+            for (one = PERF_ACQ_(&worker->heads[i]); one; one = one->next) {
                 const uint32_t node = perf_tree_path_(tree, one->cell);
                 if (node && PERF_ACQ_(&one->period) == period)
                     perf_work_sum_add_(&sum[node], one);    /* else new, or forgotten             */
@@ -1903,15 +1926,15 @@ PERF_COLD_FN_ void perf_put_work_(perf_table_ *table, const perf_tree_ *tree, ui
 {
     const char *name = perf_work_name_(tree, node);
     char        text[64];
-    perf_out_   o = perf_out_open_(text, sizeof text);
+    perf_out_   out = perf_out_open_(text, sizeof text);
     size_t      indent = 2 * (tree->node[node].depth - 1);
     double      figure[3];
     int         i;
 
     if (indent > 20)                            /* the name has 12 columns                        */
         indent = 20;
-    perf_put_blanks_(&o, indent);
-    (void)perf_put_cut_(&o, name, 40);
+    perf_put_blanks_(&out, indent);
+    (void)perf_put_cut_(&out, name, 40);
     perf_cell_text_(table, text);
     perf_cell_fixed_(table, perf_work_calls_(sum), 0);
     perf_work_figures_(sum, figure);
@@ -1924,21 +1947,21 @@ PERF_COLD_FN_ void perf_put_work_(perf_table_ *table, const perf_tree_ *tree, ui
     perf_row_end_(table);
 }
 
-PERF_COLD_FN_ void perf_put_works_note_(perf_out_ *o, double calls, const char *what)
+PERF_COLD_FN_ void perf_put_works_note_(perf_out_ *out, double calls, const char *what)
 {
     if (calls > 0.0) {
-        perf_put_number_(o, "note: ", calls, 0);
-        perf_put_(o, what);
+        perf_put_number_(out, "note: ", calls, 0);
+        perf_put_(out, what);
     }
 }
 
 /* The list below table and tree: a call of each path. */
-PERF_COLD_FN_ void perf_put_works_list_(perf_out_ *o)
+PERF_COLD_FN_ void perf_put_works_list_(perf_out_ *out)
 {
     static const perf_column_ column[] = {{"counted, of a call", 32, 0, 0}, {"calls", 10, 0, 0},
                                           {"instructions", 14, 0, 0},       {"cycles", 14, 0, 0},
                                           {"IPC", 7, 0, 0}};
-    perf_table_     table = perf_table_open_(o, column, 5);
+    perf_table_     table = perf_table_open_(out, column, 5);
     perf_tree_     *tree;
     uint32_t        nodes, i;
     perf_work_sum_ *sums = perf_works_sum_(&tree, &nodes), *one;
@@ -1957,10 +1980,11 @@ PERF_COLD_FN_ void perf_put_works_list_(perf_out_ *o)
     }
     PERF_FREE(sums);
     PERF_FREE(tree);
-    if (perf_put_works_missing_(o, "note: counters of scopes: no ", perf_works_v1_.error))
-        perf_put_char_(o, '\n');
-    perf_put_works_note_(o, scaled, " calls had counters for a part of their time: scaled up\n");
-    perf_put_works_note_(o, missed, " calls had counters for under 5 % of their time: left out\n");
+    if (perf_put_works_missing_(out, "note: counters of scopes: no ", perf_works_v1_.error))
+        perf_put_char_(out, '\n');
+    perf_put_works_note_(out, scaled, " calls had counters for a part of their time: scaled up\n");
+    perf_put_works_note_(out, missed,
+                         " calls had counters for under 5 % of their time: left out\n");
 }
 
 /* ["step","read"] */
@@ -1990,7 +2014,7 @@ PERF_COLD_FN_ void perf_put_work_json_(perf_writer_ *json, const perf_work_sum_ 
                                               sum->calls[PERF_WORK_EVIDENCE_ + i], 3);
 }
 
-PERF_COLD_FN_ void perf_put_works_json_(perf_out_ *o)
+PERF_COLD_FN_ void perf_put_works_json_(perf_out_ *out)
 {
     char            text[400];
     perf_out_       why = perf_out_open_(text, sizeof text);
@@ -1999,7 +2023,7 @@ PERF_COLD_FN_ void perf_put_works_json_(perf_out_ *o)
     uint32_t        nodes, i;
     perf_work_sum_ *sums = perf_works_sum_(&tree, &nodes), *one;
 
-    json.out = o;
+    json.out = out;
     perf_member_open_(&json, "counters", '[');
     for (i = 1; i < nodes; i++) {
         one = &sums[i];
@@ -2022,12 +2046,12 @@ PERF_COLD_FN_ void perf_put_works_json_(perf_out_ *o)
     }
 }
 
-PERF_COLD_FN_ void perf_put_works_(perf_out_ *o, int json)
+PERF_COLD_FN_ void perf_put_works_(perf_out_ *out, int json)
 {
     if (json)
-        perf_put_works_json_(o);
+        perf_put_works_json_(out);
     else
-        perf_put_works_list_(o);
+        perf_put_works_list_(out);
 }
 
 PERF_COLD_FN_ void perf_works_forget_(void)
@@ -2064,11 +2088,11 @@ PERF_COLD_FN_ int perf_work_is_below_(const perf_tree_ *tree, uint32_t node, uin
 }
 
 /* What a cause has cost in the unit's scopes.  own[]: each scope without what it calls.          */
-PERF_COLD_FN_ void perf_works_lost_(perf_evidence_ *e, const perf_work_sum_ *own, uint32_t nodes,
-                                    const perf_work_sum_ *unit, int cause)
+PERF_COLD_FN_ void perf_works_lost_(perf_evidence_ *evidence, const perf_work_sum_ *own,
+                                    uint32_t nodes, const perf_work_sum_ *unit, int cause)
 {
     const int  which = PERF_WORK_EVIDENCE_ + cause;
-    perf_lost *lost = &e->counted.lost[cause];
+    perf_lost *lost = &evidence->counted.lost[cause];
     double     all = 0.0, most = 0.0;
     uint32_t   i;
 
@@ -2082,19 +2106,19 @@ PERF_COLD_FN_ void perf_works_lost_(perf_evidence_ *e, const perf_work_sum_ *own
         const double  cost = perf_work_cost_(cause, count[which], count[PERF_WORK_INSTRUCTIONS_],
                                              cycles);
         if (!(cost > 0.0) || !(count[PERF_WORK_INSTRUCTIONS_] > 0.0) ||
-            !perf_work_is_below_(e->tree, i, e->unit))
+            !perf_work_is_below_(evidence->tree, i, evidence->unit))
             continue;
         all += cost;
         if (cost <= most)
             continue;
         most = cost;
-        e->lost_in[cause] = i;
-        lost->scope = perf_work_name_(e->tree, i);
+        evidence->lost_in[cause] = i;
+        lost->scope = perf_work_name_(evidence->tree, i);
         lost->ipc = count[PERF_WORK_INSTRUCTIONS_] / cycles;
         lost->per_1000 = 1000.0 * count[which] / count[PERF_WORK_INSTRUCTIONS_];
     }
     lost->share = all / unit->count[PERF_WORK_CYCLES_];
-    e->lost_there[cause] = most / unit->count[PERF_WORK_CYCLES_];
+    evidence->lost_there[cause] = most / unit->count[PERF_WORK_CYCLES_];
 }
 
 /* Evidence that others' turns left out of some calls, as if all counted calls had had it. */
@@ -2109,10 +2133,10 @@ PERF_COLD_FN_ void perf_works_fill_(perf_work_sum_ *sum)
 }
 
 /* What the processor counted in a unit; nothing below eight counted calls. */
-PERF_COLD_FN_ void perf_works_tell_(perf_evidence_ *e, double total_ns)
+PERF_COLD_FN_ void perf_works_tell_(perf_evidence_ *evidence, double total_ns)
 {
-    const uint32_t  nodes = e->tree ? e->tree->count : 0;
-    perf_work_sum_ *own = nodes ? perf_works_of_(e->tree) : PERF_NULL_, unit;
+    const uint32_t  nodes = evidence->tree ? evidence->tree->count : 0;
+    perf_work_sum_ *own = nodes ? perf_works_of_(evidence->tree) : PERF_NULL_, unit;
     uint32_t        i;
     int             which;
 
@@ -2121,17 +2145,18 @@ PERF_COLD_FN_ void perf_works_tell_(perf_evidence_ *e, double total_ns)
         return;
     for (i = 1; i < nodes; i++)
         perf_works_fill_(&own[i]);
-    unit = own[e->unit];
+    unit = own[evidence->unit];
     for (i = 1; i < nodes; i++)                 /* callers come before what they call             */
         for (which = 0; which < PERF_WORK_COUNTS_; which++)
-            own[e->tree->node[i].parent].count[which] -= own[i].count[which];
+            own[evidence->tree->node[i].parent].count[which] -= own[i].count[which];
     if (unit.calls[PERF_WORK_CYCLES_] >= 8.0 && unit.count[PERF_WORK_INSTRUCTIONS_] > 0.0 &&
         unit.count[PERF_WORK_CYCLES_] > 0.0) {
-        e->counted.calls = PERF_CAST_(uint64_t, unit.calls[PERF_WORK_CYCLES_]);
-        e->counted.scaled = PERF_CAST_(uint64_t, unit.scaled[unit.scaled[1] > unit.scaled[0]]);
-        e->counted.ipc = unit.count[PERF_WORK_INSTRUCTIONS_] / unit.count[PERF_WORK_CYCLES_];
+        evidence->counted.calls = PERF_CAST_(uint64_t, unit.calls[PERF_WORK_CYCLES_]);
+        evidence->counted.scaled =
+            PERF_CAST_(uint64_t, unit.scaled[unit.scaled[1] > unit.scaled[0]]);
+        evidence->counted.ipc = unit.count[PERF_WORK_INSTRUCTIONS_] / unit.count[PERF_WORK_CYCLES_];
         for (which = 0; which < PERF_LOST_; which++)
-            perf_works_lost_(e, own, nodes, &unit, which);
+            perf_works_lost_(evidence, own, nodes, &unit, which);
     }
     PERF_FREE(own);
 }
@@ -2140,33 +2165,33 @@ PERF_COLD_FN_ void perf_works_tell_(perf_evidence_ *e, double total_ns)
 
 PERF_COLD_FN_ perf_status perf_works_begin_(void)
 {
-    perf_works_      *g = &perf_works_v1_;
-    perf_registry_   *r = perf_registry_read_();
+    perf_works_      *works = &perf_works_v1_;
+    perf_registry_   *reg = perf_registry_read_();
     const perf_sink_ *other;
     perf_status       status;
 
-    if (!r || !perf_lock_(r))
+    if (!reg || !perf_lock_(reg))
         return PERF_ENOMEM;
-    g->users++;
-    status = g->users == 1 ? PERF_OK : PERF_ESTATE;
+    works->users++;
+    status = works->users == 1 ? PERF_OK : PERF_ESTATE;
     if (status == PERF_OK) {
-        g->source.report = perf_put_works_;
-        g->source.reset = perf_works_forget_;
-        g->source.evidence = perf_works_tell_;
-        PERF_REL_(&g->sink, perf_works_sink_());
+        works->source.report = perf_put_works_;
+        works->source.reset = perf_works_forget_;
+        works->source.evidence = perf_works_tell_;
+        PERF_REL_(&works->sink, perf_works_sink_());
     }
-    perf_unlock_(&r->lock);
+    perf_unlock_(&reg->lock);
     if (status != PERF_OK)                      /* begun already: the sink is there               */
         return PERF_OK;
     perf_image_pin_();
-    perf_source_add_(r, &g->source);
-    other = PERF_ACQ_(&r->sink);
+    perf_source_add_(reg, &works->source);
+    other = PERF_ACQ_(&reg->sink);
     if (other && other->listens)
         (void)other->listens();                 /* a profiler without a tool goes now             */
     status = perf_sink_set_(PERF_NULL_, perf_works_sink_());
-    if (status != PERF_OK && perf_lock_(r)) {
-        g->users--;
-        perf_unlock_(&r->lock);
+    if (status != PERF_OK && perf_lock_(reg)) {
+        works->users--;
+        perf_unlock_(&reg->lock);
     }
     return status;
 }
@@ -2174,21 +2199,21 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
 /* The sink goes under the lock: else who begins meanwhile finds it there, and is refused. */
 PERF_COLD_FN_ void perf_works_end_(void)
 {
-    perf_works_    *g = &perf_works_v1_;
-    perf_registry_ *r = perf_registry_get_();
+    perf_works_    *works = &perf_works_v1_;
+    perf_registry_ *reg = perf_registry_get_();
 
-    if (!r || !perf_lock_(r))
+    if (!reg || !perf_lock_(reg))
         return;
-    if (g->users && !--g->users && r->sink == g->sink) {
-        PERF_REL_(&r->sink, PERF_CAST_(const perf_sink_ *, PERF_NULL_));
-        perf_ask_(r, PERF_ASK_TRACE_);
+    if (works->users && !--works->users && reg->sink == works->sink) {
+        PERF_REL_(&reg->sink, PERF_CAST_(const perf_sink_ *, PERF_NULL_));
+        perf_ask_(reg, PERF_ASK_TRACE_);
     }
-    perf_unlock_(&r->lock);
+    perf_unlock_(&reg->lock);
 }
 
 #else
 /* A line of the reports, or members of JSON: why nothing is counted. */
-PERF_COLD_FN_ void perf_put_works_(perf_out_ *o, int json)
+PERF_COLD_FN_ void perf_put_works_(perf_out_ *out, int json)
 {
     static const uint32_t none[2] = {0, 0};
     char                  text[400];
@@ -2197,34 +2222,34 @@ PERF_COLD_FN_ void perf_put_works_(perf_out_ *o, int json)
 
     (void)perf_put_works_missing_(&why, "no ", none);
     if (json) {
-        members.out = o;
+        members.out = out;
         perf_member_open_(&members, "counters", '[');
         perf_member_close_(&members, ']');
         perf_member_text_(&members, "counters_missing", text);
         return;
     }
-    perf_put_(o, "note: counters of scopes: ");
-    perf_put_(o, text);
-    perf_put_char_(o, '\n');
+    perf_put_(out, "note: counters of scopes: ");
+    perf_put_(out, text);
+    perf_put_char_(out, '\n');
 }
 
 /* Adds the note to the reports, once in a program: 4 in heard_more. */
 PERF_COLD_FN_ perf_status perf_works_begin_(void)
 {
     static perf_source_ source;
-    perf_registry_     *r = perf_registry_read_();
+    perf_registry_     *reg = perf_registry_read_();
 
-    if (!r || !perf_lock_(r))
+    if (!reg || !perf_lock_(reg))
         return PERF_ENOMEM;
-    if (PERF_GET_(&r->heard_more) & 4u) {
-        perf_unlock_(&r->lock);
+    if (PERF_GET_(&reg->heard_more) & 4u) {
+        perf_unlock_(&reg->lock);
         return PERF_ENODATA;
     }
-    PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | 4u);
+    PERF_SET_(&reg->heard_more, PERF_GET_(&reg->heard_more) | 4u);
     source.report = perf_put_works_;
-    perf_unlock_(&r->lock);
+    perf_unlock_(&reg->lock);
     perf_image_pin_();
-    perf_source_add_(r, &source);
+    perf_source_add_(reg, &source);
     return PERF_ENODATA;
 }
 
@@ -2237,13 +2262,13 @@ PERF_COLD_FN_ void perf_works_end_(void)
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_works_at_start_(void)
 {
     const char     *asked = perf_getenv_("PERF_COUNTERS");
-    perf_registry_ *r = asked && *asked ? perf_registry_read_() : PERF_NULL_;
+    perf_registry_ *reg = asked && *asked ? perf_registry_read_() : PERF_NULL_;
 
-    if (!r)
+    if (!reg)
         return;
-    if (PERF_GET_(&r->heard_more) & 2u)         /* another file of the program has begun it       */
+    if (PERF_GET_(&reg->heard_more) & 2u)       /* another file of the program has begun it       */
         return;
-    PERF_SET_(&r->heard_more, PERF_GET_(&r->heard_more) | 2u);
+    PERF_SET_(&reg->heard_more, PERF_GET_(&reg->heard_more) | 2u);
     if (PERF_LIBC_(strcmp)(asked, "0") && perf_works_begin_() == PERF_ESTATE)
         (void)fprintf(stderr, "perf.h: PERF_COUNTERS: a profiler has the scopes, they count "
                               "nothing\n");

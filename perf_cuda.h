@@ -222,17 +222,17 @@ typedef struct perf_gpu_state_ {
 /* The state, if something was recorded already; NULL: nothing yet. */
 PERF_FN perf_gpu_state_ *perf_gpu_state_seen_(void)
 {
-    perf_gpu_driver_ *d = perf_gpu_driver_get_();
+    perf_gpu_driver_ *driver = perf_gpu_driver_get_();
 
-    if (!d)
+    if (!driver)
         return PERF_NULL_;
-    return PERF_ACQ_(&d->state);
+    return PERF_ACQ_(&driver->state);
 }
 
 /* How many rows may be in use. */
-PERF_FN uint32_t perf_gpu_rows_(perf_registry_ *r)
+PERF_FN uint32_t perf_gpu_rows_(perf_registry_ *reg)
 {
-    const uint32_t n = PERF_ACQ_(&r->count);
+    const uint32_t n = PERF_ACQ_(&reg->count);
 
     if (n < PERF_GPU_ROWS_)
         return n;
@@ -267,8 +267,8 @@ typedef struct perf_gpu_round_ {
 typedef struct perf_gpu_aim_ {
     perf_site_      *site;      /* NULL: nobody's */
     void            *stream;
-    perf_recorder_  *t;
-    perf_cell_      *c;
+    perf_recorder_  *rec;
+    perf_cell_      *cell;
     perf_gpu_row_   *row;
     uint32_t         thread, spare;
 } perf_gpu_aim_;
@@ -286,122 +286,130 @@ typedef struct perf_gpu_bound_ {
 /* A scope begins. */
 PERF_COLD_DECL_ int perf_gpu_renew_(perf_gpu_ring_ *ring);
 PERF_COLD_DECL_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *stream);
-PERF_COLD_DECL_ perf_gpu_slot_ *perf_gpu_begin_again_(perf_gpu_slot_ *s);
+PERF_COLD_DECL_ perf_gpu_slot_ *perf_gpu_begin_again_(perf_gpu_slot_ *slot);
 PERF_COLD_DECL_ perf_gpu_slot_ *perf_gpu_begin_once_(perf_site_ *site, void *stream);
 PERF_COLD_DECL_ perf_gpu_state_ *perf_gpu_state_get_(void);
-PERF_COLD_DECL_ perf_gpu_slot_ *perf_gpu_slot_for_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                                   void *stream, int *current);
-PERF_COLD_DECL_ perf_gpu_thread_ *perf_gpu_thread_get_(perf_gpu_state_ *g);
-PERF_COLD_DECL_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                                perf_gpu_thread_ *t, void *stream, int *current);
-PERF_COLD_DECL_ int perf_gpu_ask_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                       perf_gpu_thread_ *t, void *stream, int *current,
+PERF_COLD_DECL_ perf_gpu_slot_ *perf_gpu_slot_for_(perf_gpu_state_ *gpu,
+                                                   const perf_gpu_backend *backend, void *stream,
+                                                   int *current);
+PERF_COLD_DECL_ perf_gpu_thread_ *perf_gpu_thread_get_(perf_gpu_state_ *gpu);
+PERF_COLD_DECL_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *gpu,
+                                                const perf_gpu_backend *backend,
+                                                perf_gpu_thread_ *thread, void *stream,
+                                                int *current);
+PERF_COLD_DECL_ int perf_gpu_ask_ring_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                       perf_gpu_thread_ *thread, void *stream, int *current,
                                        perf_gpu_ring_ **ring);
-PERF_COLD_DECL_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                                  void *ctx);
-PERF_COLD_DECL_ void perf_gpu_name_stream_(perf_gpu_state_ *g, perf_gpu_line_ *l, void *stream);
-PERF_COLD_DECL_ void perf_gpu_ease_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+PERF_COLD_DECL_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *gpu,
+                                                  const perf_gpu_backend *backend, void *ctx);
+PERF_COLD_DECL_ void perf_gpu_name_stream_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
+                                           void *stream);
+PERF_COLD_DECL_ void perf_gpu_ease_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                     perf_gpu_ring_ *ring);
-PERF_COLD_DECL_ perf_gpu_slot_ *perf_gpu_take_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                               perf_gpu_thread_ *t, perf_gpu_ring_ *ring);
-PERF_COLD_DECL_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *g, perf_gpu_thread_ *t,
-                                                  perf_gpu_line_ *l, int n);
-PERF_COLD_DECL_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *g, perf_gpu_line_ *l,
+PERF_COLD_DECL_ perf_gpu_slot_ *perf_gpu_take_(perf_gpu_state_ *gpu,
+                                               const perf_gpu_backend *backend,
+                                               perf_gpu_thread_ *thread, perf_gpu_ring_ *ring);
+PERF_COLD_DECL_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *gpu, perf_gpu_thread_ *thread,
+                                                  perf_gpu_line_ *line, int n);
+PERF_COLD_DECL_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                                     uint32_t me);
-PERF_COLD_DECL_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+PERF_COLD_DECL_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                      perf_gpu_ring_ *ring);
 PERF_COLD_DECL_ void perf_gpu_freshen_(void);
-PERF_COLD_DECL_ void perf_gpu_slot_ready_(perf_gpu_slot_ *s, const perf_gpu_backend *b, int usual,
-                                          int quick);
-PERF_COLD_DECL_ int perf_gpu_record_in_(const perf_gpu_backend *b, perf_gpu_slot_ *s, void *event,
-                                        void *stream, int inside);
+PERF_COLD_DECL_ void perf_gpu_slot_ready_(perf_gpu_slot_ *slot, const perf_gpu_backend *backend,
+                                          int usual, int quick);
+PERF_COLD_DECL_ int perf_gpu_record_in_(const perf_gpu_backend *backend, perf_gpu_slot_ *slot,
+                                        void *event, void *stream, int inside);
 PERF_COLD_DECL_ int perf_gpu_record_long_(void *slot, void *stream);
 
 /* It ends. */
-PERF_COLD_DECL_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad);
-PERF_COLD_DECL_ void perf_gpu_range_close_(perf_registry_ *r, perf_gpu_slot_ *s);
+PERF_COLD_DECL_ void perf_gpu_end_slow_(perf_gpu_slot_ *slot, int bad);
+PERF_COLD_DECL_ void perf_gpu_range_close_(perf_registry_ *reg, perf_gpu_slot_ *slot);
 
 /* A part of a graph. */
 PERF_COLD_DECL_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *stream);
 PERF_COLD_DECL_ int perf_gpu_record_part_(void *part, void *stream);
-PERF_COLD_DECL_ int perf_gpu_events_(const perf_gpu_backend *b, perf_gpu_slot_ *s);
-PERF_COLD_DECL_ void perf_gpu_range_open_(perf_registry_ *r, perf_gpu_slot_ *s);
+PERF_COLD_DECL_ int perf_gpu_events_(const perf_gpu_backend *backend, perf_gpu_slot_ *slot);
+PERF_COLD_DECL_ void perf_gpu_range_open_(perf_registry_ *reg, perf_gpu_slot_ *slot);
 
 /* Waiting. */
-PERF_COLD_DECL_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+PERF_COLD_DECL_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                      perf_gpu_ring_ *ring);
 
 /* Collecting. */
-PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *r);
-PERF_COLD_DECL_ int perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *reg);
+PERF_COLD_DECL_ int perf_gpu_collect_ring_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                            perf_gpu_ring_ *ring, uint32_t most, int orderly,
                                            int wait);
 
 /* Fetching. */
-PERF_COLD_DECL_ void perf_gpu_round_run_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                         perf_gpu_ring_ *ring, perf_gpu_round_ *x);
-PERF_COLD_DECL_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                     perf_gpu_ring_ *ring, perf_gpu_round_ *x);
+PERF_COLD_DECL_ void perf_gpu_round_run_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                         perf_gpu_ring_ *ring, perf_gpu_round_ *round);
+PERF_COLD_DECL_ void perf_gpu_fetch_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                     perf_gpu_ring_ *ring, perf_gpu_round_ *round);
 PERF_FN uint32_t perf_gpu_distance_to_(const perf_gpu_ring_ *ring, uint32_t from, uint32_t to,
                                        uint32_t made);
-PERF_FN int perf_gpu_length_ms_(perf_gpu_state_ *g, const perf_gpu_backend *b, perf_gpu_slot_ *s,
-                                perf_gpu_round_ *x, float *ms);
-PERF_COLD_DECL_ void perf_gpu_set_right_(perf_gpu_state_ *g, perf_gpu_ms_ *length);
-PERF_COLD_DECL_ int perf_gpu_unready_(perf_gpu_state_ *g, perf_gpu_round_ *x, perf_gpu_slot_ *s,
-                                      int code);
-PERF_FN int perf_gpu_start_of_(perf_gpu_state_ *g, const perf_gpu_backend *b, perf_gpu_ring_ *ring,
-                               perf_gpu_slot_ *s, double *start_ns);
-PERF_COLD_DECL_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
-                                  perf_gpu_slot_ *s, double own_ms, double *start_ns, int *code);
-PERF_COLD_DECL_ void perf_gpu_unplaced_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                        perf_gpu_ring_ *ring, perf_gpu_slot_ *s, int code);
-PERF_FN void perf_gpu_done_fill_(perf_gpu_done_ *d, const perf_gpu_slot_ *s, float ms);
+PERF_FN int perf_gpu_length_ms_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                perf_gpu_slot_ *slot, perf_gpu_round_ *round, float *ms);
+PERF_COLD_DECL_ void perf_gpu_set_right_(perf_gpu_state_ *gpu, perf_gpu_ms_ *length);
+PERF_COLD_DECL_ int perf_gpu_unready_(perf_gpu_state_ *gpu, perf_gpu_round_ *round,
+                                      perf_gpu_slot_ *slot, int code);
+PERF_FN int perf_gpu_start_of_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                               perf_gpu_ring_ *ring, perf_gpu_slot_ *slot, double *start_ns);
+PERF_COLD_DECL_ int perf_gpu_far_(const perf_gpu_backend *backend, perf_gpu_ring_ *ring,
+                                  perf_gpu_slot_ *slot, double own_ms, double *start_ns, int *code);
+PERF_COLD_DECL_ void perf_gpu_unplaced_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                        perf_gpu_ring_ *ring, perf_gpu_slot_ *slot, int code);
+PERF_FN void perf_gpu_done_fill_(perf_gpu_done_ *done, const perf_gpu_slot_ *slot, float ms);
 
 /* Booking. */
-PERF_COLD_DECL_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring);
-PERF_COLD_DECL_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
+PERF_COLD_DECL_ void perf_gpu_book_ring_(perf_gpu_state_ *gpu, perf_gpu_ring_ *ring);
+PERF_COLD_DECL_ void perf_gpu_book_mixed_(perf_gpu_state_ *gpu, perf_gpu_ring_ *ring,
                                           perf_gpu_done_ *first, perf_gpu_aim_ *aims);
-PERF_COLD_DECL_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gpu_done_ *first,
-                                    perf_gpu_aim_ *aims, int events);
-PERF_COLD_DECL_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *l, const perf_gpu_done_ *first,
-                                                    double tick);
-PERF_COLD_DECL_ void perf_gpu_book_all_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gpu_done_ *s,
-                                        perf_gpu_pace_ *pace, perf_gpu_aim_ *aims, int events);
-PERF_FN perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *g, perf_gpu_line_ *l,
-                                        const perf_gpu_done_ *s, perf_gpu_aim_ *aims);
-PERF_FN uint64_t perf_gpu_place_(perf_gpu_pace_ *p, const perf_gpu_done_ *s);
-PERF_COLD_DECL_ void perf_gpu_pace_end_(perf_gpu_line_ *l, const perf_gpu_pace_ *p);
-PERF_COLD_DECL_ void perf_gpu_learn_(perf_gpu_line_ *l);
-PERF_COLD_DECL_ void perf_gpu_book_part_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                         perf_gpu_part_ *p);
+PERF_COLD_DECL_ void perf_gpu_book_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
+                                    perf_gpu_done_ *first, perf_gpu_aim_ *aims, int events);
+PERF_COLD_DECL_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *line,
+                                                    const perf_gpu_done_ *first, double tick);
+PERF_COLD_DECL_ void perf_gpu_book_all_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
+                                        perf_gpu_done_ *done, perf_gpu_pace_ *pace,
+                                        perf_gpu_aim_ *aims, int events);
+PERF_FN perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
+                                        const perf_gpu_done_ *done, perf_gpu_aim_ *aims);
+PERF_FN uint64_t perf_gpu_place_(perf_gpu_pace_ *pace, const perf_gpu_done_ *done);
+PERF_COLD_DECL_ void perf_gpu_pace_end_(perf_gpu_line_ *line, const perf_gpu_pace_ *pace);
+PERF_COLD_DECL_ void perf_gpu_learn_(perf_gpu_line_ *line);
+PERF_COLD_DECL_ void perf_gpu_book_part_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                         perf_gpu_part_ *part);
 PERF_COLD_DECL_ int perf_gpu_distance_(double ms, double *ns);
-PERF_COLD_DECL_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l, const perf_gpu_done_ *s,
-                                     perf_gpu_aim_ *a);
-PERF_COLD_DECL_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_line_ *l,
-                                                    const perf_gpu_done_ *s);
+PERF_COLD_DECL_ int perf_gpu_aim_at_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
+                                     const perf_gpu_done_ *done, perf_gpu_aim_ *aim);
+PERF_COLD_DECL_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
+                                                    const perf_gpu_done_ *done);
 PERF_FN uint64_t perf_gpu_ticks_(double ticks);
-PERF_FN void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, uint64_t ticks, uint64_t lag,
-                           uint64_t depth);
+PERF_FN void perf_gpu_add_(const perf_gpu_aim_ *aim, perf_gpu_done_ *done, uint64_t ticks,
+                           uint64_t lag, uint64_t depth);
 
 /* What failed, and contexts that are no more. */
-PERF_COLD_DECL_ void perf_gpu_failed_(perf_gpu_state_ *g, const char *call, int code);
+PERF_COLD_DECL_ void perf_gpu_failed_(perf_gpu_state_ *gpu, const char *call, int code);
 PERF_COLD_DECL_ void perf_gpu_forget_(perf_gpu_ring_ *ring, void *stream);
-PERF_COLD_DECL_ void perf_gpu_give_up_(perf_gpu_slot_ *s);
-PERF_FN void perf_gpu_free_(perf_gpu_slot_ *s);
-PERF_COLD_DECL_ void perf_gpu_doubt_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                     perf_gpu_line_ *l, void *event);
-PERF_COLD_DECL_ int perf_gpu_lives_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                    perf_gpu_line_ *l);
+PERF_COLD_DECL_ void perf_gpu_give_up_(perf_gpu_slot_ *slot);
+PERF_FN void perf_gpu_free_(perf_gpu_slot_ *slot);
+PERF_COLD_DECL_ void perf_gpu_doubt_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                     perf_gpu_line_ *line, void *event);
+PERF_COLD_DECL_ int perf_gpu_lives_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                    perf_gpu_line_ *line);
 PERF_FN int perf_gpu_not_capturing_(void *stream, int *status);
-PERF_COLD_DECL_ void perf_gpu_deaden_(perf_gpu_state_ *g, const void *line);
+PERF_COLD_DECL_ void perf_gpu_deaden_(perf_gpu_state_ *gpu, const void *line);
 
 /* Bottleneck and report. */
-PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *o, int json);
-PERF_COLD_DECL_ void perf_gpu_evidence_(perf_gpu_bound_ *e, const perf_gpu_stats *a);
-PERF_COLD_DECL_ void perf_gpu_tells_(perf_evidence_ *e, double total_ns);
-PERF_COLD_DECL_ int perf_gpu_tell_(perf_evidence_ *e, const perf_gpu_stats *a, double total_ns);
-PERF_COLD_DECL_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, perf_registry_ *r);
-PERF_COLD_DECL_ void perf_gpu_put_bound_(perf_out_ *o, const perf_gpu_bound_ *e,
+PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *out, int json);
+PERF_COLD_DECL_ void perf_gpu_evidence_(perf_gpu_bound_ *bound, const perf_gpu_stats *stats);
+PERF_COLD_DECL_ void perf_gpu_tells_(perf_evidence_ *evidence, double total_ns);
+PERF_COLD_DECL_ int perf_gpu_tell_(perf_evidence_ *evidence, const perf_gpu_stats *stats,
+                                   double total_ns);
+PERF_COLD_DECL_ void perf_gpu_put_rows_(perf_out_ *out, const perf_gpu_state_ *gpu,
+                                        perf_registry_ *reg);
+PERF_COLD_DECL_ void perf_gpu_put_bound_(perf_out_ *out, const perf_gpu_bound_ *bound,
                                          const char *answer);
 
 /* Statistics. */
@@ -430,14 +438,15 @@ PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void)
 /* The first scope of a window that could go the short way.  1: its context lives, there is room. */
 PERF_COLD_FN_ int perf_gpu_renew_(perf_gpu_ring_ *ring)
 {
-    perf_gpu_state_        *g = ring->state;
-    const perf_gpu_backend *b = PERF_ACQ_(&g->driver->table);
+    perf_gpu_state_        *gpu = ring->state;
+    const perf_gpu_backend *backend = PERF_ACQ_(&gpu->driver->table);
 
-    if (!b || ring->generation != PERF_GET_(&g->generation) || g != perf_gpu_state_seen_() ||
-        (b->error_waits && b->error_waits()) || !perf_gpu_lives_(g, b, ring->line) ||
+    if (!backend || ring->generation != PERF_GET_(&gpu->generation) ||
+        gpu != perf_gpu_state_seen_() || (backend->error_waits && backend->error_waits()) ||
+        !perf_gpu_lives_(gpu, backend, ring->line) ||
         PERF_ACQ_(&(*PERF_ACQ_(&perf_anchor_v1_.registry)).sink))     /* it hears of each scope */
         return 0;
-    perf_gpu_ease_(g, b, ring);
+    perf_gpu_ease_(gpu, backend, ring);
     perf_gpu_freshen_();
     return 1;
 }
@@ -445,174 +454,176 @@ PERF_COLD_FN_ int perf_gpu_renew_(perf_gpu_ring_ *ring)
 /* Everything that is not the common case of a scope's begin. */
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *stream)
 {
-    perf_gpu_slot_ *s = perf_gpu_begin_once_(site, stream);
+    perf_gpu_slot_ *slot = perf_gpu_begin_once_(site, stream);
 
-    if (s && (s->code[0] & ~PERF_GPU_LONG_))
-        s = perf_gpu_begin_again_(s);
-    if (s && !(s->code[0] & ~PERF_GPU_LONG_))
-        perf_gpu_range_open_(perf_registry_get_(), s);
-    return s;
+    if (slot && (slot->code[0] & ~PERF_GPU_LONG_))
+        slot = perf_gpu_begin_again_(slot);
+    if (slot && !(slot->code[0] & ~PERF_GPU_LONG_))
+        perf_gpu_range_open_(perf_registry_get_(), slot);
+    return slot;
 }
 
 /* The first record of a scope failed: its stream may be another context's by now, or the events of
  * a context that was destroyed.  Asks the driver anew, once; what fails then is told at the end. */
-PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_again_(perf_gpu_slot_ *s)
+PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_again_(perf_gpu_slot_ *slot)
 {
-    perf_gpu_state_        *g = s->ring->state;
-    const perf_gpu_backend *b = PERF_ACQ_(&g->driver->table);
-    perf_site_             *site = s->site;
-    void                   *stream = s->stream;
-    const int               code = perf_gpu_code_(s->code[0]);
+    perf_gpu_state_        *gpu = slot->ring->state;
+    const perf_gpu_backend *backend = PERF_ACQ_(&gpu->driver->table);
+    perf_site_             *site = slot->site;
+    void                   *stream = slot->stream;
+    const int               code = perf_gpu_code_(slot->code[0]);
 
-    if (!b || (code != 201 && code != 400 && code != 709))
-        return s;
-    perf_gpu_forget_(s->ring, stream);
-    perf_gpu_doubt_(g, b, s->ring->line, s->start);
+    if (!backend || (code != 201 && code != 400 && code != 709))
+        return slot;
+    perf_gpu_forget_(slot->ring, stream);
+    perf_gpu_doubt_(gpu, backend, slot->ring->line, slot->start);
     perf_gpu_self_v1_.until = 0;
-    perf_gpu_give_up_(s);
+    perf_gpu_give_up_(slot);
     return perf_gpu_begin_once_(site, stream);
 }
 
 /* One attempt to begin a scope; NULL: nothing to record, counted. */
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_once_(perf_site_ *site, void *stream)
 {
-    const perf_gpu_backend *b = PERF_NULL_;
-    perf_gpu_state_        *g = perf_gpu_state_get_();
-    perf_registry_         *r = perf_registry_get_();
-    perf_gpu_slot_         *s;
+    const perf_gpu_backend *backend = PERF_NULL_;
+    perf_gpu_state_        *gpu = perf_gpu_state_get_();
+    perf_registry_         *reg = perf_registry_get_();
+    perf_gpu_slot_         *slot;
     uint64_t                now;
     int                     current, usual, quick;
 
-    if (!g || PERF_GET_(&perf_anchor_v1_.off))
+    if (!gpu || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
     if (!PERF_TCC_)
-        b = perf_gpu_table();
-    if (!b) {
-        PERF_GPU_COUNT_(g, PERF_GPU_NO_GPU_, 1);
+        backend = perf_gpu_table();
+    if (!backend) {
+        PERF_GPU_COUNT_(gpu, PERF_GPU_NO_GPU_, 1);
         return PERF_NULL_;
     }
-    if (!perf_site_id_(r, site)) {
-        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
+    if (!perf_site_id_(reg, site)) {
+        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
-    s = perf_gpu_slot_for_(g, b, stream, &current);
-    if (!s)
+    slot = perf_gpu_slot_for_(gpu, backend, stream, &current);
+    if (!slot)
         return PERF_NULL_;
     usual = current && PERF_PTR_(uintptr_t, stream) > 2;
-    quick = usual && !r->clock && !PERF_ACQ_(&r->sink);
-    s->stream = stream;
-    s->site = site;
-    s->thread = 0;
+    quick = usual && !reg->clock && !PERF_ACQ_(&reg->sink);
+    slot->stream = stream;
+    slot->site = site;
+    slot->thread = 0;
     if (PERF_PTR_(uintptr_t, stream) == 2)
-        s->thread = perf_thread_id_();
-    perf_gpu_slot_ready_(s, b, usual, quick);
-    now = perf_scope_ticks_(r);
-    PERF_SET_(&s->begin, now + !now);           /* 0: free */
+        slot->thread = perf_thread_id_();
+    perf_gpu_slot_ready_(slot, backend, usual, quick);
+    now = perf_scope_ticks_(reg);
+    PERF_SET_(&slot->begin, now + !now);        /* 0: free */
     if (usual)
-        s->code[0] |= b->event_record(s->start, stream);
+        slot->code[0] |= backend->event_record(slot->start, stream);
     else
-        s->code[0] |= perf_gpu_record_in_(b, s, s->start, stream, !current);
-    return s;
+        slot->code[0] |= perf_gpu_record_in_(backend, slot, slot->start, stream, !current);
+    return slot;
 }
 
 /* NULL without memory. */
 PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
 {
-    perf_gpu_driver_ *d = perf_gpu_driver_get_();
-    perf_registry_   *r = perf_registry_get_();
-    perf_gpu_state_  *g = PERF_NULL_;
+    perf_gpu_driver_ *driver = perf_gpu_driver_get_();
+    perf_registry_   *reg = perf_registry_get_();
+    perf_gpu_state_  *gpu = PERF_NULL_;
 
-    if (d)
-        g = PERF_ACQ_(&d->state);
-    if (g || !d || !perf_lock_(r))
-        return g;
-    g = d->state;
-    if (!g) {
-        g = PERF_CAST_(perf_gpu_state_ *, perf_pages_(sizeof *g, 0));
-        if (g) {
-            g->driver = d;
-            g->source.collect = perf_gpu_collect_;
-            g->source.report = perf_gpu_report_;
-            g->source.reset = perf_gpu_reset_;
-            g->source.evidence = perf_gpu_tells_;
-            d->on_down = perf_gpu_deaden_;
-            PERF_REL_(&d->state, g);
+    if (driver)
+        gpu = PERF_ACQ_(&driver->state);
+    if (gpu || !driver || !perf_lock_(reg))
+        return gpu;
+    gpu = driver->state;
+    if (!gpu) {
+        gpu = PERF_CAST_(perf_gpu_state_ *, perf_pages_(sizeof *gpu, 0));
+        if (gpu) {
+            gpu->driver = driver;
+            gpu->source.collect = perf_gpu_collect_;
+            gpu->source.report = perf_gpu_report_;
+            gpu->source.reset = perf_gpu_reset_;
+            gpu->source.evidence = perf_gpu_tells_;
+            driver->on_down = perf_gpu_deaden_;
+            PERF_REL_(&driver->state, gpu);
         }
     }
-    perf_unlock_(&r->lock);
-    if (g)
-        perf_source_add_(r, &g->source);
-    return g;
+    perf_unlock_(&reg->lock);
+    if (gpu)
+        perf_source_add_(reg, &gpu->source);
+    return gpu;
 }
 
 /* A slot for a scope on this stream, with events; NULL: nothing to record, counted.  *current: its
  * context is the thread's. */
-PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_slot_for_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                                 void *stream, int *current)
+PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_slot_for_(perf_gpu_state_ *gpu,
+                                                 const perf_gpu_backend *backend, void *stream,
+                                                 int *current)
 {
-    perf_gpu_thread_ *t = perf_gpu_thread_get_(g);
+    perf_gpu_thread_ *thread = perf_gpu_thread_get_(gpu);
     perf_gpu_ring_   *ring;
-    perf_gpu_slot_   *s;
+    perf_gpu_slot_   *slot;
     int               fresh;
 
-    if (!t || (b->error_waits && b->error_waits())) {
-        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
+    if (!thread || (backend->error_waits && backend->error_waits())) {
+        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
-    ring = perf_gpu_route_(g, b, t, stream, current);
+    ring = perf_gpu_route_(gpu, backend, thread, stream, current);
     if (!ring)
         return PERF_NULL_;
     fresh = perf_gpu_is_fresh_(ring->line);
     if (!fresh)
-        perf_gpu_ease_(g, b, ring);
-    s = perf_gpu_take_(g, b, t, ring);
-    if (s && !fresh)
+        perf_gpu_ease_(gpu, backend, ring);
+    slot = perf_gpu_take_(gpu, backend, thread, ring);
+    if (slot && !fresh)
         perf_gpu_freshen_();
-    return s;
+    return slot;
 }
 
 /* The thread's own perf_gpu_thread_, made at its first scope; NULL without memory. */
-PERF_COLD_FN_ perf_gpu_thread_ *perf_gpu_thread_get_(perf_gpu_state_ *g)
+PERF_COLD_FN_ perf_gpu_thread_ *perf_gpu_thread_get_(perf_gpu_state_ *gpu)
 {
-    perf_gpu_thread_ *t = perf_gpu_self_v1_.thread;
+    perf_gpu_thread_ *thread = perf_gpu_self_v1_.thread;
 
-    if (!t)
-        t = PERF_CAST_(perf_gpu_thread_ *, perf_pages_(sizeof *t, 1));
-    perf_gpu_self_v1_.thread = t;
-    if (t && (t->home != g || t->generation != PERF_GET_(&g->generation))) {
-        memset(t, 0, sizeof *t);                /* new, forked, another table */
-        t->home = g;
-        t->generation = PERF_GET_(&g->generation);
+    if (!thread)
+        thread = PERF_CAST_(perf_gpu_thread_ *, perf_pages_(sizeof *thread, 1));
+    perf_gpu_self_v1_.thread = thread;
+    if (thread && (thread->home != gpu || thread->generation != PERF_GET_(&gpu->generation))) {
+        memset(thread, 0, sizeof *thread);      /* new, forked, another table */
+        thread->home = gpu;
+        thread->generation = PERF_GET_(&gpu->generation);
         perf_gpu_self_v1_.ring = PERF_NULL_;
     }
-    return t;
+    return thread;
 }
 
 /* The ring for a stream, the short way if it was seen before; NULL: nothing to record, counted. */
-PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                              perf_gpu_thread_ *t, void *stream, int *current)
+PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                              perf_gpu_thread_ *thread, void *stream, int *current)
 {
     uintptr_t        at = PERF_PTR_(uintptr_t, stream);
-    perf_gpu_known_ *k = &t->known[(at >> 4 ^ at >> 10) % 64];
+    perf_gpu_known_ *known = &thread->known[(at >> 4 ^ at >> 10) % 64];
     perf_gpu_ring_  *ring = PERF_NULL_;
     int              code;
 
     *current = 1;
-    if (at > 2 && k->stream == stream) {
-        if (perf_gpu_is_fresh_(k->ring->line) || perf_gpu_lives_(g, b, k->ring->line))
-            return k->ring;
-        k->stream = PERF_NULL_;
+    if (at > 2 && known->stream == stream) {
+        if (perf_gpu_is_fresh_(known->ring->line) ||
+            perf_gpu_lives_(gpu, backend, known->ring->line))
+            return known->ring;
+        known->stream = PERF_NULL_;
     }
-    code = perf_gpu_ask_ring_(g, b, t, stream, current, &ring);
+    code = perf_gpu_ask_ring_(gpu, backend, thread, stream, current, &ring);
     if (code == 2) {
-        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
+        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
         perf_fail_(perf_registry_get_(), PERF_ENOMEM);
     } else if (code) {
-        perf_gpu_failed_(g, "stream_ctx", code);
+        perf_gpu_failed_(gpu, "stream_ctx", code);
     } else if (at > 2 && *current) {
-        k->stream = stream;
-        k->ring = ring;
-        perf_gpu_name_stream_(g, ring->line, stream);
+        known->stream = stream;
+        known->ring = ring;
+        perf_gpu_name_stream_(gpu, ring->line, stream);
     }
     return ring;
 }
@@ -624,31 +635,31 @@ extern int perf_cxa_atexit_(void (*)(void *), void *, void *) __asm__(PERF_SYM_(
  * there before our first scope.  Fetches what has finished; later nothing is called any more.    */
 PERF_COLD_FN_ void perf_gpu_at_exit_(void *state)
 {
-    perf_gpu_state_ *g = PERF_CAST_(perf_gpu_state_ *, state);
-    perf_registry_  *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_gpu_state_ *gpu = PERF_CAST_(perf_gpu_state_ *, state);
+    perf_registry_  *reg = PERF_ACQ_(&perf_anchor_v1_.registry);
 
-    if (r->gpu != g->driver || PERF_GET_(&r->process) != perf_process_id_() ||
-        !PERF_ACQ_(&g->driver->table))
+    if (reg->gpu != gpu->driver || PERF_GET_(&reg->process) != perf_process_id_() ||
+        !PERF_ACQ_(&gpu->driver->table))
         return;
-    perf_gpu_collect_(r);
-    perf_gpu_error_(g->driver, PERF_NULL_, PERF_GPU_SHUT_DOWN);
+    perf_gpu_collect_(reg);
+    perf_gpu_error_(gpu->driver, PERF_NULL_, PERF_GPU_SHUT_DOWN);
 }
 #endif
 
 /* The thread's ring for a stream, and whether its context is `current`; 0 or the driver's code. */
-PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                     perf_gpu_thread_ *t, void *stream, int *current,
+PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                     perf_gpu_thread_ *thread, void *stream, int *current,
                                      perf_gpu_ring_ **ring)
 {
     perf_gpu_ring_   *mine = perf_gpu_self_v1_.ring;
-    perf_gpu_line_   *l;
-    perf_gpu_entered_ e;
+    perf_gpu_line_   *line;
+    perf_gpu_entered_ entered;
     void             *now = PERF_NULL_, *ctx;
-    int               code = b->ctx_get(&now), named = PERF_PTR_(uintptr_t, stream) > 2;
+    int               code = backend->ctx_get(&now), named = PERF_PTR_(uintptr_t, stream) > 2;
 
     ctx = now;
-    if ((!code || code == 201) && named && b->stream_ctx)
-        code = b->stream_ctx(stream, &ctx);     /* needs no current context */
+    if ((!code || code == 201) && named && backend->stream_ctx)
+        code = backend->stream_ctx(stream, &ctx); /* needs no current context */
     if (!ctx)
         ctx = now;
     if (!code && !ctx)
@@ -657,135 +668,137 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *g, const perf_gpu_backend 
         return code;
     *current = now != PERF_NULL_;
     if (!named && mine && mine->ctx == ctx && !PERF_GET_(&mine->line->dead) &&
-        (perf_gpu_is_fresh_(mine->line) || perf_gpu_lives_(g, b, mine->line))) {
+        (perf_gpu_is_fresh_(mine->line) || perf_gpu_lives_(gpu, backend, mine->line))) {
         *ring = mine;
         return 0;
     }
-    code = perf_gpu_enter_(b, ctx, &e);
+    code = perf_gpu_enter_(backend, ctx, &entered);
     if (code)
         return code;
-    l = perf_gpu_line_of_(g, b, ctx);
-    if (l)
-        *ring = perf_gpu_ring_of_(g, t, l, 0);
-    perf_gpu_leave_(b, &e);
+    line = perf_gpu_line_of_(gpu, backend, ctx);
+    if (line)
+        *ring = perf_gpu_ring_of_(gpu, thread, line, 0);
+    perf_gpu_leave_(backend, &entered);
     if (!*ring)
         return 2;
 #if PERF_DL_ && !PERF_DISABLE
-    if (perf_claim_(&g->at_exit, 0, 1))         /* behind the driver's own handler */
-        (void)perf_cxa_atexit_(perf_gpu_at_exit_, g, &perf_dso_);
+    if (perf_claim_(&gpu->at_exit, 0, 1))       /* behind the driver's own handler */
+        (void)perf_cxa_atexit_(perf_gpu_at_exit_, gpu, &perf_dso_);
 #endif
     return 0;
 }
 
 /* The line of a context, made on first sight; NULL without memory.  `ctx` is current. */
-PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                                void *ctx)
+PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *gpu,
+                                                const perf_gpu_backend *backend, void *ctx)
 {
-    perf_registry_    *r = perf_registry_get_();
-    perf_gpu_line_    *l;
+    perf_registry_    *reg = perf_registry_get_();
+    perf_gpu_line_    *line;
     unsigned long long id = 0;
     int                device = 0;
 
-    if (b->ctx_id && b->ctx_id(ctx, &id))
+    if (backend->ctx_id && backend->ctx_id(ctx, &id))
         id = 0;
-    for (l = PERF_ACQ_(&g->lines); l; l = l->next)
-        if (l->ctx == ctx && !PERF_GET_(&l->dead)) {
-            if (l->ctx_id == id || !id)
-                return l;
-            if (perf_claim_(&l->dead, 0, 1))
-                perf_gpu_deaden_(g, l);
+    for (line = PERF_ACQ_(&gpu->lines); line; line = line->next)
+        if (line->ctx == ctx && !PERF_GET_(&line->dead)) {
+            if (line->ctx_id == id || !id)
+                return line;
+            if (perf_claim_(&line->dead, 0, 1))
+                perf_gpu_deaden_(gpu, line);
         }
-    if (b->ctx_device && b->ctx_device(&device))
+    if (backend->ctx_device && backend->ctx_device(&device))
         device = 0;
-    if (!perf_lock_(r))
+    if (!perf_lock_(reg))
         return PERF_NULL_;
-    for (l = g->lines; l && (l->ctx != ctx || PERF_GET_(&l->dead)); l = l->next) {
+    for (line = gpu->lines; line &&
+         (line->ctx != ctx || PERF_GET_(&line->dead)); line = line->next) {
     }
-    if (!l)
-        l = PERF_CAST_(perf_gpu_line_ *, perf_keep_(r, sizeof *l));
-    if (l && !l->ctx) {
-        l->ctx = ctx;
-        l->ctx_id = id;
-        l->device = device;
-        l->next = g->lines;
-        PERF_REL_(&g->lines, l);
+    if (!line)
+        line = PERF_CAST_(perf_gpu_line_ *, perf_keep_(reg, sizeof *line));
+    if (line && !line->ctx) {
+        line->ctx = ctx;
+        line->ctx_id = id;
+        line->device = device;
+        line->next = gpu->lines;
+        PERF_REL_(&gpu->lines, line);
     }
-    perf_unlock_(&r->lock);
-    return l;
+    perf_unlock_(&reg->lock);
+    return line;
 }
 
 /* A stream that this thread had not seen: a profiler that listens is told its title. */
-PERF_COLD_FN_ void perf_gpu_name_stream_(perf_gpu_state_ *g, perf_gpu_line_ *l, void *stream)
+PERF_COLD_FN_ void perf_gpu_name_stream_(perf_gpu_state_ *gpu, perf_gpu_line_ *line, void *stream)
 {
     const perf_sink_ *sink = PERF_ACQ_(&perf_registry_get_()->sink);
-    perf_recorder_   *t = PERF_NULL_;
+    perf_recorder_   *rec = PERF_NULL_;
     perf_gpu_done_    first = PERF_ZERO;
     perf_gpu_track_  *track;
 
     if (sink && sink->stream)
-        t = perf_recorder_get_();
-    if (!t || !perf_lock_word_(&g->lock, 1))
+        rec = perf_recorder_get_();
+    if (!rec || !perf_lock_word_(&gpu->lock, 1))
         return;
     first.stream = stream;
-    track = perf_gpu_track_of_(g, l, &first);
-    perf_unlock_(&g->lock);
+    track = perf_gpu_track_of_(gpu, line, &first);
+    perf_unlock_(&gpu->lock);
     if (track)
-        PERF_SINK_(t, sink->stream(stream, track->recorder->name))
+        PERF_SINK_(rec, sink->stream(stream, track->recorder->name))
 }
 
 #define PERF_GPU_FEW_   64              /* scopes that are fetched at once in a scope's begin */
 #define PERF_GPU_RINGS_ 8               /* of one thread and context, at most */
 
 /* When half of a ring is in flight, each begin fetches a few, so that none pays for all of it. */
-PERF_COLD_FN_ void perf_gpu_ease_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+PERF_COLD_FN_ void perf_gpu_ease_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                   perf_gpu_ring_ *ring)
 {
     const uint32_t at = PERF_CAST_(uint32_t, ring->at - ring->slot);
 
     if (PERF_GET_(&ring->slot[(at + ring->cap / 2) % ring->cap].begin))
-        (void)perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 1, 0);
+        (void)perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, 1, 0);
 }
 
 /* A free slot with events; NULL: none, counted. */
-PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_take_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                             perf_gpu_thread_ *t, perf_gpu_ring_ *ring)
+PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_take_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                             perf_gpu_thread_ *thread, perf_gpu_ring_ *ring)
 {
-    perf_gpu_line_ *l = ring->line;
-    perf_gpu_slot_ *s;
-    int             code = perf_gpu_refill_(g, b, ring), n;
+    perf_gpu_line_ *line = ring->line;
+    perf_gpu_slot_ *slot;
+    int             code = perf_gpu_refill_(gpu, backend, ring), n;
 
     for (n = 0; code < 0 && n < PERF_GPU_RINGS_; n++) {
-        ring = perf_gpu_ring_of_(g, t, l, n);
+        ring = perf_gpu_ring_of_(gpu, thread, line, n);
         code = 0;
         if (ring)
-            code = perf_gpu_refill_(g, b, ring);
+            code = perf_gpu_refill_(gpu, backend, ring);
     }
     if (code <= 0) {
-        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
+        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
     perf_gpu_self_v1_.ring = ring;
-    s = ring->at;
-    code = perf_gpu_events_(b, s);
+    slot = ring->at;
+    code = perf_gpu_events_(backend, slot);
     if (code) {                                 /* the slot stays where it is, for the next scope */
-        perf_gpu_failed_(g, "event_create", code);
+        perf_gpu_failed_(gpu, "event_create", code);
         return PERF_NULL_;
     }
-    PERF_SET_(&s->begin, UINT64_C(1));          /* taken: who fetches does not pass by */
-    PERF_REL_(&ring->at, s->next);
-    return s;
+    PERF_SET_(&slot->begin, UINT64_C(1));       /* taken: who fetches does not pass by */
+    PERF_REL_(&ring->at, slot->next);
+    return slot;
 }
 
 /* A ring whose thread has ended; NULL: none.  What is open in it stays with whoever ends it. */
 #if PERF_SYS_GETTID_ && !PERF_TSAN_
-PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_adopt_(perf_gpu_state_ *g, perf_gpu_line_ *l, uint32_t me)
+PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_adopt_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
+                                              uint32_t me)
 {
     perf_gpu_ring_ *ring;
     uint32_t        was;
 
-    for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next) {
+    for (ring = PERF_ACQ_(&gpu->rings); ring; ring = ring->next) {
         was = PERF_GET_(&ring->thread);
-        if (ring->line == l && was != me &&
+        if (ring->line == line && was != me &&
             perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, perf_process_id_()),
                           PERF_CAST_(long, was), 0L) && perf_claim_(&ring->thread, was, me)) {
             PERF_SET_(&ring->retry, 0u);
@@ -800,30 +813,30 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_adopt_(perf_gpu_state_ *g, perf_gpu_line_
 
 /* The n-th of the thread's rings of a line, made if there are fewer; NULL without memory.  A second
  * one is needed if a collector lost its processor within the first, and its owner had to go on.  */
-PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *g, perf_gpu_thread_ *t,
-                                                perf_gpu_line_ *l, int n)
+PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *gpu, perf_gpu_thread_ *thread,
+                                                perf_gpu_line_ *line, int n)
 {
     uint32_t        me = perf_thread_id_();
     perf_gpu_ring_ *ring;
 
-    for (ring = t->rings; ring; ring = ring->mine)
-        if (ring->line == l && n-- == 0)
+    for (ring = thread->rings; ring; ring = ring->mine)
+        if (ring->line == line && n-- == 0)
             return ring;
-    ring = perf_gpu_adopt_(g, l, me);
+    ring = perf_gpu_adopt_(gpu, line, me);
     if (!ring)
-        ring = perf_gpu_ring_make_(g, l, me);
+        ring = perf_gpu_ring_make_(gpu, line, me);
     if (ring) {
-        ring->mine = t->rings;
-        t->rings = ring;
+        ring->mine = thread->rings;
+        thread->rings = ring;
     }
     return ring;
 }
 
 /* A ring of PERF_GPU_SLOTS or more slots, with room for results; NULL without memory. */
-PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *g, perf_gpu_line_ *l,
+PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                                   uint32_t me)
 {
-    perf_registry_ *r = perf_registry_get_();
+    perf_registry_ *reg = perf_registry_get_();
     perf_gpu_ring_ *ring;
     size_t          each;
     uint32_t        cap = 4;
@@ -839,45 +852,45 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *g, perf_gpu_l
     ring->batch = PERF_PTR_(perf_gpu_done_ **, ring->done + 8 * cap);
     ring->cap = cap;
     ring->at = ring->slot;
-    ring->state = g;
-    ring->ctx = l->ctx;
-    ring->line = l;
+    ring->state = gpu;
+    ring->ctx = line->ctx;
+    ring->line = line;
     ring->thread = me;
-    ring->generation = PERF_GET_(&g->generation);
-    if (!perf_lock_(r))
+    ring->generation = PERF_GET_(&gpu->generation);
+    if (!perf_lock_(reg))
         return PERF_NULL_;
-    ring->next = g->rings;
-    PERF_REL_(&g->rings, ring);
-    perf_unlock_(&r->lock);
+    ring->next = gpu->rings;
+    PERF_REL_(&gpu->rings, ring);
+    perf_unlock_(&reg->lock);
     return ring;
 }
 
 /* Sees to a free slot at ring->at.  0: all are in flight; -1: a collector is at work on them. */
-PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                    perf_gpu_ring_ *ring)
 {
-    perf_gpu_slot_ *s = ring->at;
-    uint32_t        at = PERF_CAST_(uint32_t, s - ring->slot), tried;
+    perf_gpu_slot_ *slot = ring->at;
+    uint32_t        at = PERF_CAST_(uint32_t, slot - ring->slot), tried;
     int             mine;
 
     if (at == ring->made) {                     /* never used */
-        s->ring = ring;
-        s->key = s->home = PERF_GPU_NEVER_;
-        s->next = &ring->slot[(at + 1) % ring->cap];
-        PERF_SET_(&s->end, PERF_GPU_NOT_YET_);
+        slot->ring = ring;
+        slot->key = slot->home = PERF_GPU_NEVER_;
+        slot->next = &ring->slot[(at + 1) % ring->cap];
+        PERF_SET_(&slot->end, PERF_GPU_NOT_YET_);
         PERF_REL_(&ring->made, at + 1);
         return 1;
     }
-    if (!PERF_ACQ_(&s->begin))
+    if (!PERF_ACQ_(&slot->begin))
         return 1;
     if (PERF_GET_(&ring->retry)) {
         PERF_SET_(&ring->retry, PERF_GET_(&ring->retry) - 1);
         return 0;
     }
-    mine = perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 0, 0);
-    for (tried = 0; tried < ring->cap && PERF_ACQ_(&s->begin); tried++)
-        s = &ring->slot[++at % ring->cap];
-    if (PERF_ACQ_(&s->begin)) {
+    mine = perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, 0, 0);
+    for (tried = 0; tried < ring->cap && PERF_ACQ_(&slot->begin); tried++)
+        slot = &ring->slot[++at % ring->cap];
+    if (PERF_ACQ_(&slot->begin)) {
         if (!mine)
             return -1;
         PERF_SET_(&ring->retry, 15u);           /* not at every scope */
@@ -885,7 +898,7 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
     }
     if (tried)
         PERF_SET_(&ring->passed, 1u);
-    PERF_REL_(&ring->at, s);
+    PERF_REL_(&ring->at, slot);
     return 1;
 }
 
@@ -897,50 +910,50 @@ PERF_COLD_FN_ void perf_gpu_freshen_(void)
 
 /* How the slot's scope is recorded.  usual: its context is current and the stream is none of the
  * default ones.  quick: the next scope on this stream may go the short way. */
-PERF_COLD_FN_ void perf_gpu_slot_ready_(perf_gpu_slot_ *s, const perf_gpu_backend *b, int usual,
-                                        int quick)
+PERF_COLD_FN_ void perf_gpu_slot_ready_(perf_gpu_slot_ *slot, const perf_gpu_backend *backend,
+                                        int usual, int quick)
 {
-    s->ranged = 0;
-    s->capture = 0;
-    s->code[0] = PERF_GPU_LONG_;
-    PERF_SET_(&s->key, PERF_CAST_(uintptr_t, 0));
-    PERF_SET_(&s->home, PERF_GPU_NEVER_);
+    slot->ranged = 0;
+    slot->capture = 0;
+    slot->code[0] = PERF_GPU_LONG_;
+    PERF_SET_(&slot->key, PERF_CAST_(uintptr_t, 0));
+    PERF_SET_(&slot->home, PERF_GPU_NEVER_);
     if (quick) {
-        s->code[0] = 0;
-        PERF_SET_(&s->home, PERF_GPU_KEY_(s->stream));
+        slot->code[0] = 0;
+        PERF_SET_(&slot->home, PERF_GPU_KEY_(slot->stream));
     }
-    PERF_GPU_FN_(s->capturing, perf_gpu_not_capturing_);
+    PERF_GPU_FN_(slot->capturing, perf_gpu_not_capturing_);
     if (usual) {
-        s->arg = s->stop;
-        PERF_GPU_FN_(s->record, b->event_record);
-        if (b->stream_capturing)
-            PERF_GPU_FN_(s->capturing, b->stream_capturing);
+        slot->arg = slot->stop;
+        PERF_GPU_FN_(slot->record, backend->event_record);
+        if (backend->stream_capturing)
+            PERF_GPU_FN_(slot->capturing, backend->stream_capturing);
     } else {
-        s->arg = s;
-        PERF_GPU_FN_(s->record, perf_gpu_record_long_);
+        slot->arg = slot;
+        PERF_GPU_FN_(slot->record, perf_gpu_record_long_);
     }
 }
 
 /* Records an event where the context may not be current, or the stream is a default one, which
  * belongs to the current context and spoils a capture when used: so that is asked first. */
-PERF_COLD_FN_ int perf_gpu_record_in_(const perf_gpu_backend *b, perf_gpu_slot_ *s, void *event,
-                                      void *stream, int inside)
+PERF_COLD_FN_ int perf_gpu_record_in_(const perf_gpu_backend *backend, perf_gpu_slot_ *slot,
+                                      void *event, void *stream, int inside)
 {
-    perf_gpu_entered_ e;
+    perf_gpu_entered_ entered;
     int               code = 0, status = 0;
 
     if (inside)
-        code = perf_gpu_enter_(b, s->ring->ctx, &e);
+        code = perf_gpu_enter_(backend, slot->ring->ctx, &entered);
     if (code)
         return code;
-    if (b->stream_capturing)
-        code = b->stream_capturing(stream, &status);
+    if (backend->stream_capturing)
+        code = backend->stream_capturing(stream, &status);
     if (!code && status)
         code = 900;
     if (!code)
-        code = b->event_record(event, stream);
+        code = backend->event_record(event, stream);
     if (inside)
-        perf_gpu_leave_(b, &e);
+        perf_gpu_leave_(backend, &entered);
     return code;
 }
 
@@ -948,17 +961,17 @@ PERF_COLD_FN_ int perf_gpu_record_in_(const perf_gpu_backend *b, perf_gpu_slot_ 
 PERF_COLD_FN_ int perf_gpu_record_long_(void *slot, void *stream)
 {
     perf_gpu_slot_         *s = PERF_CAST_(perf_gpu_slot_ *, slot);
-    perf_gpu_state_        *g = s->ring->state;
-    const perf_gpu_backend *b = PERF_ACQ_(&g->driver->table);
+    perf_gpu_state_        *gpu = s->ring->state;
+    const perf_gpu_backend *backend = PERF_ACQ_(&gpu->driver->table);
     int                     code;
 
-    if (!b)
+    if (!backend)
         return PERF_GPU_SHUT_DOWN;
-    if (!perf_gpu_is_fresh_(s->ring->line) && !perf_gpu_lives_(g, b, s->ring->line))
+    if (!perf_gpu_is_fresh_(s->ring->line) && !perf_gpu_lives_(gpu, backend, s->ring->line))
         return 709;                             /* CUDA_ERROR_CONTEXT_IS_DESTROYED */
-    code = perf_gpu_record_in_(b, s, s->stop, stream, 0);
+    code = perf_gpu_record_in_(backend, s, s->stop, stream, 0);
     if (code == 201 || code == 400)
-        code = perf_gpu_record_in_(b, s, s->stop, stream, 1);
+        code = perf_gpu_record_in_(backend, s, s->stop, stream, 1);
     return code;
 }
 
@@ -966,45 +979,46 @@ PERF_COLD_FN_ int perf_gpu_record_long_(void *slot, void *stream)
 
 /* All but the common case of an end.  `bad` is the answer of stream_capturing if the records have
  * gone well, else mixed with theirs. */
-PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
+PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *slot, int bad)
 {
-    perf_gpu_state_ *g = s->ring->state;
-    perf_registry_  *r = perf_registry_get_();
-    int              code = perf_gpu_code_(s->code[0]);
+    perf_gpu_state_ *gpu = slot->ring->state;
+    perf_registry_  *reg = perf_registry_get_();
+    int              code = perf_gpu_code_(slot->code[0]);
 
-    perf_gpu_range_close_(r, s);
+    perf_gpu_range_close_(reg, slot);
     if (!code)
-        code = s->code[1];
-    if (!code && !s->capture)
+        code = slot->code[1];
+    if (!code && !slot->capture)
         code = perf_gpu_code_(bad);
-    if (PERF_GET_(&s->ring->line->dead) || s->ring->generation != PERF_GET_(&g->generation)) {
-        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
-        perf_gpu_give_up_(s);
-    } else if (code || s->capture) {
-        if (s->capture)
+    if (PERF_GET_(&slot->ring->line->dead) ||
+        slot->ring->generation != PERF_GET_(&gpu->generation)) {
+        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+        perf_gpu_give_up_(slot);
+    } else if (code || slot->capture) {
+        if (slot->capture)
             code = 900;
         else
-            perf_gpu_forget_(s->ring, s->stream);
-        perf_gpu_failed_(g, "event_record", code);
+            perf_gpu_forget_(slot->ring, slot->stream);
+        perf_gpu_failed_(gpu, "event_record", code);
         if (code == 400 || code == 709)
-            perf_gpu_doubt_(g, PERF_ACQ_(&g->driver->table), s->ring->line, s->start);
-        perf_gpu_give_up_(s);
+            perf_gpu_doubt_(gpu, PERF_ACQ_(&gpu->driver->table), slot->ring->line, slot->start);
+        perf_gpu_give_up_(slot);
     } else {
-        PERF_REL_(&s->end, perf_scope_ticks_(r));
+        PERF_REL_(&slot->end, perf_scope_ticks_(reg));
     }
 }
 
 /* The end of the range that perf_gpu_range_open_ began. */
-PERF_COLD_FN_ void perf_gpu_range_close_(perf_registry_ *r, perf_gpu_slot_ *s)
+PERF_COLD_FN_ void perf_gpu_range_close_(perf_registry_ *reg, perf_gpu_slot_ *slot)
 {
-    const perf_sink_ *sink = PERF_ACQ_(&r->sink);
-    perf_recorder_   *t = PERF_NULL_;
+    const perf_sink_ *sink = PERF_ACQ_(&reg->sink);
+    perf_recorder_   *rec = PERF_NULL_;
 
-    if (sink && s->ranged)
-        t = perf_recorder_get_();
-    s->ranged = 0;
-    if (t)
-        PERF_SINK_(t, sink->close(s->range))
+    if (sink && slot->ranged)
+        rec = perf_recorder_get_();
+    slot->ranged = 0;
+    if (rec)
+        PERF_SINK_(rec, sink->close(slot->range))
 }
 
 /* ---- a part of a graph ---- */
@@ -1012,145 +1026,145 @@ PERF_COLD_FN_ void perf_gpu_range_close_(perf_registry_ *r, perf_gpu_slot_ *s)
 /* A scope also where its stream is being captured: two event nodes of the graph. */
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *stream)
 {
-    const perf_gpu_backend *b = PERF_NULL_;
-    perf_gpu_state_        *g = perf_gpu_state_get_();
-    perf_gpu_thread_       *t = PERF_NULL_;
-    perf_registry_         *r = perf_registry_get_();
+    const perf_gpu_backend *backend = PERF_NULL_;
+    perf_gpu_state_        *gpu = perf_gpu_state_get_();
+    perf_gpu_thread_       *thread = PERF_NULL_;
+    perf_registry_         *reg = perf_registry_get_();
     perf_gpu_ring_         *ring;
-    perf_gpu_part_         *p = PERF_NULL_;
+    perf_gpu_part_         *part = PERF_NULL_;
     int                     status = 0, current;
 
     if (!PERF_TCC_)
-        b = perf_gpu_table();
-    if (b && g)
-        t = perf_gpu_thread_get_(g);
-    if (!t || PERF_GET_(&perf_anchor_v1_.off) || !b->event_record_flags || !b->stream_capturing ||
-        b->stream_capturing(stream, &status) || status != 1)
+        backend = perf_gpu_table();
+    if (backend && gpu)
+        thread = perf_gpu_thread_get_(gpu);
+    if (!thread || PERF_GET_(&perf_anchor_v1_.off) || !backend->event_record_flags ||
+        !backend->stream_capturing || backend->stream_capturing(stream, &status) || status != 1)
         return perf_gpu_begin_slow_(site, stream);
-    ring = perf_gpu_route_(g, b, t, stream, &current);
-    if (ring && perf_site_id_(r, site) && perf_lock_(r)) {
-        if (g->part_count++ < PERF_GPU_PARTS_)
-            p = PERF_CAST_(perf_gpu_part_ *, perf_pages_(sizeof *p, 1));
-        perf_unlock_(&r->lock);
+    ring = perf_gpu_route_(gpu, backend, thread, stream, &current);
+    if (ring && perf_site_id_(reg, site) && perf_lock_(reg)) {
+        if (gpu->part_count++ < PERF_GPU_PARTS_)
+            part = PERF_CAST_(perf_gpu_part_ *, perf_pages_(sizeof *part, 1));
+        perf_unlock_(&reg->lock);
     }
-    if (!p) {
-        PERF_GPU_COUNT_(g, PERF_GPU_CAPTURED_, ring != PERF_NULL_);
+    if (!part) {
+        PERF_GPU_COUNT_(gpu, PERF_GPU_CAPTURED_, ring != PERF_NULL_);
         return PERF_NULL_;
     }
-    p->until_ns = -1e300;
-    p->depth = 1;
-    p->slot.ring = ring;
-    p->slot.site = site;
-    p->slot.stream = stream;
-    p->slot.thread = PERF_GPU_GRAPH_;
-    p->slot.arg = p;
-    PERF_GPU_FN_(p->slot.record, perf_gpu_record_part_);
-    PERF_GPU_FN_(p->slot.capturing, perf_gpu_not_capturing_);
-    p->slot.begin = perf_scope_ticks_(r);
-    p->slot.code[0] = perf_gpu_events_(b, &p->slot);
-    if (!p->slot.code[0])
-        p->slot.code[0] = b->event_record_flags(p->slot.start, stream, 1);
-    if (!p->slot.code[0])
-        perf_gpu_range_open_(r, &p->slot);
-    if (p->slot.ranged)
-        p->slot.code[0] = PERF_GPU_LONG_;       /* its end goes the long way, and closes it */
-    return &p->slot;
+    part->until_ns = -1e300;
+    part->depth = 1;
+    part->slot.ring = ring;
+    part->slot.site = site;
+    part->slot.stream = stream;
+    part->slot.thread = PERF_GPU_GRAPH_;
+    part->slot.arg = part;
+    PERF_GPU_FN_(part->slot.record, perf_gpu_record_part_);
+    PERF_GPU_FN_(part->slot.capturing, perf_gpu_not_capturing_);
+    part->slot.begin = perf_scope_ticks_(reg);
+    part->slot.code[0] = perf_gpu_events_(backend, &part->slot);
+    if (!part->slot.code[0])
+        part->slot.code[0] = backend->event_record_flags(part->slot.start, stream, 1);
+    if (!part->slot.code[0])
+        perf_gpu_range_open_(reg, &part->slot);
+    if (part->slot.ranged)
+        part->slot.code[0] = PERF_GPU_LONG_;    /* its end goes the long way, and closes it */
+    return &part->slot;
 }
 
 /* The end of a part of a graph: from here on it is read, too. */
 PERF_COLD_FN_ int perf_gpu_record_part_(void *part, void *stream)
 {
     perf_gpu_part_         *p = PERF_CAST_(perf_gpu_part_ *, part), **link;
-    perf_registry_         *r = perf_registry_get_();
-    perf_gpu_state_        *g = p->slot.ring->state;
-    const perf_gpu_backend *b = PERF_ACQ_(&g->driver->table);
+    perf_registry_         *reg = perf_registry_get_();
+    perf_gpu_state_        *gpu = p->slot.ring->state;
+    const perf_gpu_backend *backend = PERF_ACQ_(&gpu->driver->table);
     int                     code = perf_gpu_code_(p->slot.code[0]);
 
-    if (!b || p->slot.ring->generation != PERF_GET_(&g->generation) ||
-        !perf_gpu_lives_(g, b, p->slot.ring->line))
+    if (!backend || p->slot.ring->generation != PERF_GET_(&gpu->generation) ||
+        !perf_gpu_lives_(gpu, backend, p->slot.ring->line))
         return 709;                             /* CUDA_ERROR_CONTEXT_IS_DESTROYED */
     if (!code)
-        code = b->event_record_flags(p->slot.stop, stream, 1);
+        code = backend->event_record_flags(p->slot.stop, stream, 1);
     if (code)
         return code;
-    if (!perf_lock_(r))
+    if (!perf_lock_(reg))
         return PERF_GPU_UNREAD;                /* nobody will read it: dropped */
-    for (link = &g->parts; *link; link = &(*link)->next)
+    for (link = &gpu->parts; *link; link = &(*link)->next)
         (*link)->depth += (*link)->slot.stream == stream && (*link)->slot.begin > p->slot.begin;
     PERF_REL_(link, p);
-    perf_unlock_(&r->lock);
+    perf_unlock_(&reg->lock);
     return 0;
 }
 
 /* Both events of a slot, in its context; 0 or the driver's code. */
-PERF_COLD_FN_ int perf_gpu_events_(const perf_gpu_backend *b, perf_gpu_slot_ *s)
+PERF_COLD_FN_ int perf_gpu_events_(const perf_gpu_backend *backend, perf_gpu_slot_ *slot)
 {
-    perf_gpu_entered_ e;
+    perf_gpu_entered_ entered;
     int               code;
 
-    if (s->stop)
+    if (slot->stop)
         return 0;
-    code = perf_gpu_enter_(b, s->ring->ctx, &e);
+    code = perf_gpu_enter_(backend, slot->ring->ctx, &entered);
     if (code)
         return code;
-    if (!s->start)
-        code = b->event_create(&s->start, 0);
+    if (!slot->start)
+        code = backend->event_create(&slot->start, 0);
     if (!code)
-        code = b->event_create(&s->stop, 0);
-    perf_gpu_leave_(b, &e);
+        code = backend->event_create(&slot->stop, 0);
+    perf_gpu_leave_(backend, &entered);
     return code;
 }
 
 /* The scope as a range of the profiler that listens, if one does. */
-PERF_COLD_FN_ void perf_gpu_range_open_(perf_registry_ *r, perf_gpu_slot_ *s)
+PERF_COLD_FN_ void perf_gpu_range_open_(perf_registry_ *reg, perf_gpu_slot_ *slot)
 {
-    const perf_sink_ *sink = PERF_ACQ_(&r->sink);
-    perf_recorder_   *t = PERF_NULL_;
+    const perf_sink_ *sink = PERF_ACQ_(&reg->sink);
+    perf_recorder_   *rec = PERF_NULL_;
     perf_label_       label;
     int               opened = 0;
 
     if (sink)
-        t = perf_recorder_get_();
-    if (!t)
+        rec = perf_recorder_get_();
+    if (!rec)
         return;
-    label = perf_label_of_(PERF_ACQ_(&r->names)[s->site->id], 0, 0);
-    PERF_SINK_(t, opened = sink->open(&label, &s->range))
-    s->ranged = opened != 0;
+    label = perf_label_of_(PERF_ACQ_(&reg->names)[slot->site->id], 0, 0);
+    PERF_SINK_(rec, opened = sink->open(&label, &slot->range))
+    slot->ranged = opened != 0;
 }
 
 /* ---- another table ---- */
 
 /* An event, if there is one, goes back to the driver it came from. */
-PERF_COLD_FN_ void perf_gpu_event_end_(const perf_gpu_backend *b, void *event)
+PERF_COLD_FN_ void perf_gpu_event_end_(const perf_gpu_backend *backend, void *event)
 {
     if (event)
-        (void)b->event_destroy(event);
+        (void)backend->event_destroy(event);
 }
 
-/* What a ring holds goes into the report, its events back to the driver `b` that made them; NULL:
- * they are left alone. */
-PERF_COLD_FN_ void perf_gpu_ring_end_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+/* What a ring holds goes into the report, its events back to the driver `backend` that made them;
+ * NULL: they are left alone.                                                                     */
+PERF_COLD_FN_ void perf_gpu_ring_end_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                       perf_gpu_ring_ *ring)
 {
     uint32_t i;
 
-    perf_gpu_book_ring_(g, ring);
-    PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, perf_gpu_pending_(ring));
-    if (!b || ring->line->dead)
+    perf_gpu_book_ring_(gpu, ring);
+    PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, perf_gpu_pending_(ring));
+    if (!backend || ring->line->dead)
         return;
     for (i = 0; i < ring->made; i++) {
-        perf_gpu_event_end_(b, ring->slot[i].start);
-        perf_gpu_event_end_(b, ring->slot[i].stop);
+        perf_gpu_event_end_(backend, ring->slot[i].start);
+        perf_gpu_event_end_(backend, ring->slot[i].stop);
     }
-    perf_gpu_event_end_(b, ring->anchor);
+    perf_gpu_event_end_(backend, ring->anchor);
 }
 
 PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
 {
-    perf_gpu_state_        *g;
-    const perf_gpu_backend *b;
+    perf_gpu_state_        *gpu;
+    const perf_gpu_backend *backend;
     perf_gpu_ring_         *ring;
-    perf_gpu_line_         *l;
+    perf_gpu_line_         *line;
     perf_gpu_track_        *track;
     uint32_t                looked = 0;
 
@@ -1158,31 +1172,31 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
         return PERF_EINVAL;
     if (PERF_DISABLE)
         return PERF_EDISABLED;
-    g = perf_gpu_state_get_();
-    if (!g)
+    gpu = perf_gpu_state_get_();
+    if (!gpu)
         return PERF_ENOMEM;
-    if (!perf_lock_word_(&g->lock, 1))
+    if (!perf_lock_word_(&gpu->lock, 1))
         return PERF_ESTATE;
-    b = g->driver->table;
-    perf_gpu_deaden_(g, PERF_NULL_);
-    for (ring = g->rings; ring; ring = ring->next)
-        perf_gpu_ring_end_(g, b, ring);
-    g->parts = PERF_NULL_;                      /* their events stay: graphs may still hold them */
-    g->part_count = 0;
-    for (l = g->lines; l; l = l->next)
-        if (b && !PERF_GET_(&l->dead))
-            perf_gpu_event_end_(b, l->anchor);
-    g->rings = PERF_NULL_;                      /* their pages stay: threads may still look */
-    g->lines = PERF_NULL_;
-    for (track = g->tracks; track; track = track->next)
+    backend = gpu->driver->table;
+    perf_gpu_deaden_(gpu, PERF_NULL_);
+    for (ring = gpu->rings; ring; ring = ring->next)
+        perf_gpu_ring_end_(gpu, backend, ring);
+    gpu->parts = PERF_NULL_;                    /* their events stay: graphs may still hold them */
+    gpu->part_count = 0;
+    for (line = gpu->lines; line; line = line->next)
+        if (backend && !PERF_GET_(&line->dead))
+            perf_gpu_event_end_(backend, line->anchor);
+    gpu->rings = PERF_NULL_;                    /* their pages stay: threads may still look */
+    gpu->lines = PERF_NULL_;
+    for (track = gpu->tracks; track; track = track->next)
         track->line = PERF_NULL_;               /* its title may come again */
-    PERF_SET_(&g->driver->down, 0u);
-    PERF_REL_(&g->generation, g->generation + 1);
-    PERF_REL_(&g->driver->table, table);
+    PERF_SET_(&gpu->driver->down, 0u);
+    PERF_REL_(&gpu->generation, gpu->generation + 1);
+    PERF_REL_(&gpu->driver->table, table);
     if (table)
         looked = UINT32_MAX;
-    PERF_REL_(&g->driver->looked, looked);
-    perf_unlock_(&g->lock);
+    PERF_REL_(&gpu->driver->looked, looked);
+    perf_unlock_(&gpu->lock);
     return PERF_OK;
 }
 
@@ -1190,20 +1204,20 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
 
 PERF_FN perf_status perf_gpu_collect_sync(void)
 {
-    const perf_gpu_backend *b = perf_gpu_table();
-    perf_gpu_state_        *g;
+    const perf_gpu_backend *backend = perf_gpu_table();
+    perf_gpu_state_        *gpu;
     perf_gpu_ring_         *ring;
     void                   *ctx = PERF_NULL_;
     perf_status             status = perf_gpu_status();
 
     if (status != PERF_OK)
         return status;
-    g = perf_gpu_state_get_();
-    if (!g || b->ctx_get(&ctx))
+    gpu = perf_gpu_state_get_();
+    if (!gpu || backend->ctx_get(&ctx))
         return PERF_EGPU;
-    for (ring = PERF_ACQ_(&g->rings); ring && !PERF_GET_(&g->driver->down); ring = ring->next)
+    for (ring = PERF_ACQ_(&gpu->rings); ring && !PERF_GET_(&gpu->driver->down); ring = ring->next)
         if (ring->ctx == ctx && !PERF_GET_(&ring->line->dead))
-            perf_gpu_await_(g, b, ring);
+            perf_gpu_await_(gpu, backend, ring);
     return perf_gpu_collect();
 }
 
@@ -1212,18 +1226,18 @@ PERF_FN perf_status perf_gpu_collect_sync(void)
 PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t *end,
                                      void **stream)
 {
-    perf_gpu_slot_ *s;
+    perf_gpu_slot_ *slot;
     void           *event = PERF_NULL_;
     uint32_t        i;
 
     if (!perf_lock_word_(&ring->lock, 1))
         return event;
     for (i = 0, *end = 0; i < PERF_ACQ_(&ring->made); i++) {
-        s = &ring->slot[i];
-        if (PERF_GPU_ENDED_(s) && s->end <= by && s->end >= *end) {
-            event = s->stop;
-            *stream = s->stream;
-            *end = s->end;
+        slot = &ring->slot[i];
+        if (PERF_GPU_ENDED_(slot) && slot->end <= by && slot->end >= *end) {
+            event = slot->stop;
+            *stream = slot->stream;
+            *end = slot->end;
         }
     }
     perf_unlock_(&ring->lock);
@@ -1231,48 +1245,49 @@ PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t
 }
 
 /* 1: to wait for what this stream holds may spoil its capture (ROCm 6.1 to 7.1 do so). */
-PERF_COLD_FN_ int perf_gpu_is_capturing_(const perf_gpu_backend *b, void *stream)
+PERF_COLD_FN_ int perf_gpu_is_capturing_(const perf_gpu_backend *backend, void *stream)
 {
     int status = 0;
 
-    if (!b->stream_capturing)
+    if (!backend->stream_capturing)
         return 0;
-    return b->stream_capturing(stream, &status) != 0 || status != 0;
+    return backend->stream_capturing(stream, &status) != 0 || status != 0;
 }
 
 /* Waits for what a ring has in flight, the newest first.  No lock is held, so threads that the
  * device waits for can go on.  Fetches a few at a time, so that each is known to have stopped
  * shortly before.  An event that is done and yet has no time ends it: the driver failed us. */
-PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                    perf_gpu_ring_ *ring)
 {
-    perf_gpu_entered_ e;
+    perf_gpu_entered_ entered;
     void             *event, *stream = PERF_NULL_;
     uint64_t          by = perf_scope_ticks_(perf_registry_get_()), end, before = 0;
     uint32_t          head = 0;
     int               code = 0, capturing;
 
-    (void)perf_gpu_collect_ring_(g, b, ring, ring->cap, 0, 1);
-    while (!(b->error_waits && b->error_waits()) && perf_gpu_lives_(g, b, ring->line) &&
+    (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, 0, 1);
+    while (!(backend->error_waits && backend->error_waits()) &&
+           perf_gpu_lives_(gpu, backend, ring->line) &&
            (event = perf_gpu_newest_(ring, by, &end, &stream)) != PERF_NULL_ &&
            (end != before || head != PERF_ACQ_(&ring->head))) {
         head = PERF_ACQ_(&ring->head);
-        code = perf_gpu_enter_(b, ring->ctx, &e);
+        code = perf_gpu_enter_(backend, ring->ctx, &entered);
         if (!code) {
-            capturing = perf_gpu_is_capturing_(b, stream);
+            capturing = perf_gpu_is_capturing_(backend, stream);
             if (!capturing)
-                code = b->event_sync(event);
+                code = backend->event_sync(event);
             if (code != PERF_GPU_SHUT_DOWN)
-                perf_gpu_leave_(b, &e);
+                perf_gpu_leave_(backend, &entered);
             if (capturing)
                 return;
         }
         if (code) {
-            perf_gpu_error_(g->driver, "event_sync", code);
+            perf_gpu_error_(gpu->driver, "event_sync", code);
             return;
         }
         before = 0;
-        if (perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 0, 1))
+        if (perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, 0, 1))
             before = end;
     }
 }
@@ -1281,38 +1296,39 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b
 
 PERF_FN perf_status perf_gpu_collect(void)
 {
-    perf_gpu_driver_ *d = perf_gpu_driver_get_();
+    perf_gpu_driver_ *driver = perf_gpu_driver_get_();
 
     (void)perf_gpu_core_get_();                 /* from here on it is there for the other files */
     if (!perf_gpu_table())
         return perf_gpu_status();
     perf_gpu_collect_(perf_registry_get_());
-    if (PERF_GET_(&d->down) || perf_claim_(&d->fresh, 1, 0))
+    if (PERF_GET_(&driver->down) || perf_claim_(&driver->fresh, 1, 0))
         return PERF_EGPU;
     return PERF_OK;
 }
 
 /* One round over each ring, then over the parts of graphs.  Waits for locks, for no device. */
-PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
+PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *reg)
 {
-    perf_gpu_driver_       *d = PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu));
-    perf_gpu_state_        *g = perf_gpu_state_seen_();
-    const perf_gpu_backend *b = PERF_NULL_;
+    perf_gpu_driver_       *driver = PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&reg->gpu));
+    perf_gpu_state_        *gpu = perf_gpu_state_seen_();
+    const perf_gpu_backend *backend = PERF_NULL_;
     perf_gpu_ring_         *ring;
-    perf_gpu_part_         *p;
+    perf_gpu_part_         *part;
 
     perf_gpu_self_v1_.until = 0;                /* the next scope makes sure of its context */
-    if (g)
-        b = PERF_ACQ_(&d->table);
-    if (!b)
+    if (gpu)
+        backend = PERF_ACQ_(&driver->table);
+    if (!backend)
         return;
-    for (ring = PERF_ACQ_(&g->rings); ring && !PERF_GET_(&d->down); ring = ring->next)
-        (void)perf_gpu_collect_ring_(g, b, ring, ring->cap, 0, 1);
-    p = PERF_ACQ_(&g->parts);
-    if (p && !(b->error_waits && b->error_waits()) && perf_lock_word_(&g->lock, 1)) {
-        for (; p && !PERF_GET_(&d->down); p = PERF_ACQ_(&p->next))
-            perf_gpu_book_part_(g, b, p);
-        perf_unlock_(&g->lock);
+    for (ring = PERF_ACQ_(&gpu->rings); ring && !PERF_GET_(&driver->down); ring = ring->next)
+        (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, 0, 1);
+    part = PERF_ACQ_(&gpu->parts);
+    if (part && !(backend->error_waits && backend->error_waits()) &&
+        perf_lock_word_(&gpu->lock, 1)) {
+        for (; part && !PERF_GET_(&driver->down); part = PERF_ACQ_(&part->next))
+            perf_gpu_book_part_(gpu, backend, part);
+        perf_unlock_(&gpu->lock);
     }
 }
 
@@ -1320,59 +1336,60 @@ PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
  * to the first that is open or pending, as the owner does at a scope's begin, a little ahead of the
  * need.  wait: for locks; else 0 where somebody else is at it, or at the report, so that there is
  * no room for more results. */
-PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                          perf_gpu_ring_ *ring, uint32_t most, int orderly, int wait)
 {
-    perf_gpu_round_ x = PERF_ZERO;
+    perf_gpu_round_ round = PERF_ZERO;
 
-    x.most = most;
-    x.orderly = PERF_CAST_(uint32_t, orderly);
+    round.most = most;
+    round.orderly = PERF_CAST_(uint32_t, orderly);
     if (wait && PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) > ring->cap &&
-        perf_lock_word_(&g->lock, 1)) {
-        perf_gpu_book_ring_(g, ring);           /* room for what is fetched now */
-        perf_unlock_(&g->lock);
+        perf_lock_word_(&gpu->lock, 1)) {
+        perf_gpu_book_ring_(gpu, ring);         /* room for what is fetched now */
+        perf_unlock_(&gpu->lock);
     }
     if (!perf_lock_word_(&ring->lock, wait))
         return 0;
-    perf_gpu_round_run_(g, b, ring, &x);
+    perf_gpu_round_run_(gpu, backend, ring, &round);
     perf_unlock_(&ring->lock);
-    if (perf_lock_word_(&g->lock, wait)) {
-        perf_gpu_book_ring_(g, ring);
-        perf_unlock_(&g->lock);
+    if (perf_lock_word_(&gpu->lock, wait)) {
+        perf_gpu_book_ring_(gpu, ring);
+        perf_unlock_(&gpu->lock);
     }
-    return !x.blocked && PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) < 8 * ring->cap;
+    return !round.blocked && PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) < 8 * ring->cap;
 }
 
 /* ---- fetching: from the driver into the list of results, with the ring's lock held ---- */
 
 /* A round in the ring's context. */
-PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                       perf_gpu_ring_ *ring, perf_gpu_round_ *x)
+PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                       perf_gpu_ring_ *ring, perf_gpu_round_ *round)
 {
-    perf_gpu_entered_ e;
+    perf_gpu_entered_ entered;
     int               code;
 
-    if (PERF_GET_(&g->driver->down) || PERF_GET_(&ring->line->dead) ||
-        (b->error_waits && b->error_waits()) || !perf_gpu_lives_(g, b, ring->line))
+    if (PERF_GET_(&gpu->driver->down) || PERF_GET_(&ring->line->dead) ||
+        (backend->error_waits && backend->error_waits()) ||
+        !perf_gpu_lives_(gpu, backend, ring->line))
         return;
-    code = perf_gpu_enter_(b, ring->ctx, &e);
+    code = perf_gpu_enter_(backend, ring->ctx, &entered);
     if (code)
-        perf_gpu_error_(g->driver, "ctx_set", code);
+        perf_gpu_error_(gpu->driver, "ctx_set", code);
     else
-        perf_gpu_fetch_(g, b, ring, x);
-    if (!code && !PERF_GET_(&g->driver->down))  /* what was fetched before still counts */
-        perf_gpu_leave_(b, &e);
-    if (code || x->head == ring->head)
+        perf_gpu_fetch_(gpu, backend, ring, round);
+    if (!code && !PERF_GET_(&gpu->driver->down)) /* what was fetched before still counts */
+        perf_gpu_leave_(backend, &entered);
+    if (code || round->head == ring->head)
         return;
     PERF_SET_(&ring->retry, 0u);
     PERF_SET_(&ring->now, perf_scope_ticks_(perf_registry_get_()));
-    PERF_REL_(&ring->head, x->head);
+    PERF_REL_(&ring->head, round->head);
 }
 
 /* Moves what the device has finished into the list of results.  `keep`: the first slot that the
  * next round has to look at, `cap` while there is none. */
-PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                  perf_gpu_ring_ *ring, perf_gpu_round_ *x)
+PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                  perf_gpu_ring_ *ring, perf_gpu_round_ *round)
 {
     const uint32_t made = PERF_ACQ_(&ring->made), cap = ring->cap;
     const uint32_t to = PERF_CAST_(uint32_t, PERF_ACQ_(&ring->at) - ring->slot);
@@ -1381,37 +1398,38 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
     float    ms = 0;
     int      known;
 
-    if (x->most < room)
-        room = x->most;
+    if (round->most < room)
+        room = round->most;
     full = head + room;
     if (PERF_GET_(&ring->passed))
         i = to;
     left = perf_gpu_distance_to_(ring, i, to, made);
     for (; left && head != full; left--, i = (i + 1) & (cap - 1)) {
-        perf_gpu_slot_ *s = &ring->slot[i];
-        perf_gpu_done_ *d = &ring->done[head & (8 * cap - 1)];
-        const int       ended = PERF_GPU_ENDED_(s);
-        if (!ended && !PERF_ACQ_(&s->begin))
+        perf_gpu_slot_ *slot = &ring->slot[i];
+        perf_gpu_done_ *done = &ring->done[head & (8 * cap - 1)];
+        const int       ended = PERF_GPU_ENDED_(slot);
+        if (!ended && !PERF_ACQ_(&slot->begin))
             continue;                           /* free */
-        if (PERF_UNLIKELY_(!ended || PERF_GPU_WAITING_(x, s) == PERF_GPU_KEY_(s->stream))) {
+        if (PERF_UNLIKELY_(!ended ||
+                           PERF_GPU_WAITING_(round, slot) == PERF_GPU_KEY_(slot->stream))) {
             if (keep == cap)
                 keep = i;
-            if (!ended && x->orderly)
+            if (!ended && round->orderly)
                 break;
             continue;
         }
-        if (PERF_UNLIKELY_(!perf_gpu_length_ms_(g, b, s, x, &ms))) {
-            if (keep == cap && x->code == PERF_GPU_NOT_READY)
+        if (PERF_UNLIKELY_(!perf_gpu_length_ms_(gpu, backend, slot, round, &ms))) {
+            if (keep == cap && round->code == PERF_GPU_NOT_READY)
                 keep = i;
-            if (!x->go_on)
+            if (!round->go_on)
                 break;
             continue;
         }
-        known = perf_gpu_start_of_(g, b, ring, s, &d->start_ns);
+        known = perf_gpu_start_of_(gpu, backend, ring, slot, &done->start_ns);
         if (PERF_UNLIKELY_(known < 0)) {
             if (keep == cap)
                 keep = i;
-            x->blocked = 1;
+            round->blocked = 1;
             break;
         }
         if (PERF_UNLIKELY_(!known)) {
@@ -1419,8 +1437,8 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                 break;
             continue;
         }
-        perf_gpu_done_fill_(d, s, ms);
-        perf_gpu_free_(s);
+        perf_gpu_done_fill_(done, slot, ms);
+        perf_gpu_free_(slot);
         head++;
     }
     if (!left && keep == cap)
@@ -1428,7 +1446,7 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
     ring->from = i;
     if (keep != cap)
         ring->from = keep;
-    x->head = head;
+    round->head = head;
 }
 
 /* How many slots from `from` to the owner's next one may be in use: perhaps all, it will show. */
@@ -1443,16 +1461,16 @@ PERF_INLINE_FN_ uint32_t perf_gpu_distance_to_(const perf_gpu_ring_ *ring, uint3
 }
 
 /* How long an ended scope took.  1: known; 0: not, and `go_on` says whether the others may be. */
-PERF_INLINE_FN_ int perf_gpu_length_ms_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                        perf_gpu_slot_ *s, perf_gpu_round_ *x, float *ms)
+PERF_INLINE_FN_ int perf_gpu_length_ms_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                        perf_gpu_slot_ *slot, perf_gpu_round_ *round, float *ms)
 {
     perf_gpu_ms_ length;
 
-    x->code = b->event_elapsed(&length.ms, s->start, s->stop);
-    if (PERF_UNLIKELY_(!x->code && length.bits >= PERF_GPU_MS_END_))
-        perf_gpu_set_right_(g, &length);
-    if (PERF_UNLIKELY_(x->code || length.bits >= PERF_GPU_MS_END_)) {
-        x->go_on = perf_gpu_unready_(g, x, s, x->code);
+    round->code = backend->event_elapsed(&length.ms, slot->start, slot->stop);
+    if (PERF_UNLIKELY_(!round->code && length.bits >= PERF_GPU_MS_END_))
+        perf_gpu_set_right_(gpu, &length);
+    if (PERF_UNLIKELY_(round->code || length.bits >= PERF_GPU_MS_END_)) {
+        round->go_on = perf_gpu_unready_(gpu, round, slot, round->code);
         return 0;
     }
     *ms = length.ms;
@@ -1461,50 +1479,50 @@ PERF_INLINE_FN_ int perf_gpu_length_ms_(perf_gpu_state_ *g, const perf_gpu_backe
 
 /* A scope that ended before it began, as AMD's events say of short ones now and then, is read as 0
  * and counted (ROCm/rocm-systems#9375).  NaN and what no time can be stay. */
-PERF_OUTLINE_FN_ void perf_gpu_set_right_(perf_gpu_state_ *g, perf_gpu_ms_ *length)
+PERF_OUTLINE_FN_ void perf_gpu_set_right_(perf_gpu_state_ *gpu, perf_gpu_ms_ *length)
 {
     if (!(length->ms <= 0.0f && length->ms > -1e11f))
         return;
     length->bits = 0;
-    PERF_GPU_COUNT_(g, PERF_GPU_BACKWARDS_, 1);
+    PERF_GPU_COUNT_(gpu, PERF_GPU_BACKWARDS_, 1);
 }
 
 /* The driver's answer about a slot that is not ready, or never will be.  1: go on with the next. */
-PERF_COLD_FN_ int perf_gpu_unready_(perf_gpu_state_ *g, perf_gpu_round_ *x, perf_gpu_slot_ *s,
-                                    int code)
+PERF_COLD_FN_ int perf_gpu_unready_(perf_gpu_state_ *gpu, perf_gpu_round_ *round,
+                                    perf_gpu_slot_ *slot, int code)
 {
-    perf_gpu_line_ *l = s->ring->line;
+    perf_gpu_line_ *line = slot->ring->line;
 
     if (code != PERF_GPU_NOT_READY) {
-        perf_gpu_failed_(g, "event_elapsed", code);
-        perf_gpu_forget_(s->ring, s->stream);
+        perf_gpu_failed_(gpu, "event_elapsed", code);
+        perf_gpu_forget_(slot->ring, slot->stream);
         if (code == 400 || code == 709)
-            perf_gpu_doubt_(g, PERF_ACQ_(&g->driver->table), l, s->start);
-        perf_gpu_give_up_(s);
-        return code != PERF_GPU_SHUT_DOWN && !PERF_GET_(&l->dead);
+            perf_gpu_doubt_(gpu, PERF_ACQ_(&gpu->driver->table), line, slot->start);
+        perf_gpu_give_up_(slot);
+        return code != PERF_GPU_SHUT_DOWN && !PERF_GET_(&line->dead);
     }
-    PERF_GPU_WAITING_(x, s) = PERF_GPU_KEY_(s->stream);
-    return !x->orderly;
+    PERF_GPU_WAITING_(round, slot) = PERF_GPU_KEY_(slot->stream);
+    return !round->orderly;
 }
 
 /* Where a slot's scope began on the device's clock, in ns.  1: known; 0: it cannot be, and the
  * scope was given up; -1: not now, somebody else is at the line. */
-PERF_INLINE_FN_ int perf_gpu_start_of_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                       perf_gpu_ring_ *ring, perf_gpu_slot_ *s, double *start_ns)
+PERF_INLINE_FN_ int perf_gpu_start_of_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                       perf_gpu_ring_ *ring, perf_gpu_slot_ *slot, double *start_ns)
 {
     perf_gpu_ms_ since;
     int          code = 0, known;
 
     since.bits = ~UINT32_C(0);
     if (ring->anchor)
-        code = b->event_elapsed(&since.ms, ring->anchor, s->start);
+        code = backend->event_elapsed(&since.ms, ring->anchor, slot->start);
     if (PERF_LIKELY_(!code && since.bits < PERF_GPU_MS_NEAR_)) {
         *start_ns = PERF_CAST_(double, since.ms) * 1e6 + ring->anchor_ns;
         return 1;
     }
-    known = perf_gpu_far_(b, ring, s, PERF_CAST_(double, since.ms), start_ns, &code);
+    known = perf_gpu_far_(backend, ring, slot, PERF_CAST_(double, since.ms), start_ns, &code);
     if (!known)
-        perf_gpu_unplaced_(g, b, ring, s, code);
+        perf_gpu_unplaced_(gpu, backend, ring, slot, code);
     return known;
 }
 
@@ -1512,10 +1530,10 @@ PERF_INLINE_FN_ int perf_gpu_start_of_(perf_gpu_state_ *g, const perf_gpu_backen
  * float whose last digit grows with the distance, so anchors move along with the scopes, and the
  * sum of the steps stays exact.  All rings of a context meet at the line's anchor, to which each
  * hands its last one.  1: *start_ns is known; 0: it cannot be; -1: not now, another is at it. */
-PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring, perf_gpu_slot_ *s,
-                                double own_ms, double *start_ns, int *code)
+PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *backend, perf_gpu_ring_ *ring,
+                                perf_gpu_slot_ *slot, double own_ms, double *start_ns, int *code)
 {
-    perf_gpu_line_ *l = ring->line;
+    perf_gpu_line_ *line = ring->line;
     void           *event = PERF_NULL_;
     float           ms = 0;
     double          own = 0, other = 0;
@@ -1524,70 +1542,70 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
     *start_ns = ring->anchor_ns + own;
     if (known && own > -8e6 && own < 8e6)
         return 1;
-    if (!perf_lock_word_(&l->lock, 0)) {
+    if (!perf_lock_word_(&line->lock, 0)) {
         if (known)
             return 1;
         return -1;
     }
-    if (!l->anchor) {                           /* the first of all: where the line begins */
-        *code = b->event_create(&event, 0);
+    if (!line->anchor) {                        /* the first of all: where the line begins */
+        *code = backend->event_create(&event, 0);
         known = !*code;
         *start_ns = 0;
         if (known) {
-            l->anchor = s->start;
-            s->start = event;
+            line->anchor = slot->start;
+            slot->start = event;
         }
-        perf_unlock_(&l->lock);
+        perf_unlock_(&line->lock);
         return known;
     }
-    *code = b->event_elapsed(&ms, l->anchor, s->start);
+    *code = backend->event_elapsed(&ms, line->anchor, slot->start);
     shared = !*code && perf_gpu_distance_(PERF_CAST_(double, ms), &other);
     if (shared && (!known || perf_fabs_(other) < perf_fabs_(own)))
-        *start_ns = l->anchor_ns + other;
+        *start_ns = line->anchor_ns + other;
     known |= shared;
-    if (known && ring->anchor && *start_ns > ring->anchor_ns && ring->anchor_ns > l->anchor_ns) {
-        event = l->anchor;
-        l->anchor = ring->anchor;
-        l->anchor_ns = ring->anchor_ns;
+    if (known && ring->anchor && *start_ns > ring->anchor_ns && ring->anchor_ns > line->anchor_ns) {
+        event = line->anchor;
+        line->anchor = ring->anchor;
+        line->anchor_ns = ring->anchor_ns;
         ring->anchor = event;
     }
-    perf_unlock_(&l->lock);
+    perf_unlock_(&line->lock);
     if (known && (!ring->anchor || *start_ns > ring->anchor_ns) &&
-        (ring->anchor || !b->event_create(&ring->anchor, 0))) {
+        (ring->anchor || !backend->event_create(&ring->anchor, 0))) {
         event = ring->anchor;
-        ring->anchor = s->start;
+        ring->anchor = slot->start;
         ring->anchor_ns = *start_ns;
-        s->start = event;
+        slot->start = event;
     }
     return known;
 }
 
 /* The place of a slot's scope cannot be told: its anchor may be of a context that was destroyed. */
-PERF_COLD_FN_ void perf_gpu_unplaced_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                      perf_gpu_ring_ *ring, perf_gpu_slot_ *s, int code)
+PERF_COLD_FN_ void perf_gpu_unplaced_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                      perf_gpu_ring_ *ring, perf_gpu_slot_ *slot, int code)
 {
-    perf_gpu_line_ *l = ring->line;
+    perf_gpu_line_ *line = ring->line;
     void           *anchor = ring->anchor;
 
-    perf_gpu_failed_(g, "event_elapsed", code);
-    if (!anchor && perf_lock_word_(&l->lock, 1)) {
-        anchor = l->anchor;
-        perf_unlock_(&l->lock);
+    perf_gpu_failed_(gpu, "event_elapsed", code);
+    if (!anchor && perf_lock_word_(&line->lock, 1)) {
+        anchor = line->anchor;
+        perf_unlock_(&line->lock);
     }
     if (code == 400 || code == 709)
-        perf_gpu_doubt_(g, b, l, anchor);
-    perf_gpu_give_up_(s);
+        perf_gpu_doubt_(gpu, backend, line, anchor);
+    perf_gpu_give_up_(slot);
 }
 
-PERF_INLINE_FN_ void perf_gpu_done_fill_(perf_gpu_done_ *d, const perf_gpu_slot_ *s, float ms)
+PERF_INLINE_FN_ void perf_gpu_done_fill_(perf_gpu_done_ *done, const perf_gpu_slot_ *slot, float ms)
 {
-    d->ns = PERF_CAST_(double, ms) * 1e6;
-    d->site = s->site;
-    d->stream = s->stream;
-    d->begin = d->end = s->begin;
-    if (s->end > s->begin)
-        d->end = s->end;
-    d->thread = s->thread;
+    done->ns = PERF_CAST_(double, ms) * 1e6;
+    done->site = slot->site;
+    done->stream = slot->stream;
+    done->begin = done->end = slot->begin;
+    if (slot->end > slot->begin)
+        done->end = slot->end;
+    done->thread = slot->thread;
 }
 
 /* ---- booking: from the list of results into the report, with the state's lock held ---- */
@@ -1595,179 +1613,182 @@ PERF_INLINE_FN_ void perf_gpu_done_fill_(perf_gpu_done_ *d, const perf_gpu_slot_
 #define PERF_GPU_AIMS_ 16               /* kept for one batch, found by site and stream */
 
 /* All results of a ring. */
-PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
+PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *gpu, perf_gpu_ring_ *ring)
 {
     perf_gpu_aim_    aims[PERF_GPU_AIMS_];
     const uint32_t   head = PERF_ACQ_(&ring->head), mask = 8 * ring->cap - 1;
-    perf_gpu_done_  *first = PERF_NULL_, **link = &first, *s, *const done = ring->done;
+    perf_gpu_done_  *first = PERF_NULL_, **link = &first, *finished, *const done = ring->done;
     uint32_t         i;
-    perf_gpu_line_  *l = ring->line;
+    perf_gpu_line_  *line = ring->line;
     uint64_t         now = PERF_GET_(&ring->now), upto = 0;
     int              mixed = 0;
 
     if (head == ring->tail)
         return;
     for (i = ring->tail; i != head; i++) {
-        s = &done[i & mask];
-        mixed |= s->begin < upto;
-        upto = s->end;
-        *link = s;
-        link = &s->next;
+        finished = &done[i & mask];
+        mixed |= finished->begin < upto;
+        upto = finished->end;
+        *link = finished;
+        link = &finished->next;
     }
     *link = PERF_NULL_;
-    if (now > l->now)
-        l->now = now;
+    if (now > line->now)
+        line->now = now;
     memset(aims, 0, sizeof aims);
     if (mixed)
-        perf_gpu_book_mixed_(g, ring, first, aims);
+        perf_gpu_book_mixed_(gpu, ring, first, aims);
     else
-        perf_gpu_book_(g, l, first, aims, 1);
+        perf_gpu_book_(gpu, line, first, aims, 1);
     PERF_REL_(&ring->tail, head);
 }
 
 #define PERF_GPU_EARLIER_(field)                                                                  \
     for (i = 1; i < n; i++) {                   /* nearly sorted already */                       \
-        s = batch[i];                                                                             \
-        for (k = i; k > 0 && batch[k - 1]->field > s->field; k--)                                 \
+        done = batch[i];                                                                          \
+        for (k = i; k > 0 && batch[k - 1]->field > done->field; k--)                              \
             batch[k] = batch[k - 1];                                                              \
-        batch[k] = s;                                                                             \
+        batch[k] = done;                                                                          \
     }
 
 /* The same for those that overlap, as nested ones do: in tracks by their ends, with depths. */
-PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
+PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *gpu, perf_gpu_ring_ *ring,
                                        perf_gpu_done_ *first, perf_gpu_aim_ *aims)
 {
-    perf_gpu_done_ **batch = ring->batch, *s, *open[32];
-    perf_gpu_aim_   *a;
+    perf_gpu_done_ **batch = ring->batch, *done, *open[32];
+    perf_gpu_aim_   *aim;
     double           tick = perf_scope_tick_ns_(perf_registry_get_());
     uint64_t         ticks;
     uint32_t         i, k, n = 0, opened = 0;
 
-    for (s = first; s; s = s->next)
-        batch[n++] = s;
+    for (done = first; done; done = done->next)
+        batch[n++] = done;
     PERF_GPU_EARLIER_(begin)
     for (i = 0; i < n; i++) {
-        s = batch[i];
-        s->next = PERF_NULL_;
+        done = batch[i];
+        done->next = PERF_NULL_;
         if (i + 1 < n)
-            s->next = batch[i + 1];
-        while (opened && open[opened - 1]->end < s->end)
+            done->next = batch[i + 1];
+        while (opened && open[opened - 1]->end < done->end)
             opened--;
-        for (k = 0, s->depth = 1; k < opened; k++)
-            s->depth += open[k]->stream == s->stream;
+        for (k = 0, done->depth = 1; k < opened; k++)
+            done->depth += open[k]->stream == done->stream;
         if (opened < 32)
-            open[opened++] = s;
+            open[opened++] = done;
     }
-    perf_gpu_book_(g, ring->line, batch[0], aims, 0);
+    perf_gpu_book_(gpu, ring->line, batch[0], aims, 0);
     PERF_GPU_EARLIER_(end)
     for (i = 0; i < n; i++) {
-        s = batch[i];
-        if (!s->depth)
+        done = batch[i];
+        if (!done->depth)
             continue;
-        ticks = perf_gpu_ticks_(s->ns / tick);
-        a = perf_gpu_aim_of_(g, ring->line, s, aims);
-        if (a)
-            perf_track_add_(a->t, a->c, ticks, s->at, ticks, s->depth);
+        ticks = perf_gpu_ticks_(done->ns / tick);
+        aim = perf_gpu_aim_of_(gpu, ring->line, done, aims);
+        if (aim)
+            perf_track_add_(aim->rec, aim->cell, ticks, done->at, ticks, done->depth);
     }
 }
 
 /* Places and adds results of one ring, ordered by begin.  events: none of them overlap on the host,
  * so they go into their tracks as they come. */
-PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gpu_done_ *first,
-                                     perf_gpu_aim_ *aims, int events)
+PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
+                                     perf_gpu_done_ *first, perf_gpu_aim_ *aims, int events)
 {
     double          tick = perf_scope_tick_ns_(perf_registry_get_()), span, error, spread;
-    perf_gpu_pace_  p = perf_gpu_pace_begin_(l, first, tick);
-    perf_gpu_done_ *s;
+    perf_gpu_pace_  pace = perf_gpu_pace_begin_(line, first, tick);
+    perf_gpu_done_ *done;
 
-    for (s = first; s && s->begin < g->birth; s = s->next) {
-        s->at = s->begin + perf_gpu_place_(&p, s);      /* before the last reset: it only tells */
-        s->depth = 0;                                   /* the time */
+    for (done = first; done && done->begin < gpu->birth; done = done->next) {
+        /* before the last reset: it only tells */
+        done->at = done->begin + perf_gpu_place_(&pace, done);
+        done->depth = 0;                                /* the time */
     }
-    if (s != first) {
-        p.idle_ns = p.starved_ns = 0;
-        l->pace.until_ns = p.until_ns;
-        if (!(l->busy_ns > 0))
-            l->first_ns = p.until_ns;
+    if (done != first) {
+        pace.idle_ns = pace.starved_ns = 0;
+        line->pace.until_ns = pace.until_ns;
+        if (!(line->busy_ns > 0))
+            line->first_ns = pace.until_ns;
     }
-    perf_gpu_book_all_(g, l, s, &p, aims, events);
-    span = p.ref_ticks - PERF_CAST_(double, PERF_CAST_(int64_t, first->at - p.origin));
-    spread = l->rate_high - p.rate_low;
-    perf_gpu_pace_end_(l, &p);
-    error = l->slack_ns + p.debt_ns + spread * perf_most_(span, 0) * tick;
-    l->worst_ns = perf_most_(error, l->worst_ns);       /* the last one's holds for all */
+    perf_gpu_book_all_(gpu, line, done, &pace, aims, events);
+    span = pace.ref_ticks - PERF_CAST_(double, PERF_CAST_(int64_t, first->at - pace.origin));
+    spread = line->rate_high - pace.rate_low;
+    perf_gpu_pace_end_(line, &pace);
+    error = line->slack_ns + pace.debt_ns + spread * perf_most_(span, 0) * tick;
+    line->worst_ns = perf_most_(error, line->worst_ns); /* the last one's holds for all */
 }
 
 #define PERF_GPU_DRIFT_ 5e-4            /* two crystals of 100 ppm, and NTP may slew the rest */
 
 /* Of the two clocks only the bounds of all crystals are known. */
-PERF_COLD_FN_ void perf_gpu_unlearn_(perf_gpu_line_ *l)
+PERF_COLD_FN_ void perf_gpu_unlearn_(perf_gpu_line_ *line)
 {
-    l->pace.rate_low = -PERF_GPU_DRIFT_;
-    l->rate_high = PERF_GPU_DRIFT_;
-    l->tie_high = -1e300;
+    line->pace.rate_low = -PERF_GPU_DRIFT_;
+    line->rate_high = PERF_GPU_DRIFT_;
+    line->tie_high = -1e300;
 }
 
 /* The pace in front of `first`, which a new line begins with. */
-PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *l,
+PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *line,
                                                      const perf_gpu_done_ *first, double tick)
 {
-    perf_gpu_pace_ p;
-    double         change = l->pace.tick / tick - 1;
+    perf_gpu_pace_ pace;
+    double         change = line->pace.tick / tick - 1;
 
-    if (!l->known) {
-        l->known = 1;
-        l->pace.origin = first->begin;
-        l->pace.ref_ns = l->first_ns = l->pace.until_ns = first->start_ns;
-        l->slack_ns = 1e300;
+    if (!line->known) {
+        line->known = 1;
+        line->pace.origin = first->begin;
+        line->pace.ref_ns = line->first_ns = line->pace.until_ns = first->start_ns;
+        line->slack_ns = 1e300;
     }
     if (!(change > -1e-6 && change < 1e-6))     /* the host's tick is known better by now */
-        perf_gpu_unlearn_(l);
-    p = l->pace;
-    p.idle_ns = p.starved_ns = 0;
-    p.tick = tick;
-    p.per_ns = 1 / tick;
-    return p;
+        perf_gpu_unlearn_(line);
+    pace = line->pace;
+    pace.idle_ns = pace.starved_ns = 0;
+    pace.tick = tick;
+    pace.per_ns = 1 / tick;
+    return pace;
 }
 
-/* Places and adds the scopes from `s` on.  Calls no cold function: gcc would then take all of it
- * for cold, and optimise it for size. */
-PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gpu_done_ *s,
-                                     perf_gpu_pace_ *pace, perf_gpu_aim_ *aims, int events)
+/* Places and adds the scopes from `done` on.  Calls no cold function: gcc would then take all of it
+ * for cold, and optimise it for size.                                                            */
+PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
+                                     perf_gpu_done_ *done, perf_gpu_pace_ *pace,
+                                     perf_gpu_aim_ *aims, int events)
 {
     const uint64_t depth = events ? 1 : 0;
     perf_gpu_pace_ p = *pace;
-    perf_gpu_aim_ *a = aims;
+    perf_gpu_aim_ *aim = aims;
     uint64_t       ticks;
 
-    for (; s; s = s->next) {
-        if (PERF_UNLIKELY_(s->site != a->site || s->stream != a->stream ||
-                           s->thread != a->thread)) {
-            a = perf_gpu_aim_of_(g, l, s, aims);
-            if (PERF_UNLIKELY_(!a)) {
-                a = aims;
-                s->at = s->begin + perf_gpu_place_(&p, s);
-                s->depth = 0;
+    for (; done; done = done->next) {
+        if (PERF_UNLIKELY_(done->site != aim->site || done->stream != aim->stream ||
+                           done->thread != aim->thread)) {
+            aim = perf_gpu_aim_of_(gpu, line, done, aims);
+            if (PERF_UNLIKELY_(!aim)) {
+                aim = aims;
+                done->at = done->begin + perf_gpu_place_(&p, done);
+                done->depth = 0;
                 continue;
             }
         }
-        ticks = perf_gpu_ticks_(s->ns * p.per_ns);
-        perf_gpu_add_(a, s, ticks, perf_gpu_place_(&p, s), depth);
+        ticks = perf_gpu_ticks_(done->ns * p.per_ns);
+        perf_gpu_add_(aim, done, ticks, perf_gpu_place_(&p, done), depth);
     }
     *pace = p;
 }
 
 /* The same, found among those of this batch if it is there; NULL: dropped. */
-PERF_INLINE_FN_ perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *g, perf_gpu_line_ *l,
-                                                const perf_gpu_done_ *s, perf_gpu_aim_ *aims)
+PERF_INLINE_FN_ perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
+                                                const perf_gpu_done_ *done, perf_gpu_aim_ *aims)
 {
-    uintptr_t      at = PERF_PTR_(uintptr_t, s->site) >> 3 ^ PERF_PTR_(uintptr_t, s->stream) >> 6;
-    perf_gpu_aim_ *a = &aims[at % PERF_GPU_AIMS_];
+    uintptr_t      at =
+        PERF_PTR_(uintptr_t, done->site) >> 3 ^ PERF_PTR_(uintptr_t, done->stream) >> 6;
+    perf_gpu_aim_ *aim = &aims[at % PERF_GPU_AIMS_];
 
-    if (a->site == s->site && a->stream == s->stream && a->thread == s->thread)
-        return a;
-    if (perf_gpu_aim_at_(g, l, s, a))
-        return a;
+    if (aim->site == done->site && aim->stream == done->stream && aim->thread == done->thread)
+        return aim;
+    if (perf_gpu_aim_at_(gpu, line, done, aim))
+        return aim;
     return PERF_NULL_;
 }
 
@@ -1775,112 +1796,117 @@ PERF_INLINE_FN_ perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *g, perf_gpu_lin
  * began it.  How fast the two run apart is known within bounds.  What the lower bound allows is a
  * debt; it is paid where the device was idle, so that its work never overlaps itself.  Returns the
  * ticks from the begin on the host to the start on the device. */
-PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *p, const perf_gpu_done_ *s)
+PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *pace, const perf_gpu_done_ *done)
 {
-    double start = s->start_ns, dt = start - p->ref_ns, owed = p->debt_ns - p->rate_low * dt;
-    double gap = perf_most_(start, p->until_ns) - p->until_ns;
-    double back = perf_least_(gap, owed), stop = s->ns + start, at, begin, lag;
+    double start = done->start_ns, dt = start - pace->ref_ns,
+           owed = pace->debt_ns - pace->rate_low * dt;
+    double gap = perf_most_(start, pace->until_ns) - pace->until_ns;
+    double back = perf_least_(gap, owed), stop = done->ns + start, at, begin, lag;
 
-    begin = PERF_CAST_(double, PERF_CAST_(int64_t, s->begin - p->origin));
+    begin = PERF_CAST_(double, PERF_CAST_(int64_t, done->begin - pace->origin));
     if (PERF_UNLIKELY_(dt < 0))
         back = 0;
-    at = (dt - back) * p->per_ns + p->ref_ticks;
+    at = (dt - back) * pace->per_ns + pace->ref_ticks;
     at = perf_most_(at, begin);
-    lag = (at - begin) * p->tick;
+    lag = (at - begin) * pace->tick;
     if (PERF_LIKELY_(dt >= 0)) {                /* another thread's may come late: the line stays */
         owed -= back;
-        p->debt_ns = perf_least_(owed, lag);
-        p->ref_ns = start;
-        p->ref_ticks = at;
+        pace->debt_ns = perf_least_(owed, lag);
+        pace->ref_ns = start;
+        pace->ref_ticks = at;
     }
-    p->idle_ns += gap;
-    p->until_ns = perf_most_(stop, p->until_ns);
-    p->starved_ns += perf_most_(gap, lag) - lag;        /* idle before it: submitted too late */
+    pace->idle_ns += gap;
+    pace->until_ns = perf_most_(stop, pace->until_ns);
+    pace->starved_ns += perf_most_(gap, lag) - lag;     /* idle before it: submitted too late */
     return PERF_CAST_(uint64_t, PERF_CAST_(int64_t, at - begin));
 }
 
 /* The line after scopes were placed.  All have stopped before `now`, which bounds how much later
  * they could really be; drift and what was given back widen that bound from round to round. */
-PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *l, const perf_gpu_pace_ *p)
+PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *line, const perf_gpu_pace_ *pace)
 {
-    double dt = p->ref_ns - l->pace.ref_ns;
-    double moved = (p->ref_ticks - l->pace.ref_ticks) * p->tick - dt;
-    double up = PERF_CAST_(double, PERF_CAST_(int64_t, l->now - p->origin)) - p->ref_ticks;
+    double dt = pace->ref_ns - line->pace.ref_ns;
+    double moved = (pace->ref_ticks - line->pace.ref_ticks) * pace->tick - dt;
+    double up = PERF_CAST_(double, PERF_CAST_(int64_t, line->now - pace->origin)) - pace->ref_ticks;
 
-    up = up * p->tick - (p->until_ns - p->ref_ns) + 500;        /* CUDA promises events to 0.5 us */
+    /* CUDA promises events to 0.5 us */
+    up = up * pace->tick - (pace->until_ns - pace->ref_ns) + 500;
     up = perf_most_(up, 0);
-    l->slack_ns += l->rate_high * dt - moved;
-    if (!(l->slack_ns >= 0 && l->slack_ns < up))
-        l->slack_ns = up;
-    l->busy_ns += p->until_ns - l->pace.until_ns - p->idle_ns;
-    l->starved_ns += p->starved_ns;
-    l->pace = *p;
-    perf_gpu_learn_(l);
+    line->slack_ns += line->rate_high * dt - moved;
+    if (!(line->slack_ns >= 0 && line->slack_ns < up))
+        line->slack_ns = up;
+    line->busy_ns += pace->until_ns - line->pace.until_ns - pace->idle_ns;
+    line->starved_ns += pace->starved_ns;
+    line->pace = *pace;
+    perf_gpu_learn_(line);
 }
 
 /* Learns from two moments, each with bounds, how fast the clocks run apart in between.  10 ppm are
  * allowed for a crystal's rate, which wanders with its temperature. */
-PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *l)
+PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *line)
 {
-    const perf_gpu_pace_ *p = &l->pace;
-    double low = p->ref_ticks - p->debt_ns / p->tick, high = p->ref_ticks + l->slack_ns / p->tick;
-    double dt = p->ref_ns - l->tie_ns, slow, fast;
+    const perf_gpu_pace_ *pace = &line->pace;
+    double low = pace->ref_ticks - pace->debt_ns / pace->tick,
+           high = pace->ref_ticks + line->slack_ns / pace->tick;
+    double dt = pace->ref_ns - line->tie_ns, slow, fast;
 
-    if (l->tie_high > -1e300 && dt > 1e7) {
-        fast = (high - l->tie_low) * p->tick / dt - 1 + 1e-5;
-        slow = (low - l->tie_high) * p->tick / dt - 1 - 1e-5;
-        l->rate_high = perf_least_(fast, l->rate_high);
-        l->pace.rate_low = perf_most_(slow, p->rate_low);
-        if (l->pace.rate_low > l->rate_high - 1e-5)     /* they contradict each other: anew */
-            perf_gpu_unlearn_(l);
+    if (line->tie_high > -1e300 && dt > 1e7) {
+        fast = (high - line->tie_low) * pace->tick / dt - 1 + 1e-5;
+        slow = (low - line->tie_high) * pace->tick / dt - 1 - 1e-5;
+        line->rate_high = perf_least_(fast, line->rate_high);
+        line->pace.rate_low = perf_most_(slow, pace->rate_low);
+        if (line->pace.rate_low > line->rate_high - 1e-5) /* they contradict each other: anew */
+            perf_gpu_unlearn_(line);
     }
-    if (l->tie_high > -1e300 && 2 * (high - low) > l->tie_high - l->tie_low)
+    if (line->tie_high > -1e300 && 2 * (high - low) > line->tie_high - line->tie_low)
         return;
-    l->tie_ns = p->ref_ns;
-    l->tie_low = low;
-    l->tie_high = high;
+    line->tie_ns = pace->ref_ns;
+    line->tie_low = low;
+    line->tie_high = high;
 }
 
 /* The newest replay of a part, if it is done and was not read before.  Two readings of the start
  * that agree: the device has not begun another meanwhile. */
-PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                       perf_gpu_part_ *p)
+PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                       perf_gpu_part_ *part)
 {
-    perf_gpu_slot_       *s = &p->slot;
-    perf_gpu_line_       *l = s->ring->line;
-    const perf_gpu_pace_ *pace = &l->pace;
+    perf_gpu_slot_       *slot = &part->slot;
+    perf_gpu_line_       *line = slot->ring->line;
+    const perf_gpu_pace_ *pace = &line->pace;
     perf_gpu_ms_          length, since, again;
-    perf_gpu_entered_     e;
-    perf_gpu_done_        d = PERF_ZERO;
+    perf_gpu_entered_     entered;
+    perf_gpu_done_        done = PERF_ZERO;
     perf_gpu_aim_         aim;
     int                   known = 0;
 
-    if (!l->known || !perf_gpu_lives_(g, b, l) || perf_gpu_enter_(b, l->ctx, &e))
+    if (!line->known || !perf_gpu_lives_(gpu, backend, line) ||
+        perf_gpu_enter_(backend, line->ctx, &entered))
         return;
-    if (perf_lock_word_(&l->lock, 1)) {
-        known = !b->event_elapsed(&since.ms, l->anchor, s->start) &&
-                !b->event_elapsed(&length.ms, s->start, s->stop) &&
-                !b->event_elapsed(&again.ms, l->anchor, s->start) && since.bits == again.bits &&
-                length.bits < PERF_GPU_MS_END_ &&
-                perf_gpu_distance_(PERF_CAST_(double, since.ms), &d.start_ns);
-        d.start_ns += l->anchor_ns;
-        perf_unlock_(&l->lock);
+    if (perf_lock_word_(&line->lock, 1)) {
+        known = !backend->event_elapsed(&since.ms, line->anchor, slot->start) &&
+                !backend->event_elapsed(&length.ms, slot->start, slot->stop) &&
+                !backend->event_elapsed(&again.ms, line->anchor, slot->start) &&
+                since.bits == again.bits && length.bits < PERF_GPU_MS_END_ &&
+                perf_gpu_distance_(PERF_CAST_(double, since.ms), &done.start_ns);
+        done.start_ns += line->anchor_ns;
+        perf_unlock_(&line->lock);
     }
-    perf_gpu_leave_(b, &e);
+    perf_gpu_leave_(backend, &entered);
     /* A float of a far distance is not the same from another anchor. */
-    if (!known || !(d.start_ns > p->until_ns + 1e-7 * (d.start_ns - p->until_ns)))
+    if (!known || !(done.start_ns > part->until_ns + 1e-7 * (done.start_ns - part->until_ns)))
         return;
-    d.ns = PERF_CAST_(double, length.ms) * 1e6;
-    p->until_ns = d.start_ns + d.ns;
-    d.at = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, pace->ref_ticks + (d.start_ns - pace->ref_ns) /
+    done.ns = PERF_CAST_(double, length.ms) * 1e6;
+    part->until_ns = done.start_ns + done.ns;
+    done.at = PERF_CAST_(uint64_t,
+                         PERF_CAST_(int64_t, pace->ref_ticks + (done.start_ns - pace->ref_ns) /
                                                         pace->tick)) + pace->origin;
-    d.begin = d.end = d.at;
-    d.site = s->site;
-    d.stream = s->stream;
-    d.thread = s->thread;
-    if (d.at < g->birth || !perf_gpu_aim_at_(g, l, &d, &aim))
+    done.begin = done.end = done.at;
+    done.site = slot->site;
+    done.stream = slot->stream;
+    done.thread = slot->thread;
+    if (done.at < gpu->birth || !perf_gpu_aim_at_(gpu, line, &done, &aim))
         return;
-    perf_gpu_add_(&aim, &d, perf_gpu_ticks_(d.ns / pace->tick), 0, p->depth);
+    perf_gpu_add_(&aim, &done, perf_gpu_ticks_(done.ns / pace->tick), 0, part->depth);
 }
 
 /* The distance from an anchor in whole ns, where a float of ms has them (16.7 ms); 0: invalid. */
@@ -1898,93 +1924,94 @@ PERF_COLD_FN_ int perf_gpu_distance_(double ms, double *ns)
     return 1;
 }
 
-/* Fills in where scopes like `s` go.  0: there is no room; the scope is dropped, and counted. */
-PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
-                                      const perf_gpu_done_ *s, perf_gpu_aim_ *a)
+/* Fills in where scopes like `done` go.  0: there is no room; the scope is dropped, and counted. */
+PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
+                                      const perf_gpu_done_ *done, perf_gpu_aim_ *aim)
 {
-    perf_registry_  *r = perf_registry_get_();
-    uint32_t         id = perf_site_id_(r, s->site), kind = s->site->line >> 24;
-    perf_gpu_track_ *track = perf_gpu_track_of_(g, l, s);
+    perf_registry_  *reg = perf_registry_get_();
+    uint32_t         id = perf_site_id_(reg, done->site), kind = done->site->line >> 24;
+    perf_gpu_track_ *track = perf_gpu_track_of_(gpu, line, done);
 
-    a->site = PERF_NULL_;
-    a->c = PERF_NULL_;
+    aim->site = PERF_NULL_;
+    aim->cell = PERF_NULL_;
     if (track && id)
-        a->c = perf_track_cell_(track->recorder, id);
-    if (!a->c) {
-        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
+        aim->cell = perf_track_cell_(track->recorder, id);
+    if (!aim->cell) {
+        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
         return 0;
     }
-    a->row = &g->rest[(kind - PERF_KIND_DEVICE_) % 4];
+    aim->row = &gpu->rest[(kind - PERF_KIND_DEVICE_) % 4];
     if (id < PERF_GPU_ROWS_)
-        a->row = &g->row[id];
-    a->t = track->recorder;
-    a->site = s->site;
-    a->stream = s->stream;
-    a->thread = s->thread;
+        aim->row = &gpu->row[id];
+    aim->rec = track->recorder;
+    aim->site = done->site;
+    aim->stream = done->stream;
+    aim->thread = done->thread;
     return 1;
 }
 
 /* "GPU 0 stream 2": the title of the `number`-th such stream of its device. */
-PERF_COLD_FN_ void perf_gpu_put_title_(perf_out_ *o, const perf_gpu_line_ *l,
-                                       const perf_gpu_done_ *s, uint64_t number)
+PERF_COLD_FN_ void perf_gpu_put_title_(perf_out_ *out, const perf_gpu_line_ *line,
+                                       const perf_gpu_done_ *done, uint64_t number)
 {
-    const uintptr_t   at = PERF_PTR_(uintptr_t, s->stream);
+    const uintptr_t   at = PERF_PTR_(uintptr_t, done->stream);
     const char *const what[2] = {"stream", "graph"};
 
-    perf_putf_(o, "GPU %.0f %s", PERF_CAST_(double, l->device),
-               what[s->thread == PERF_GPU_GRAPH_]);
+    perf_putf_(out, "GPU %.0f %s", PERF_CAST_(double, line->device),
+               what[done->thread == PERF_GPU_GRAPH_]);
     if (at < 2)
-        perf_put_(o, " default");
+        perf_put_(out, " default");
     if (at == 2)
-        perf_put_(o, " per thread");
+        perf_put_(out, " per thread");
     if (at > 2 || (at == 2 && number > 1))
-        perf_putf_(o, " %.0f", PERF_CAST_(double, number));
+        perf_putf_(out, " %.0f", PERF_CAST_(double, number));
 }
 
 /* 1: the stream of this track is of the kind that `at` is, so that they are numbered together. */
-PERF_COLD_FN_ int perf_gpu_alike_(const perf_gpu_track_ *t, uintptr_t at)
+PERF_COLD_FN_ int perf_gpu_alike_(const perf_gpu_track_ *track, uintptr_t at)
 {
     if (at > 2)
-        return PERF_PTR_(uintptr_t, t->stream) > 2;
-    return t->thread != 0;
+        return PERF_PTR_(uintptr_t, track->stream) > 2;
+    return track->thread != 0;
 }
 
 /* The line of the trace and the rows of a stream, made on first sight; NULL without memory. */
-PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_line_ *l,
-                                                  const perf_gpu_done_ *s)
+PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
+                                                  const perf_gpu_done_ *done)
 {
-    perf_registry_  *r = perf_registry_get_();
-    perf_gpu_track_ *t;
+    perf_registry_  *reg = perf_registry_get_();
+    perf_gpu_track_ *track;
     uint64_t         number = 1;
     char             name[40];
-    perf_out_        o = perf_out_open_(name, sizeof name);
+    perf_out_        out = perf_out_open_(name, sizeof name);
 
-    for (t = g->tracks; t; t = t->next) {
-        if (t->stream == s->stream && t->line == l && t->thread == s->thread)
-            return t;
-        if (t->line && t->line->device == l->device)
-            number += PERF_CAST_(uint64_t, perf_gpu_alike_(t, PERF_PTR_(uintptr_t, s->stream)));
+    for (track = gpu->tracks; track; track = track->next) {
+        if (track->stream == done->stream && track->line == line && track->thread == done->thread)
+            return track;
+        if (track->line && track->line->device == line->device)
+            number += PERF_CAST_(uint64_t,
+                                 perf_gpu_alike_(track, PERF_PTR_(uintptr_t, done->stream)));
     }
-    perf_gpu_put_title_(&o, l, s, number);
-    for (t = g->tracks; t; t = t->next)
-        if ((!t->line || PERF_GET_(&t->line->dead)) && !strcmp(t->recorder->name, name))
+    perf_gpu_put_title_(&out, line, done, number);
+    for (track = gpu->tracks; track; track = track->next)
+        if ((!track->line || PERF_GET_(&track->line->dead)) && !strcmp(track->recorder->name, name))
             break;                              /* of an earlier table or context */
-    if (!t) {
-        if (!perf_lock_(r))
+    if (!track) {
+        if (!perf_lock_(reg))
             return PERF_NULL_;
-        t = PERF_CAST_(perf_gpu_track_ *, perf_keep_(r, sizeof *t));
-        perf_unlock_(&r->lock);
-        if (t)
-            t->recorder = perf_track_make_(r, name);
-        if (!t || !t->recorder)
+        track = PERF_CAST_(perf_gpu_track_ *, perf_keep_(reg, sizeof *track));
+        perf_unlock_(&reg->lock);
+        if (track)
+            track->recorder = perf_track_make_(reg, name);
+        if (!track || !track->recorder)
             return PERF_NULL_;
-        t->next = g->tracks;
-        g->tracks = t;
+        track->next = gpu->tracks;
+        gpu->tracks = track;
     }
-    t->stream = s->stream;
-    t->line = l;
-    t->thread = s->thread;
-    return t;
+    track->stream = done->stream;
+    track->line = line;
+    track->thread = done->thread;
+    return track;
 }
 
 PERF_INLINE_FN_ uint64_t perf_gpu_ticks_(double ticks)
@@ -1993,20 +2020,20 @@ PERF_INLINE_FN_ uint64_t perf_gpu_ticks_(double ticks)
 }
 
 /* Adds a placed scope to the sums of its name; depth: to its track, too, if it is not 0. */
-PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, uint64_t ticks,
+PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *aim, perf_gpu_done_ *done, uint64_t ticks,
                                    uint64_t lag, uint64_t depth)
 {
-    perf_gpu_row_ *row = a->row;
+    perf_gpu_row_ *row = aim->row;
 
     row->scopes++;
-    row->submit += s->end - s->begin;
+    row->submit += done->end - done->begin;
     row->lag += lag;
     if (lag > row->lag_max)
         row->lag_max = lag;
-    row->device_ns += s->ns;
-    s->at = s->begin + lag;
+    row->device_ns += done->ns;
+    done->at = done->begin + lag;
     if (depth)
-        perf_track_add_(a->t, a->c, ticks, s->at, ticks, depth);
+        perf_track_add_(aim->rec, aim->cell, ticks, done->at, ticks, depth);
 }
 
 /* ---- what failed, and contexts that are no more ---- */
@@ -2025,27 +2052,27 @@ PERF_COLD_FN_ int perf_gpu_loss_of_(int code)
 
 /* A call that failed on behalf of one scope; code 0: a time that cannot be.  Only what is no other
  * loss is an error of the driver. */
-PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *g, const char *call, int code)
+PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *gpu, const char *call, int code)
 {
     const int loss = perf_gpu_loss_of_(code);
 
-    PERF_GPU_COUNT_(g, loss, 1);
+    PERF_GPU_COUNT_(gpu, loss, 1);
     if (loss != PERF_GPU_FAILED_)
         return;
     if (!code)
         code = 999;
-    perf_gpu_error_(g->driver, call, code);
+    perf_gpu_error_(gpu->driver, call, code);
 }
 
 /* No slot takes the short way for this stream any more: it may be another device's by now. */
 PERF_COLD_FN_ void perf_gpu_forget_(perf_gpu_ring_ *ring, void *stream)
 {
-    perf_gpu_thread_ *t = perf_gpu_self_v1_.thread;
+    perf_gpu_thread_ *thread = perf_gpu_self_v1_.thread;
     uintptr_t         at = PERF_PTR_(uintptr_t, stream);
     uint32_t          i;
 
-    if (t)                                      /* ask the driver again whose stream this is */
-        t->known[(at >> 4 ^ at >> 10) % 64].stream = PERF_NULL_;
+    if (thread)                                 /* ask the driver again whose stream this is */
+        thread->known[(at >> 4 ^ at >> 10) % 64].stream = PERF_NULL_;
     for (i = 0; i < PERF_ACQ_(&ring->made); i++)
         if (PERF_GET_(&ring->slot[i].home) == PERF_GPU_KEY_(stream)) {
             PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
@@ -2055,56 +2082,58 @@ PERF_COLD_FN_ void perf_gpu_forget_(perf_gpu_ring_ *ring, void *stream)
 }
 
 /* Frees one that will not be fetched. */
-PERF_COLD_FN_ void perf_gpu_give_up_(perf_gpu_slot_ *s)
+PERF_COLD_FN_ void perf_gpu_give_up_(perf_gpu_slot_ *slot)
 {
-    PERF_SET_(&s->home, PERF_GPU_NEVER_);
-    s->code[0] = s->code[1] = s->capture = 0;
-    perf_gpu_free_(s);
+    PERF_SET_(&slot->home, PERF_GPU_NEVER_);
+    slot->code[0] = slot->code[1] = slot->capture = 0;
+    perf_gpu_free_(slot);
 }
 
 /* Frees a slot.  The owner may use it as soon as `begin` or `key` say so. */
-PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *s)
+PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *slot)
 {
-    const uintptr_t home = PERF_GET_(&s->home);
+    const uintptr_t home = PERF_GET_(&slot->home);
 
-    PERF_SET_(&s->end, PERF_GPU_NOT_YET_);
-    PERF_REL_(&s->begin, UINT64_C(0));
-    PERF_REL_(&s->key, home);
+    PERF_SET_(&slot->end, PERF_GPU_NOT_YET_);
+    PERF_REL_(&slot->begin, UINT64_C(0));
+    PERF_REL_(&slot->key, home);
 }
 
 /* A call failed for an event of ours.  A driver before CUDA 12 tells no ids of contexts: if it no
  * longer knows the event, its context was destroyed, and another may have its place. */
-PERF_COLD_FN_ void perf_gpu_doubt_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                   perf_gpu_line_ *l, void *event)
+PERF_COLD_FN_ void perf_gpu_doubt_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                   perf_gpu_line_ *line, void *event)
 {
-    perf_gpu_entered_ e;
+    perf_gpu_entered_ entered;
     int               code;
 
-    if (!b || l->ctx_id || !event || PERF_GET_(&l->dead) || perf_gpu_enter_(b, PERF_NULL_, &e))
+    if (!backend || line->ctx_id || !event || PERF_GET_(&line->dead) ||
+        perf_gpu_enter_(backend, PERF_NULL_, &entered))
         return;
-    code = b->event_query(event);
-    perf_gpu_leave_(b, &e);
-    if ((code == 400 || code == 709) && perf_claim_(&l->dead, 0, 1))
-        perf_gpu_deaden_(g, l);
+    code = backend->event_query(event);
+    perf_gpu_leave_(backend, &entered);
+    if ((code == 400 || code == 709) && perf_claim_(&line->dead, 0, 1))
+        perf_gpu_deaden_(gpu, line);
 }
 
 /* 1: the context of a line is still there; where the driver tells no ids, as far as we know.  If
  * it is gone, its events are left alone, and what is in flight counts as dropped. */
-PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *g, const perf_gpu_backend *b, perf_gpu_line_ *l)
+PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                  perf_gpu_line_ *line)
 {
     unsigned long long id = 0;
     int                code;
 
-    if (!PERF_GET_(&l->dead) && b->ctx_id && l->ctx_id) {
-        code = b->ctx_id(l->ctx, &id);
+    if (!PERF_GET_(&line->dead) && backend->ctx_id && line->ctx_id) {
+        code = backend->ctx_id(line->ctx, &id);
         if (code == PERF_GPU_SHUT_DOWN)
-            perf_gpu_error_(g->driver, "ctx_id", code);
+            perf_gpu_error_(gpu->driver, "ctx_id", code);
         else if (code && code != 201 && code != 709)    /* 709: destroyed */
             return 0;
-        else if ((code || id != l->ctx_id) && perf_claim_(&l->dead, 0, 1))
-            perf_gpu_deaden_(g, l);
+        else if ((code || id != line->ctx_id) && perf_claim_(&line->dead, 0, 1))
+            perf_gpu_deaden_(gpu, line);
     }
-    return !PERF_GET_(&l->dead) && !PERF_GET_(&g->driver->down);
+    return !PERF_GET_(&line->dead) && !PERF_GET_(&gpu->driver->down);
 }
 
 /* In place of event_record once its driver or context is gone. */
@@ -2123,14 +2152,14 @@ PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
 
 /* From now on no slot of a context, NULL: of any, calls a driver: threads in the middle of the
  * short way find functions that do nothing. */
-PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *g, const void *line)
+PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *gpu, const void *line)
 {
     int (*const record)(void *, void *) = perf_gpu_record_dead_;
     int (*const capturing)(void *, int *) = perf_gpu_not_capturing_;
     perf_gpu_ring_ *ring;
     uint32_t        i;
 
-    for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
+    for (ring = PERF_ACQ_(&gpu->rings); ring; ring = ring->next)
         for (i = 0; (!line || ring->line == line) && i < PERF_ACQ_(&ring->made); i++) {
             PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
             PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
@@ -2142,19 +2171,19 @@ PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *g, const void *line)
 /* ---- bottleneck and report ---- */
 
 /* Under the table of scopes: means per scope, one line a context, what is missing and why. */
-PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o, int json)
+PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *out, int json)
 {
-    perf_gpu_state_ *g = perf_gpu_state_seen_();
-    perf_gpu_stats   a = perf_gpu_stats_of(PERF_NULL_);
-    const perf_gpu_backend *b = g ? PERF_ACQ_(&g->driver->table) : PERF_NULL_;
-    int              simulated = b && b->flags & PERF_GPU_TABLE_SIMULATED;
-    perf_gpu_line_  *l;
+    perf_gpu_state_ *gpu = perf_gpu_state_seen_();
+    perf_gpu_stats   stats = perf_gpu_stats_of(PERF_NULL_);
+    const perf_gpu_backend *backend = gpu ? PERF_ACQ_(&gpu->driver->table) : PERF_NULL_;
+    int              simulated = backend && backend->flags & PERF_GPU_TABLE_SIMULATED;
+    perf_gpu_line_  *line;
     int              i;
-    perf_gpu_bound_  e;
+    perf_gpu_bound_  bound;
     char             answer[160];
     perf_out_        said = perf_out_open_(answer, sizeof answer);
-    const uint64_t   n[] = {a.pending, a.dropped, a.captured, a.no_context, a.no_gpu, a.failed,
-                            a.backwards};
+    const uint64_t   n[] = {stats.pending, stats.dropped, stats.captured, stats.no_context,
+                            stats.no_gpu, stats.failed, stats.backwards};
     static const char *const what[] = {
         "were still in flight", "were dropped: PERF_GPU_SLOTS is the room for those in flight",
         "were skipped: their stream was being captured into a graph",
@@ -2163,94 +2192,96 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o, int json)
 
     if (json)
         return;
-    if (a.scopes && PERF_ACQ_(&perf_registry_get_()->put_diagnosis))    /* it asks for the lock   */
+    if (stats.scopes && PERF_ACQ_(&perf_registry_get_()->put_diagnosis)) /* it asks for the lock  */
         perf_registry_get_()->put_diagnosis(&said, PERF_DIAGNOSIS_ANSWER_);
-    if (!g || !perf_lock_word_(&g->lock, 1))  /* NULL: PERF_DISABLE=1                             */
+    if (!gpu || !perf_lock_word_(&gpu->lock, 1)) /* NULL: PERF_DISABLE=1                          */
         return;
-    perf_gpu_evidence_(&e, &a);
-    perf_gpu_put_rows_(o, g, perf_registry_get_());
-    for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
-        const double span = l->pace.until_ns - l->first_ns;
-        if (!l->known || !(span > 0))
+    perf_gpu_evidence_(&bound, &stats);
+    perf_gpu_put_rows_(out, gpu, perf_registry_get_());
+    for (line = PERF_ACQ_(&gpu->lines); line; line = line->next) {
+        const double span = line->pace.until_ns - line->first_ns;
+        if (!line->known || !(span > 0))
             continue;
-        perf_put_number_(o, "GPU ", PERF_CAST_(double, l->device), 0);
-        perf_put_number_(o, ": busy ", l->busy_ns / span * 100, 1);
-        perf_put_(o, " % of ");
-        perf_put_ns_(o, span);
-        perf_put_(o, ", clock within ");
-        perf_put_ns_(o, l->worst_ns);
-        perf_put_(o, " of the host's");
+        perf_put_number_(out, "GPU ", PERF_CAST_(double, line->device), 0);
+        perf_put_number_(out, ": busy ", line->busy_ns / span * 100, 1);
+        perf_put_(out, " % of ");
+        perf_put_ns_(out, span);
+        perf_put_(out, ", clock within ");
+        perf_put_ns_(out, line->worst_ns);
+        perf_put_(out, " of the host's");
         if (simulated)
-            perf_put_(o, " (simulated)");
-        perf_put_char_(o, '\n');
+            perf_put_(out, " (simulated)");
+        perf_put_char_(out, '\n');
     }
-    if (a.scopes)
-        perf_gpu_put_bound_(o, &e, answer);
-    perf_unlock_(&g->lock);
+    if (stats.scopes)
+        perf_gpu_put_bound_(out, &bound, answer);
+    perf_unlock_(&gpu->lock);
     for (i = 0; i < 7; i++)
         if (n[i])
-            perf_putf_(o, "note: %.0f device scopes %s\n", PERF_CAST_(double, n[i]), what[i]);
+            perf_putf_(out, "note: %.0f device scopes %s\n", PERF_CAST_(double, n[i]), what[i]);
     if (*perf_gpu_error_text())
-        perf_putf_(o, "note: GPU error: %s\n", perf_gpu_error_text());
+        perf_putf_(out, "note: GPU error: %s\n", perf_gpu_error_text());
 }
 
 /* What the main thread and the device that worked longest show, and perf_bound_decide_ of it. */
-PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *e, const perf_gpu_stats *a)
+PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *bound, const perf_gpu_stats *stats)
 {
     perf_evidence_ all = PERF_ZERO;
     perf_host_time_     host;
 
-    e->wait = e->sync = e->busy = e->copy = e->starved = -1;
+    bound->wait = bound->sync = bound->busy = bound->copy = bound->starved = -1;
     all.busy = -1;
     if (perf_host_evidence_(&host, perf_registry_get_(), &all)) {
-        e->wait = all.share[PERF_BY_DATA];
-        e->sync = all.share[PERF_BY_SYNCS];
+        bound->wait = all.share[PERF_BY_DATA];
+        bound->sync = all.share[PERF_BY_SYNCS];
     }
-    if (perf_gpu_tell_(&all, a, 0)) {
-        e->busy = all.busy;
-        e->starved = all.starved;
-        e->copy = all.copies;
+    if (perf_gpu_tell_(&all, stats, 0)) {
+        bound->busy = all.busy;
+        bound->starved = all.starved;
+        bound->copy = all.copies;
     }
-    e->bound = perf_diagnosis_text(perf_bound_decide_(&all));
+    bound->bound = perf_diagnosis_text(perf_bound_decide_(&all));
 }
 
 /* The same for perf_diagnosis.h. */
-PERF_COLD_FN_ void perf_gpu_tells_(perf_evidence_ *e, double total_ns)
+PERF_COLD_FN_ void perf_gpu_tells_(perf_evidence_ *evidence, double total_ns)
 {
-    perf_gpu_state_ *g = perf_gpu_state_seen_();
-    perf_gpu_stats   a = perf_gpu_stats_of(PERF_NULL_);
+    perf_gpu_state_ *gpu = perf_gpu_state_seen_();
+    perf_gpu_stats   stats = perf_gpu_stats_of(PERF_NULL_);
 
-    if (e->measured == 2 || !g || !perf_lock_word_(&g->lock, 1))
+    if (evidence->measured == 2 || !gpu || !perf_lock_word_(&gpu->lock, 1))
         return;
-    (void)perf_gpu_tell_(e, &a, total_ns);
-    perf_unlock_(&g->lock);
+    (void)perf_gpu_tell_(evidence, &stats, total_ns);
+    perf_unlock_(&gpu->lock);
 }
 
 /* What the device that worked longest did; total_ns 0: shares of the time since its first work.
  * *copies: of all devices.  0: none has worked.                                                  */
-PERF_COLD_FN_ int perf_gpu_tell_(perf_evidence_ *e, const perf_gpu_stats *a, double total_ns)
+PERF_COLD_FN_ int perf_gpu_tell_(perf_evidence_ *evidence, const perf_gpu_stats *stats,
+                                 double total_ns)
 {
-    const perf_gpu_state_ *g = perf_gpu_state_seen_();      /* NULL: PERF_DISABLE=1               */
-    const perf_gpu_line_  *l, *most = g ? PERF_ACQ_(&g->lines) : PERF_NULL_;
+    const perf_gpu_state_ *gpu = perf_gpu_state_seen_();    /* NULL: PERF_DISABLE=1               */
+    const perf_gpu_line_  *line, *most = gpu ? PERF_ACQ_(&gpu->lines) : PERF_NULL_;
 
-    for (l = most; l; l = l->next)              /* another's idleness holds nobody back */
-        if (l->busy_ns > most->busy_ns)
-            most = l;
+    for (line = most; line; line = line->next)  /* another's idleness holds nobody back */
+        if (line->busy_ns > most->busy_ns)
+            most = line;
     if (most && !(total_ns > 0))
         total_ns = most->pace.until_ns - most->first_ns;
     if (!most || !(total_ns > 0) || !(most->busy_ns > 0))
         return 0;
-    e->measured = 1;
-    e->busy = perf_least_(most->busy_ns / total_ns, 1);
-    e->starved = perf_least_(most->starved_ns / total_ns, 1);
-    e->copies = -1;
-    if (a->device_ns > 0)
-        e->copies = a->copy_ns / a->device_ns;
+    evidence->measured = 1;
+    evidence->busy = perf_least_(most->busy_ns / total_ns, 1);
+    evidence->starved = perf_least_(most->starved_ns / total_ns, 1);
+    evidence->copies = -1;
+    if (stats->device_ns > 0)
+        evidence->copies = stats->copy_ns / stats->device_ns;
     return 1;
 }
 
 /* The table of device scopes: means per scope. */
-PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, perf_registry_ *r)
+PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *out, const perf_gpu_state_ *gpu,
+                                      perf_registry_ *reg)
 {
     static const perf_column_ column[] = {
         {"device scope", 28, 0, 0}, {"calls", 10, 0, 0},  {"class", 10, 0, 0},
@@ -2258,14 +2289,14 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, pe
         {"max lag", 10, 0, 0}};
     perf_out_   wide = PERF_ZERO;
     perf_table_ table = perf_table_open_(&wide, column, 7);     /* never narrower                 */
-    double      tick = perf_scope_tick_ns_(r), n;
+    double      tick = perf_scope_tick_ns_(reg), n;
     uint32_t    id, title = 0;
 
-    table.out = o;
+    table.out = out;
 
-    for (id = 1; id < perf_gpu_rows_(r); id++) {
-        const perf_gpu_row_ *row = &g->row[id];
-        const perf_name_    *name = PERF_ACQ_(&r->names)[id];
+    for (id = 1; id < perf_gpu_rows_(reg); id++) {
+        const perf_gpu_row_ *row = &gpu->row[id];
+        const perf_name_    *name = PERF_ACQ_(&reg->names)[id];
         n = PERF_CAST_(double, row->scopes);
         if (!(n > 0))
             continue;
@@ -2283,95 +2314,96 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, pe
 }
 
 /* Without perf_diagnosis.h its own answer, with it that of all the report. */
-PERF_COLD_FN_ void perf_gpu_put_bound_(perf_out_ *o, const perf_gpu_bound_ *e, const char *answer)
+PERF_COLD_FN_ void perf_gpu_put_bound_(perf_out_ *out, const perf_gpu_bound_ *bound,
+                                       const char *answer)
 {
     static const char *const what[] = {"waits for data", "device busy", "copies of that",
                                        "device idle with nothing submitted",
                                        "host waits for the device"};
-    const double share[] = {e->wait, e->busy, e->copy, e->starved, e->sync};
+    const double share[] = {bound->wait, bound->busy, bound->copy, bound->starved, bound->sync};
     int          i, any = 0;
 
-    perf_putf_(o, "bottleneck: %s", *answer ? answer : e->bound);
+    perf_putf_(out, "bottleneck: %s", *answer ? answer : bound->bound);
     for (i = 0; i < 5; i++)
         if (share[i] >= 0)
-            perf_putf_(o, "%s %s %.1f %%", any++ ? "," : ":", what[i], share[i] * 100);
-    perf_put_char_(o, '\n');
+            perf_putf_(out, "%s %s %.1f %%", any++ ? "," : ":", what[i], share[i] * 100);
+    perf_put_char_(out, '\n');
 }
 
 /* ---- statistics ---- */
 
-PERF_COLD_FN_ void perf_gpu_stats_add_(perf_gpu_stats *a, const perf_gpu_row_ *row, double tick,
+PERF_COLD_FN_ void perf_gpu_stats_add_(perf_gpu_stats *stats, const perf_gpu_row_ *row, double tick,
                                        int copies)
 {
-    a->scopes += row->scopes;
-    a->device_ns += row->device_ns;
+    stats->scopes += row->scopes;
+    stats->device_ns += row->device_ns;
     if (copies)
-        a->copy_ns += row->device_ns;
-    a->submit_ns += PERF_CAST_(double, row->submit) * tick;
-    a->lag_ns += PERF_CAST_(double, row->lag) * tick;
-    a->lag_max_ns = perf_most_(PERF_CAST_(double, row->lag_max) * tick, a->lag_max_ns);
+        stats->copy_ns += row->device_ns;
+    stats->submit_ns += PERF_CAST_(double, row->submit) * tick;
+    stats->lag_ns += PERF_CAST_(double, row->lag) * tick;
+    stats->lag_max_ns = perf_most_(PERF_CAST_(double, row->lag_max) * tick, stats->lag_max_ns);
 }
 
 /* What is known of all names: the contexts, what is on its way, what was lost. */
-PERF_COLD_FN_ void perf_gpu_stats_all_(perf_gpu_state_ *g, perf_gpu_stats *a)
+PERF_COLD_FN_ void perf_gpu_stats_all_(perf_gpu_state_ *gpu, perf_gpu_stats *stats)
 {
-    perf_gpu_line_ *l;
+    perf_gpu_line_ *line;
     perf_gpu_ring_ *ring;
     uint32_t        pending;
 
-    for (l = PERF_ACQ_(&g->lines); l; l = l->next)
-        if (l->known) {
-            a->busy_ns += l->busy_ns;
-            a->starved_ns += l->starved_ns;
-            a->span_ns += l->pace.until_ns - l->first_ns;
-            a->aligned_ns = perf_most_(l->worst_ns, a->aligned_ns);
+    for (line = PERF_ACQ_(&gpu->lines); line; line = line->next)
+        if (line->known) {
+            stats->busy_ns += line->busy_ns;
+            stats->starved_ns += line->starved_ns;
+            stats->span_ns += line->pace.until_ns - line->first_ns;
+            stats->aligned_ns = perf_most_(line->worst_ns, stats->aligned_ns);
         }
-    for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next) {
+    for (ring = PERF_ACQ_(&gpu->rings); ring; ring = ring->next) {
         pending = perf_gpu_pending_(ring);
         if (PERF_GET_(&ring->line->dead))
-            a->dropped += pending;
+            stats->dropped += pending;
         else
-            a->pending += pending;
-        a->pending += PERF_ACQ_(&ring->head) - PERF_GET_(&ring->tail);
+            stats->pending += pending;
+        stats->pending += PERF_ACQ_(&ring->head) - PERF_GET_(&ring->tail);
     }
-    a->dropped += PERF_GET_(&g->lost[PERF_GPU_DROPPED_]);
-    a->captured = PERF_GET_(&g->lost[PERF_GPU_CAPTURED_]);
-    a->no_context = PERF_GET_(&g->lost[PERF_GPU_NO_CONTEXT_]);
-    a->failed = PERF_GET_(&g->lost[PERF_GPU_FAILED_]);
-    a->no_gpu = PERF_GET_(&g->lost[PERF_GPU_NO_GPU_]);
-    a->backwards = PERF_GET_(&g->lost[PERF_GPU_BACKWARDS_]);
+    stats->dropped += PERF_GET_(&gpu->lost[PERF_GPU_DROPPED_]);
+    stats->captured = PERF_GET_(&gpu->lost[PERF_GPU_CAPTURED_]);
+    stats->no_context = PERF_GET_(&gpu->lost[PERF_GPU_NO_CONTEXT_]);
+    stats->failed = PERF_GET_(&gpu->lost[PERF_GPU_FAILED_]);
+    stats->no_gpu = PERF_GET_(&gpu->lost[PERF_GPU_NO_GPU_]);
+    stats->backwards = PERF_GET_(&gpu->lost[PERF_GPU_BACKWARDS_]);
 }
 
 PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
 {
-    perf_gpu_stats     a = PERF_ZERO;
-    perf_gpu_driver_  *d = perf_gpu_driver_get_();
-    perf_gpu_state_   *g = perf_gpu_state_seen_();
-    perf_registry_    *r;
-    const perf_name_  *n;
+    perf_gpu_stats     stats = PERF_ZERO;
+    perf_gpu_driver_  *driver = perf_gpu_driver_get_();
+    perf_gpu_state_   *gpu = perf_gpu_state_seen_();
+    perf_registry_    *reg;
+    const perf_name_  *entry;
     uint32_t           id, rows;
     double             tick;
 
     (void)perf_gpu_core_get_();
-    a.aligned_ns = -1;
-    if (d)
-        a.error = PERF_ACQ_(&d->error);
-    if (!g || !perf_lock_word_(&g->lock, 1))
-        return a;
-    r = perf_registry_get_();
-    tick = perf_scope_tick_ns_(r);
-    rows = perf_gpu_rows_(r);
+    stats.aligned_ns = -1;
+    if (driver)
+        stats.error = PERF_ACQ_(&driver->error);
+    if (!gpu || !perf_lock_word_(&gpu->lock, 1))
+        return stats;
+    reg = perf_registry_get_();
+    tick = perf_scope_tick_ns_(reg);
+    rows = perf_gpu_rows_(reg);
     for (id = 1; id < rows; id++) {
-        n = PERF_ACQ_(&r->names)[id];
-        if (g->row[id].scopes && (!name || !strcmp(n->site.name, name)))
-            perf_gpu_stats_add_(&a, &g->row[id], tick, n->kind != PERF_KIND_DEVICE_);
+        entry = PERF_ACQ_(&reg->names)[id];
+        if (gpu->row[id].scopes && (!name || !strcmp(entry->site.name, name)))
+            perf_gpu_stats_add_(&stats, &gpu->row[id], tick, entry->kind != PERF_KIND_DEVICE_);
     }
     for (id = 0; id < 4 && !name; id++)         /* the first is of kernels */
-        perf_gpu_stats_add_(&a, &g->rest[id], tick, id > 0);
+        perf_gpu_stats_add_(&stats, &gpu->rest[id], tick, id > 0);
     if (!name)
-        perf_gpu_stats_all_(g, &a);
-    perf_unlock_(&g->lock);
-    return a;
+        perf_gpu_stats_all_(gpu, &stats);
+    perf_unlock_(&gpu->lock);
+    return stats;
 }
 
 /* How many scopes of a ring have ended and are not fetched. */
@@ -2389,29 +2421,29 @@ PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
 /* Forgets the sums; what began before now is not counted when it comes in. */
 PERF_COLD_FN_ void perf_gpu_reset_(void)
 {
-    perf_registry_  *r = perf_registry_get_();
-    perf_gpu_state_ *g = perf_gpu_state_seen_();
-    perf_gpu_line_  *l;
+    perf_registry_  *reg = perf_registry_get_();
+    perf_gpu_state_ *gpu = perf_gpu_state_seen_();
+    perf_gpu_line_  *line;
     perf_gpu_ring_  *ring;
     size_t           i;
 
-    if (!g || !perf_lock_word_(&g->lock, 1))  /* NULL: PERF_DISABLE=1                             */
+    if (!gpu || !perf_lock_word_(&gpu->lock, 1)) /* NULL: PERF_DISABLE=1                          */
         return;
-    memset(g->row, 0, perf_gpu_rows_(r) * sizeof *g->row);
-    memset(g->rest, 0, sizeof g->rest);
-    for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
-        l->first_ns = l->pace.until_ns;
-        l->busy_ns = l->starved_ns = l->worst_ns = 0;
+    memset(gpu->row, 0, perf_gpu_rows_(reg) * sizeof *gpu->row);
+    memset(gpu->rest, 0, sizeof gpu->rest);
+    for (line = PERF_ACQ_(&gpu->lines); line; line = line->next) {
+        line->first_ns = line->pace.until_ns;
+        line->busy_ns = line->starved_ns = line->worst_ns = 0;
     }
-    for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
+    for (ring = PERF_ACQ_(&gpu->rings); ring; ring = ring->next)
         for (i = 0; PERF_GET_(&ring->line->dead) && i < PERF_ACQ_(&ring->made); i++)
             perf_gpu_free_(&ring->slot[i]);
-    g->birth = perf_scope_ticks_(r);
+    gpu->birth = perf_scope_ticks_(reg);
     for (i = 0; i < PERF_GPU_LOSSES_; i++)
-        PERF_SET_(&g->lost[i], UINT64_C(0));
-    PERF_SET_(&g->driver->error, 0);
-    PERF_SET_(&g->driver->fresh, 0u);
-    perf_unlock_(&g->lock);
+        PERF_SET_(&gpu->lost[i], UINT64_C(0));
+    PERF_SET_(&gpu->driver->error, 0);
+    PERF_SET_(&gpu->driver->fresh, 0u);
+    perf_unlock_(&gpu->lock);
 }
 
 #if PERF_DISABLE

@@ -96,21 +96,21 @@ static perf_activity_ *perf_cupti_kept_;        /* for a receiver that gets no p
 
 /* ---- parts, in the order of their bodies ---- */
 
-PERF_COLD_DECL_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path,
+PERF_COLD_DECL_ perf_status perf_cupti_open_(perf_activity_ *activity, const char *path,
                                              perf_activity_why_ *why);
 PERF_COLD_DECL_ void *perf_cupti_library_(const char *path);
-PERF_COLD_DECL_ int perf_cupti_fill_(perf_activity_ *g, void *library);
+PERF_COLD_DECL_ int perf_cupti_fill_(perf_activity_ *activity, void *library);
 PERF_COLD_DECL_ int perf_cupti_driver_(void);
-PERF_COLD_DECL_ perf_status perf_cupti_refused_(const perf_cupti_ *c, perf_status status,
+PERF_COLD_DECL_ perf_status perf_cupti_refused_(const perf_cupti_ *cupti, perf_status status,
                                                 const char *text, int code,
                                                 perf_activity_why_ *why);
-PERF_COLD_DECL_ int perf_cupti_begin_(perf_cupti_ *c);
+PERF_COLD_DECL_ int perf_cupti_begin_(perf_cupti_ *cupti);
 PERF_COLD_DECL_ void perf_cupti_called_(void *state, int domain, uint32_t function,
                                         const void *data);
 PERF_COLD_DECL_ void perf_cupti_room_(uint8_t **buffer, size_t *size, size_t *most);
 PERF_COLD_DECL_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *buffer,
                                         size_t size, size_t valid);
-PERF_COLD_DECL_ void perf_cupti_read_(perf_activity_ *g, const void *record);
+PERF_COLD_DECL_ void perf_cupti_read_(perf_activity_ *activity, const void *record);
 PERF_COLD_DECL_ void perf_cupti_flush_(void *calls, int last);
 
 /* ---- start ---- */
@@ -133,10 +133,10 @@ PERF_FN perf_status perf_cupti_start(const char *library)
 #define PERF_CUPTI_TAKEN_ 39            /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED         */
 
 /* Finds the library and the driver, subscribes, lets records come; else *why says why not. */
-PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path,
+PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *activity, const char *path,
                                            perf_activity_why_ *why)
 {
-    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls[0]);
+    perf_cupti_ *cupti = PERF_CAST_(perf_cupti_ *, activity->calls[0]);
     void        *library = perf_cupti_library_(path);
     uint64_t     ns = 0;
     int          code;
@@ -145,25 +145,26 @@ PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *g, const char *path,
     if (!library)
         return PERF_ENOGPU;
     why->text = "that libcupti.so lacks functions";
-    if (!perf_cupti_fill_(g, library))
+    if (!perf_cupti_fill_(activity, library))
         return PERF_ENODATA;
-    g->flush = perf_cupti_flush_;
-    PERF_REL_(&perf_cupti_kept_, g);
+    activity->flush = perf_cupti_flush_;
+    PERF_REL_(&perf_cupti_kept_, activity);
     why->text = "there is no driver, or no device";
     if (perf_cupti_driver_())
         return PERF_ENOGPU;
-    code = c->subscribe(&c->subscriber, perf_cupti_called_, g);
+    code = cupti->subscribe(&cupti->subscriber, perf_cupti_called_, activity);
     if (code == PERF_CUPTI_TAKEN_)
-        return perf_cupti_refused_(c, PERF_ESTATE, "another profiler has this process", code, why);
+        return perf_cupti_refused_(cupti, PERF_ESTATE, "another profiler has this process", code,
+                                   why);
     if (code)
-        return perf_cupti_refused_(c, PERF_ENOGPU, "it cannot begin", code, why);
-    code = g->timestamp(&ns);
+        return perf_cupti_refused_(cupti, PERF_ENOGPU, "it cannot begin", code, why);
+    code = activity->timestamp(&ns);
     if (code)
-        (void)c->unsubscribe(c->subscriber);
+        (void)cupti->unsubscribe(cupti->subscriber);
     else
-        code = perf_cupti_begin_(c);
+        code = perf_cupti_begin_(cupti);
     if (code)
-        return perf_cupti_refused_(c, PERF_EGPU, "it refuses", code, why);
+        return perf_cupti_refused_(cupti, PERF_EGPU, "it refuses", code, why);
     return PERF_OK;
 }
 
@@ -180,25 +181,26 @@ PERF_COLD_FN_ void *perf_cupti_library_(const char *path)
 }
 
 /* 1: the library has all that is needed. */
-PERF_COLD_FN_ int perf_cupti_fill_(perf_activity_ *g, void *library)
+PERF_COLD_FN_ int perf_cupti_fill_(perf_activity_ *activity, void *library)
 {
-    perf_cupti_ *c = PERF_CAST_(perf_cupti_ *, g->calls[0]);
+    perf_cupti_ *cupti = PERF_CAST_(perf_cupti_ *, activity->calls[0]);
 
-    PERF_LIBC_(memset)(c, 0, sizeof *c);
-    g->timestamp = PERF_NULL_;
-    perf_library_symbol_(library, "cupti", "Subscribe", &c->subscribe);
-    perf_library_symbol_(library, "cupti", "Unsubscribe", &c->unsubscribe);
-    perf_library_symbol_(library, "cupti", "EnableDomain", &c->enable_domain);
-    perf_library_symbol_(library, "cupti", "ActivityRegisterCallbacks", &c->receive);
-    perf_library_symbol_(library, "cupti", "ActivityEnable", &c->enable);
-    perf_library_symbol_(library, "cupti", "ActivityDisable", &c->disable);
-    perf_library_symbol_(library, "cupti", "ActivityFlushAll", &c->flush);
-    perf_library_symbol_(library, "cupti", "ActivityGetNextRecord", &c->next);
-    perf_library_symbol_(library, "cupti", "ActivityGetNumDroppedRecords", &c->count_dropped);
-    perf_library_symbol_(library, "cupti", "GetTimestamp", &g->timestamp);
-    perf_library_symbol_(library, "cupti", "GetResultString", &c->error_name);
-    return c->subscribe && c->unsubscribe && c->enable_domain && c->receive && c->enable &&
-           c->disable && c->flush && c->next && c->count_dropped && g->timestamp;
+    PERF_LIBC_(memset)(cupti, 0, sizeof *cupti);
+    activity->timestamp = PERF_NULL_;
+    perf_library_symbol_(library, "cupti", "Subscribe", &cupti->subscribe);
+    perf_library_symbol_(library, "cupti", "Unsubscribe", &cupti->unsubscribe);
+    perf_library_symbol_(library, "cupti", "EnableDomain", &cupti->enable_domain);
+    perf_library_symbol_(library, "cupti", "ActivityRegisterCallbacks", &cupti->receive);
+    perf_library_symbol_(library, "cupti", "ActivityEnable", &cupti->enable);
+    perf_library_symbol_(library, "cupti", "ActivityDisable", &cupti->disable);
+    perf_library_symbol_(library, "cupti", "ActivityFlushAll", &cupti->flush);
+    perf_library_symbol_(library, "cupti", "ActivityGetNextRecord", &cupti->next);
+    perf_library_symbol_(library, "cupti", "ActivityGetNumDroppedRecords", &cupti->count_dropped);
+    perf_library_symbol_(library, "cupti", "GetTimestamp", &activity->timestamp);
+    perf_library_symbol_(library, "cupti", "GetResultString", &cupti->error_name);
+    return cupti->subscribe && cupti->unsubscribe && cupti->enable_domain && cupti->receive &&
+           cupti->enable && cupti->disable && cupti->flush && cupti->next && cupti->count_dropped &&
+           activity->timestamp;
 }
 
 /* Does the driver find a device?  0, or its code, -1: there is none.  CUPTI of CUDA 13.2 calls
@@ -215,39 +217,39 @@ PERF_COLD_FN_ int perf_cupti_driver_(void)
 }
 
 /* With CUPTI's word for the code. */
-PERF_COLD_FN_ perf_status perf_cupti_refused_(const perf_cupti_ *c, perf_status status,
+PERF_COLD_FN_ perf_status perf_cupti_refused_(const perf_cupti_ *cupti, perf_status status,
                                               const char *text, int code, perf_activity_why_ *why)
 {
     why->text = text;
     why->code = code;
-    if (c->error_name && c->error_name(code, &why->error))
+    if (cupti->error_name && cupti->error_name(code, &why->error))
         why->error = PERF_NULL_;
     return status;
 }
 
 /* Records begin; 0 or CUPTI's code.  Peer copies: an old release may not know them. */
-PERF_COLD_FN_ int perf_cupti_begin_(perf_cupti_ *c)
+PERF_COLD_FN_ int perf_cupti_begin_(perf_cupti_ *cupti)
 {
-    int code = c->receive(perf_cupti_room_, perf_cupti_filled_);
+    int code = cupti->receive(perf_cupti_room_, perf_cupti_filled_);
 
     if (!code)
-        code = c->enable_domain(1, c->subscriber, 1);   /* calls of the driver                    */
+        code = cupti->enable_domain(1, cupti->subscriber, 1); /* calls of the driver              */
     if (!code)
-        code = c->enable_domain(1, c->subscriber, 2);   /* of the runtime                         */
+        code = cupti->enable_domain(1, cupti->subscriber, 2); /* of the runtime                   */
     if (!code)
-        code = c->enable(PERF_CUPTI_KERNEL_);
+        code = cupti->enable(PERF_CUPTI_KERNEL_);
     if (!code)
-        code = c->enable(PERF_CUPTI_COPY_);
+        code = cupti->enable(PERF_CUPTI_COPY_);
     if (!code)
-        code = c->enable(PERF_CUPTI_FILL_);
+        code = cupti->enable(PERF_CUPTI_FILL_);
     if (!code) {
-        (void)c->enable(PERF_CUPTI_PEER_);
+        (void)cupti->enable(PERF_CUPTI_PEER_);
         return 0;
     }
-    (void)c->disable(PERF_CUPTI_KERNEL_);
-    (void)c->disable(PERF_CUPTI_COPY_);
-    (void)c->disable(PERF_CUPTI_FILL_);
-    (void)c->unsubscribe(c->subscriber);
+    (void)cupti->disable(PERF_CUPTI_KERNEL_);
+    (void)cupti->disable(PERF_CUPTI_COPY_);
+    (void)cupti->disable(PERF_CUPTI_FILL_);
+    (void)cupti->unsubscribe(cupti->subscriber);
     return code;
 }
 
@@ -256,13 +258,13 @@ PERF_COLD_FN_ int perf_cupti_begin_(perf_cupti_ *c)
 /* Called as each function of the driver or the runtime begins and ends, in its thread. */
 PERF_COLD_FN_ void perf_cupti_called_(void *state, int domain, uint32_t function, const void *data)
 {
-    perf_activity_         *g = PERF_CAST_(perf_activity_ *, state);
+    perf_activity_         *activity = PERF_CAST_(perf_activity_ *, state);
     const perf_cupti_call_ *call = PERF_CAST_(const perf_cupti_call_ *, data);
 
     (void)domain, (void)function;
-    if (PERF_GET_(&g->on) != 1)                 /* 0: a forked child                              */
+    if (PERF_GET_(&activity->on) != 1)          /* 0: a forked child                              */
         return;
-    perf_activity_launch_(g, call->correlation, call->site != 0);
+    perf_activity_launch_(activity, call->correlation, call->site != 0);
 }
 
 /* ---- records ---- */
@@ -281,61 +283,62 @@ PERF_COLD_FN_ void perf_cupti_room_(uint8_t **buffer, size_t *size, size_t *most
 PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *buffer, size_t size,
                                       size_t valid)
 {
-    perf_activity_ *g = PERF_ACQ_(&perf_cupti_kept_);
-    perf_cupti_    *c = g ? PERF_CAST_(perf_cupti_ *, g->calls[0]) : PERF_NULL_;
+    perf_activity_ *activity = PERF_ACQ_(&perf_cupti_kept_);
+    perf_cupti_    *cupti = activity ? PERF_CAST_(perf_cupti_ *, activity->calls[0]) : PERF_NULL_;
     void           *record = PERF_NULL_;
     size_t          lost = 0;
 
     (void)context, (void)stream, (void)size;
-    while (c && valid && !c->next(buffer, valid, &record) && record)
-        if (perf_lock_word_(&g->lock, 1)) {
-            perf_cupti_read_(g, record);
-            perf_unlock_(&g->lock);
+    while (cupti && valid && !cupti->next(buffer, valid, &record) && record)
+        if (perf_lock_word_(&activity->lock, 1)) {
+            perf_cupti_read_(activity, record);
+            perf_unlock_(&activity->lock);
         }
-    if (c && !c->count_dropped(PERF_NULL_, 0, &lost) && perf_lock_word_(&g->lock, 1)) {
-        g->dropped += lost;
-        perf_unlock_(&g->lock);
+    if (cupti && !cupti->count_dropped(PERF_NULL_, 0, &lost) &&
+        perf_lock_word_(&activity->lock, 1)) {
+        activity->dropped += lost;
+        perf_unlock_(&activity->lock);
     }
     PERF_FREE(buffer);
 }
 
 /* One record of CUPTI's, of a kind that we asked for. */
-PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *g, const void *record)
+PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *activity, const void *record)
 {
     const perf_cupti_kernel_ *kernel = PERF_CAST_(const perf_cupti_kernel_ *, record);
     const perf_cupti_copy_   *copy = PERF_CAST_(const perf_cupti_copy_ *, record);
-    perf_activity_work_       w = PERF_ZERO;
+    perf_activity_work_       work = PERF_ZERO;
 
     if (kernel->kind == PERF_CUPTI_KERNEL_) {
-        w.what = PERF_ACTIVITY_KERNEL_;
-        w.start = kernel->start;
-        w.end = kernel->end;
-        w.device = kernel->device;
-        w.stream = kernel->stream;
-        w.correlation = kernel->correlation;
-        w.text = kernel->name;
-        perf_activity_add_(g, &w);
+        work.what = PERF_ACTIVITY_KERNEL_;
+        work.start = kernel->start;
+        work.end = kernel->end;
+        work.device = kernel->device;
+        work.stream = kernel->stream;
+        work.correlation = kernel->correlation;
+        work.text = kernel->name;
+        perf_activity_add_(activity, &work);
         return;
     }
     if (copy->kind == PERF_CUPTI_FILL_)
-        w.what = PERF_ACTIVITY_FILL_;
+        work.what = PERF_ACTIVITY_FILL_;
     else if (copy->kind == PERF_CUPTI_PEER_)
-        w.what = PERF_ACTIVITY_PEER_;
+        work.what = PERF_ACTIVITY_PEER_;
     else if (copy->kind == PERF_CUPTI_COPY_)
-        w.what = copy->what & 255;
+        work.what = copy->what & 255;
     else
         return;
-    if (copy->kind == PERF_CUPTI_COPY_ && w.what > PERF_ACTIVITY_PEER_)
-        w.what = PERF_ACTIVITY_COPY_;           /* a direction of a later release                 */
-    w.start = copy->start;
-    w.end = copy->end;
-    w.device = copy->device;
-    w.stream = copy->stream;
-    w.bytes = copy->bytes;
-    w.correlation = copy->correlation;
-    if (w.what == PERF_ACTIVITY_PEER_ && copy->kind == PERF_CUPTI_PEER_)
-        w.correlation = copy->peer_correlation;
-    perf_activity_add_(g, &w);
+    if (copy->kind == PERF_CUPTI_COPY_ && work.what > PERF_ACTIVITY_PEER_)
+        work.what = PERF_ACTIVITY_COPY_;        /* a direction of a later release                 */
+    work.start = copy->start;
+    work.end = copy->end;
+    work.device = copy->device;
+    work.stream = copy->stream;
+    work.bytes = copy->bytes;
+    work.correlation = copy->correlation;
+    if (work.what == PERF_ACTIVITY_PEER_ && copy->kind == PERF_CUPTI_PEER_)
+        work.correlation = copy->peer_correlation;
+    perf_activity_add_(activity, &work);
 }
 
 PERF_COLD_FN_ void perf_cupti_flush_(void *calls, int last)

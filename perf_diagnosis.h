@@ -50,8 +50,8 @@ typedef struct perf_diagnosis {
 } perf_diagnosis;
 
 /* Any thread; reads /proc.  PERF_ENODATA: nothing that repeats was recorded; PERF_EINVAL: NULL;
- * PERF_ENOMEM.  After any of these *d is all zero.                                               */
-PERF_FN perf_status perf_diagnose(perf_diagnosis *d);
+ * PERF_ENOMEM.  After any of these *diagnosis is all zero.                                       */
+PERF_FN perf_status perf_diagnose(perf_diagnosis *diagnosis);
 
 /* >>private: bodies, callees before their callers -------------------------------------------- */
 
@@ -71,83 +71,85 @@ typedef struct perf_look_ {     /* what is looked at; times in ns               
 
 /* Looks at what Linux says of a thread that has the unit.  Whatever may have happened outside of
  * the unit is taken off, so that what is left is a lower bound.                                  */
-PERF_COLD_FN_ void perf_look_thread_(perf_look_ *k, perf_recorder_ *t, double total, double waits)
+PERF_COLD_FN_ void perf_look_thread_(perf_look_ *look, perf_recorder_ *rec, double total,
+                                     double waits)
 {
-    const uint64_t birth = PERF_GET_(&t->birth);
-    const double   life = PERF_CAST_(double, perf_scope_ticks_(k->registry) - birth) * k->tick;
-    const double   outside = k->age - total;    /* of the unit, at most                           */
+    const uint64_t birth = PERF_GET_(&rec->birth);
+    const double   life =
+        PERF_CAST_(double, perf_scope_ticks_(look->registry) - birth) * look->tick;
+    const double   outside = look->age - total; /* of the unit, at most                           */
     double         ran, ready, system, unexplained;
     uint64_t       sched[3], stat[13];
 
-    k->life += life;
-    perf_proc_read_(t->thread, "schedstat", sched, 3);
+    look->life += life;
+    perf_proc_read_(rec->thread, "schedstat", sched, 3);
     ran = PERF_CAST_(double, sched[0]);
     if (!(ran > 0) || outside < life - total)   /* ended, no Linux, or a clock of the user's      */
         return;
-    perf_proc_read_(t->thread, "stat", stat, 13);
+    perf_proc_read_(rec->thread, "stat", stat, 13);
     ready = PERF_CAST_(double, sched[1]) - outside;
     if (ready < 0)
         ready = 0;
-    k->sure[PERF_BY_NO_PROCESSOR] += ready;
+    look->sure[PERF_BY_NO_PROCESSOR] += ready;
     unexplained = total - ran - waits - ready;
     if (unexplained > 0)
-        k->sure[PERF_BY_UNKNOWN] += unexplained;
+        look->sure[PERF_BY_UNKNOWN] += unexplained;
     system = PERF_CAST_(double, stat[11]) * 1e7 - outside;      /* in the kernel, in 10 ms        */
     if (system > 0 && PERF_CAST_(double, stat[6]) * 2000 >= system)     /* 0.3 to 2 us a fault    */
-        k->sure[PERF_BY_MEMORY] += system;
+        look->sure[PERF_BY_MEMORY] += system;
     if (ran > outside)
-        k->sure[PERF_BY_CPU] += ran - outside < total ? ran - outside : total;
+        look->sure[PERF_BY_CPU] += ran - outside < total ? ran - outside : total;
 }
 
 /* Keeps the calls of the unit that the ring of a thread still holds, but for the oldest. */
-PERF_COLD_FN_ void perf_look_calls_(void *with, const perf_events_ *e)
+PERF_COLD_FN_ void perf_look_calls_(void *with, const perf_events_ *events)
 {
-    perf_look_       *k = PERF_CAST_(perf_look_ *, with);
-    const perf_node_ *unit = &k->tree->node[k->unit];
-    size_t            before = k->calls;
-    perf_zone_        z;
+    perf_look_       *look = PERF_CAST_(perf_look_ *, with);
+    const perf_node_ *unit = &look->tree->node[look->unit];
+    size_t            before = look->calls;
+    perf_zone_        zone;
     uint64_t          i = 0;
 
-    while (i < e->count && k->calls < k->room)
-        if (perf_zone_at_(e, &i, k->registry, &z) && z.name == unit->name &&
-            z.depth == (unit->depth & 255))
-            k->call[k->calls++] = PERF_CAST_(double, z.length) * k->tick;
-    k->calls -= k->calls > before;
+    while (i < events->count && look->calls < look->room)
+        if (perf_zone_at_(events, &i, look->registry, &zone) && zone.name == unit->name &&
+            zone.depth == (unit->depth & 255))
+            look->call[look->calls++] = PERF_CAST_(double, zone.length) * look->tick;
+    look->calls -= look->calls > before;
 }
 
 /* Figures of the unit; of the mean alone where another scope of that name is as deep. */
-PERF_COLD_FN_ void perf_look_baseline_(perf_look_ *k, perf_diagnosis *d)
+PERF_COLD_FN_ void perf_look_baseline_(perf_look_ *look, perf_diagnosis *diagnosis)
 {
-    const perf_node_ *node = k->tree->node, *unit = &node[k->unit];
+    const perf_node_ *node = look->tree->node, *unit = &node[look->unit];
     uint32_t          i;
 
-    d->calls = unit->calls;
-    d->mean_ns = k->total / PERF_CAST_(double, unit->calls);
-    for (i = 1; i < k->tree->count; i++)
-        if (i != k->unit && node[i].name == unit->name && node[i].depth == unit->depth)
+    diagnosis->calls = unit->calls;
+    diagnosis->mean_ns = look->total / PERF_CAST_(double, unit->calls);
+    for (i = 1; i < look->tree->count; i++)
+        if (i != look->unit && node[i].name == unit->name && node[i].depth == unit->depth)
             return;
-    k->room = PERF_CAST_(size_t, unit->calls < 1000000 ? unit->calls : 1000000);
-    k->call = PERF_CAST_(double *, PERF_MALLOC(k->room * sizeof *k->call));
-    if (k->call && perf_events_each_(k->registry, perf_look_calls_, k) &&
-        k->calls >= PERF_UNIT_CALLS_ - 1)
-        d->time = perf_summarize(k->call, k->calls);
-    PERF_FREE(k->call);
+    look->room = PERF_CAST_(size_t, unit->calls < 1000000 ? unit->calls : 1000000);
+    look->call = PERF_CAST_(double *, PERF_MALLOC(look->room * sizeof *look->call));
+    if (look->call && perf_events_each_(look->registry, perf_look_calls_, look) &&
+        look->calls >= PERF_UNIT_CALLS_ - 1)
+        diagnosis->time = perf_summarize(look->call, look->calls);
+    PERF_FREE(look->call);
 }
 
 /* The threads that have the unit, and what devices did meanwhile; *device and *copies in ns. */
-PERF_COLD_FN_ void perf_look_threads_(perf_look_ *k, double *device, double *copies)
+PERF_COLD_FN_ void perf_look_threads_(perf_look_ *look, double *device, double *copies)
 {
-    const uint32_t  depth = k->tree->node[k->unit].depth;
-    perf_recorder_ *t;
+    const uint32_t  depth = look->tree->node[look->unit].depth;
+    perf_recorder_ *rec;
 
-    for (t = PERF_ACQ_(&k->registry->recorders); t; t = t->next) {
-        perf_visit_ v = PERF_ZERO;
+    for (rec = PERF_ACQ_(&look->registry->recorders); rec; rec = rec->next) {
+        perf_visit_ visit = PERF_ZERO;
         double      total = 0, waits = 0;
-        v.recorder = t;
-        while (perf_visit_next_(&v)) {
-            const uint32_t    kind = v.name->kind;
-            const double      ns = PERF_CAST_(double, PERF_GET_(&v.cell->sum)) * k->tick;
-            const perf_cell_ *up = v.cell;
+        visit.recorder = rec;
+        while (perf_visit_next_(&visit)) {
+            const uint32_t    kind = visit.name->kind;
+            const double      ns = PERF_CAST_(double, PERF_GET_(&visit.cell->sum)) * look->tick;
+            const perf_cell_ *up = visit.cell;
             if (kind == PERF_KIND_DEVICE_)
                 *device += ns;
             else if (kind > PERF_KIND_DEVICE_ && kind <= PERF_KIND_COPY_)
@@ -156,33 +158,33 @@ PERF_COLD_FN_ void perf_look_threads_(perf_look_ *k, double *device, double *cop
                 continue;
             while (up->depth > depth)
                 up = up->parent;
-            if (perf_tree_path_(k->tree, up) != k->unit)
+            if (perf_tree_path_(look->tree, up) != look->unit)
                 continue;
-            if (up == v.cell)
-                total += PERF_CAST_(double, v.ticks.total) * k->tick;
+            if (up == visit.cell)
+                total += PERF_CAST_(double, visit.ticks.total) * look->tick;
             if (kind != PERF_KIND_SCOPE_)
-                waits += PERF_CAST_(double, v.ticks.self) * k->tick;
+                waits += PERF_CAST_(double, visit.ticks.self) * look->tick;
         }
         if (total > 0)
-            perf_look_thread_(k, t, total, waits);
+            perf_look_thread_(look, rec, total, waits);
     }
 }
 
 /* The node inside the unit that has the most time of a bound; *all: the time of all such nodes. */
-PERF_COLD_FN_ uint32_t perf_look_where_(const perf_look_ *k, perf_bound_by bound, double *all)
+PERF_COLD_FN_ uint32_t perf_look_where_(const perf_look_ *look, perf_bound_by bound, double *all)
 {
-    const perf_node_ *node = k->tree->node;
+    const perf_node_ *node = look->tree->node;
     const perf_name_ *name;
     uint32_t          i, up, best = 0;
 
     *all = 0;
-    for (i = 1; i < k->tree->count; i++) {
-        for (up = i; up && up != k->unit; up = node[up].parent) {
+    for (i = 1; i < look->tree->count; i++) {
+        for (up = i; up && up != look->unit; up = node[up].parent) {
         }
-        name = PERF_ACQ_(&k->registry->names)[node[i].name];
+        name = PERF_ACQ_(&look->registry->names)[node[i].name];
         if (!up || perf_kind_bound_(name->kind, name->site.name) != bound)
             continue;
-        *all += PERF_CAST_(double, node[i].self) * k->tick;
+        *all += PERF_CAST_(double, node[i].self) * look->tick;
         if (!best || node[i].self > node[best].self)
             best = i;
     }
@@ -191,20 +193,20 @@ PERF_COLD_FN_ uint32_t perf_look_where_(const perf_look_ *k, perf_bound_by bound
 
 /* What devices did, in ns of their scopes; these count twice when two streams or nested scopes
  * were busy, so what a device itself tells comes before that.                                    */
-PERF_COLD_FN_ void perf_look_device_(const perf_look_ *k, perf_evidence_ *e, double device,
-                                     double copies)
+PERF_COLD_FN_ void perf_look_device_(const perf_look_ *look, perf_evidence_ *evidence,
+                                     double device, double copies)
 {
     perf_source_ *source;
 
-    e->busy = -1;
+    evidence->busy = -1;
     if (device + copies > 0) {
-        e->busy = (device + copies) / k->total;
-        e->copies = copies / (device + copies);
-        e->starved = e->busy < 0.25 ? 0.5 : 0;  /* when, no cell can tell                         */
+        evidence->busy = (device + copies) / look->total;
+        evidence->copies = copies / (device + copies);
+        evidence->starved = evidence->busy < 0.25 ? 0.5 : 0; /* when, no cell can tell            */
     }
-    for (source = PERF_ACQ_(&k->registry->sources); source; source = source->next)
+    for (source = PERF_ACQ_(&look->registry->sources); source; source = source->next)
         if (source->evidence)
-            source->evidence(e, k->total);
+            source->evidence(evidence, look->total);
 }
 
 /* A speed-up to ask for: half of what is possible, 1.02 to 1.3. */
@@ -225,90 +227,91 @@ PERF_COLD_FN_ int perf_look_forces_(const perf_loop_ *loop)
     return PERF_LIBC_(strlen)(loop->name) <= 40 && !PERF_LIBC_(strchr)(loop->name, '\'');
 }
 
-PERF_COLD_FN_ void perf_look_put_variant_(perf_out_ *o, const char *name, const char *variant)
+PERF_COLD_FN_ void perf_look_put_variant_(perf_out_ *out, const char *name, const char *variant)
 {
-    perf_put_(o, " -- env 'PERF_VARIANT=");
-    (void)perf_put_cut_(o, name, 40);
-    perf_put_(o, variant);
-    perf_put_(o, "' PROGRAM");
+    perf_put_(out, " -- env 'PERF_VARIANT=");
+    (void)perf_put_cut_(out, name, 40);
+    perf_put_(out, variant);
+    perf_put_(out, "' PROGRAM");
 }
 
 /* How to verify with what the program offers: variants, saved runs; else with two programs. */
-PERF_COLD_FN_ void perf_look_verify_(perf_registry_ *r, perf_diagnosis *d)
+PERF_COLD_FN_ void perf_look_verify_(perf_registry_ *reg, perf_diagnosis *diagnosis)
 {
-    perf_out_         o = perf_out_open_(d->verify, sizeof d->verify);
-    const int         held = perf_loops_hold_(r);
-    const perf_loop_ *any = held ? PERF_ACQ_(&r->results) : PERF_NULL_, *race = any;
-    const double      goal = perf_look_goal_(d->best_run);
+    perf_out_         out = perf_out_open_(diagnosis->verify, sizeof diagnosis->verify);
+    const int         held = perf_loops_hold_(reg);
+    const perf_loop_ *any = held ? PERF_ACQ_(&reg->results) : PERF_NULL_, *race = any;
+    const double      goal = perf_look_goal_(diagnosis->best_run);
 
     while (race && !perf_look_forces_(race))
         race = race->next;
     if (any && !race) {
-        perf_put_(&o, "PROGRAM --save old.json, and with the change PROGRAM --compare old.json ");
-        perf_put_number_(&o, "--accept 'speedup >= ", goal, 2);
-        perf_put_(&o, "' (PERF_MAIN)");
+        perf_put_(&out, "PROGRAM --save old.json, and with the change PROGRAM --compare old.json ");
+        perf_put_number_(&out, "--accept 'speedup >= ", goal, 2);
+        perf_put_(&out, "' (PERF_MAIN)");
     } else {
-        perf_put_number_(&o, "perf-ab run --accept 'speedup >= ", goal, 2);
-        perf_put_char_(&o, '\'');
+        perf_put_number_(&out, "perf-ab run --accept 'speedup >= ", goal, 2);
+        perf_put_char_(&out, '\'');
         if (race) {
-            perf_look_put_variant_(&o, race->name, "=A");
-            perf_look_put_variant_(&o, race->name, "=B");
+            perf_look_put_variant_(&out, race->name, "=A");
+            perf_look_put_variant_(&out, race->name, "=B");
         } else {
-            perf_put_(&o, " -- OLD -- NEW");
+            perf_put_(&out, " -- OLD -- NEW");
         }
     }
     if (held)
-        perf_loops_let_(r);
+        perf_loops_let_(reg);
 }
 
-PERF_FN const char *perf_look_name_(const perf_look_ *k, uint32_t node)
+PERF_FN const char *perf_look_name_(const perf_look_ *look, uint32_t node)
 {
-    return PERF_ACQ_(&k->registry->names)[k->tree->node[node].name]->site.name;
+    return PERF_ACQ_(&look->registry->names)[look->tree->node[node].name]->site.name;
 }
 
 /* "step > read" */
-PERF_COLD_FN_ void perf_look_path_(const perf_look_ *k, uint32_t node, perf_out_ *o)
+PERF_COLD_FN_ void perf_look_path_(const perf_look_ *look, uint32_t node, perf_out_ *out)
 {
-    uint32_t up = k->tree->node[node].parent;
+    uint32_t up = look->tree->node[node].parent;
 
     if (up) {
-        perf_look_path_(k, up, o);
-        perf_put_(o, " > ");
+        perf_look_path_(look, up, out);
+        perf_put_(out, " > ");
     }
-    (void)perf_put_cut_(o, perf_look_name_(k, node), 40);
+    (void)perf_put_cut_(out, perf_look_name_(look, node), 40);
 }
 
 /* Shares of the unit's time, each at least so much. */
-PERF_COLD_FN_ void perf_look_shares_(perf_look_ *k, perf_diagnosis *d)
+PERF_COLD_FN_ void perf_look_shares_(perf_look_ *look, perf_diagnosis *diagnosis)
 {
     double all;
     int    i;
 
     for (i = 0; i < PERF_BY_ALL_; i++)
-        d->share[i] = k->sure[i] / k->total;
+        diagnosis->share[i] = look->sure[i] / look->total;
     for (i = PERF_BY_DATA; i <= PERF_BY_SYNCS; i++) {
-        if (i == PERF_BY_CPU || !perf_look_where_(k, PERF_CAST_(perf_bound_by, i), &all))
+        if (i == PERF_BY_CPU || !perf_look_where_(look, PERF_CAST_(perf_bound_by, i), &all))
             continue;
-        if (all / k->total > d->share[i])
-            d->share[i] = all / k->total;
+        if (all / look->total > diagnosis->share[i])
+            diagnosis->share[i] = all / look->total;
     }
 }
 
 /* What a device did, of the unit's time: busy, busy with copies, and without anything to do. */
-PERF_COLD_FN_ void perf_look_device_shares_(perf_diagnosis *d, const perf_evidence_ *e)
+PERF_COLD_FN_ void perf_look_device_shares_(perf_diagnosis *diagnosis,
+                                            const perf_evidence_ *evidence)
 {
     double busy = 1, copies = 0;
 
-    if (e->busy < 1)
-        busy = e->busy;
-    if (e->copies > 0)
-        copies = e->copies;
+    if (evidence->busy < 1)
+        busy = evidence->busy;
+    if (evidence->copies > 0)
+        copies = evidence->copies;
     if (busy < 0)
         return;
-    d->share[PERF_BY_DEVICE] = busy * (1 - copies);
-    d->share[PERF_BY_COPIES] = busy * copies;
-    if (e->measured)
-        d->share[PERF_BY_LAUNCHES] = e->starved;
+    diagnosis->share[PERF_BY_DEVICE] = busy * (1 - copies);
+    diagnosis->share[PERF_BY_COPIES] = busy * copies;
+    if (evidence->measured)
+        diagnosis->share[PERF_BY_LAUNCHES] = evidence->starved;
 }
 
 /* The scopes that show a bound: devices are seen where the host waits, launches where it works. */
@@ -320,53 +323,56 @@ PERF_FN perf_bound_by perf_look_shown_by_(perf_bound_by bound)
 }
 
 /* The node that shows a bound, and *part of the unit's time that it spends so. */
-PERF_COLD_FN_ uint32_t perf_look_shown_(const perf_look_ *k, const perf_evidence_ *e,
-                                        const perf_diagnosis *d, double *part)
+PERF_COLD_FN_ uint32_t perf_look_shown_(const perf_look_ *look, const perf_evidence_ *evidence,
+                                        const perf_diagnosis *diagnosis, double *part)
 {
-    const perf_bound_by shown_by = perf_look_shown_by_(d->bound);
+    const perf_bound_by shown_by = perf_look_shown_by_(diagnosis->bound);
     double              all, self = 0;
     uint32_t            where;
 
-    if (d->bound >= PERF_BY_CACHE_MISSES)
-        where = e->lost_in[d->bound - PERF_BY_CACHE_MISSES];
+    if (diagnosis->bound >= PERF_BY_CACHE_MISSES)
+        where = evidence->lost_in[diagnosis->bound - PERF_BY_CACHE_MISSES];
     else
-        where = perf_look_where_(k, shown_by, &all);
+        where = perf_look_where_(look, shown_by, &all);
     if (where)
-        self = PERF_CAST_(double, k->tree->node[where].self) * k->tick / k->total;
+        self = PERF_CAST_(double, look->tree->node[where].self) * look->tick / look->total;
     *part = self;
-    if (d->bound >= PERF_BY_CACHE_MISSES) {
-        *part = e->lost_there[d->bound - PERF_BY_CACHE_MISSES] * d->share[PERF_BY_CPU];
+    if (diagnosis->bound >= PERF_BY_CACHE_MISSES) {
+        *part = evidence->lost_there[diagnosis->bound - PERF_BY_CACHE_MISSES] *
+                diagnosis->share[PERF_BY_CPU];
         if (*part > self)
             *part = self;
     }
-    if (shown_by == PERF_BY_MEMORY && *part < d->share[shown_by] / 2)
+    if (shown_by == PERF_BY_MEMORY && *part < diagnosis->share[shown_by] / 2)
         where = 0;                              /* faults: no scope is known to have made them    */
     return where;
 }
 
 /* Where most of it is, and what it would bring if it vanished. */
-PERF_COLD_FN_ void perf_look_place_(perf_look_ *k, const perf_evidence_ *e, perf_diagnosis *d)
+PERF_COLD_FN_ void perf_look_place_(perf_look_ *look, const perf_evidence_ *evidence,
+                                    perf_diagnosis *diagnosis)
 {
-    const double units = PERF_CAST_(double, k->tree->node[k->unit].calls);
-    perf_out_    o = perf_out_open_(d->where, sizeof d->where);
+    const double units = PERF_CAST_(double, look->tree->node[look->unit].calls);
+    perf_out_    out = perf_out_open_(diagnosis->where, sizeof diagnosis->where);
     double       part;
-    uint32_t     where = perf_look_shown_(k, e, d, &part);
+    uint32_t     where = perf_look_shown_(look, evidence, diagnosis, &part);
 
     if (!where) {
-        where = k->unit;
-        part = d->bound == PERF_BY_UNKNOWN ? 0 : d->share[perf_look_shown_by_(d->bound)];
+        where = look->unit;
+        part = diagnosis->bound == PERF_BY_UNKNOWN ? 0 :
+               diagnosis->share[perf_look_shown_by_(diagnosis->bound)];
     }
     if (part > 0.999)
         part = 0.999;
-    perf_look_path_(k, where, &o);
-    d->where_share = part;
-    d->where_ns = part * k->total / units;
-    d->where_calls = PERF_CAST_(double, k->tree->node[where].calls) / units;
-    d->best = 1 / (1 - part);
-    d->overlapped = 1 / (part > 0.5 ? part : 1 - part);
-    d->best_run = d->best;
-    if (k->life > k->total)
-        d->best_run = 1 / (1 - part * k->total / k->life);
+    perf_look_path_(look, where, &out);
+    diagnosis->where_share = part;
+    diagnosis->where_ns = part * look->total / units;
+    diagnosis->where_calls = PERF_CAST_(double, look->tree->node[where].calls) / units;
+    diagnosis->best = 1 / (1 - part);
+    diagnosis->overlapped = 1 / (part > 0.5 ? part : 1 - part);
+    diagnosis->best_run = diagnosis->best;
+    if (look->life > look->total)
+        diagnosis->best_run = 1 / (1 - part * look->total / look->life);
 }
 
 /* What usually helps. */
@@ -390,89 +396,90 @@ PERF_COLD_FN_ const char *perf_advice_of_(perf_bound_by bound)
     return advice[bound];
 }
 
-PERF_COLD_FN_ void perf_look_solve_(perf_look_ *k, perf_diagnosis *d)
+PERF_COLD_FN_ void perf_look_solve_(perf_look_ *look, perf_diagnosis *diagnosis)
 {
-    perf_evidence_ e = PERF_ZERO;
-    perf_out_      o = perf_out_open_(d->unit, sizeof d->unit);
+    perf_evidence_ evidence = PERF_ZERO;
+    perf_out_      out = perf_out_open_(diagnosis->unit, sizeof diagnosis->unit);
     double         device = 0, copies = 0;
     int            i;
 
-    perf_put_(&o, perf_look_name_(k, k->unit));
-    perf_look_baseline_(k, d);
-    perf_look_threads_(k, &device, &copies);
-    perf_look_shares_(k, d);
-    PERF_LIBC_(memcpy)(e.share, d->share, sizeof e.share);
-    e.tree = k->tree;
-    e.unit = k->unit;
-    perf_look_device_(k, &e, device, copies);
-    d->bound = perf_bound_decide_(&e);
-    perf_look_device_shares_(d, &e);
-    d->counted = e.counted;
-    for (i = 0; i < PERF_LOST_ && e.counted.calls; i++)
-        if (e.counted.lost[i].share > 0)
-            d->share[PERF_BY_CACHE_MISSES + i] = e.counted.lost[i].share * d->share[PERF_BY_CPU];
-    perf_look_place_(k, &e, d);
-    d->advice = perf_advice_of_(d->bound);
-    perf_look_verify_(k->registry, d);
+    perf_put_(&out, perf_look_name_(look, look->unit));
+    perf_look_baseline_(look, diagnosis);
+    perf_look_threads_(look, &device, &copies);
+    perf_look_shares_(look, diagnosis);
+    PERF_LIBC_(memcpy)(evidence.share, diagnosis->share, sizeof evidence.share);
+    evidence.tree = look->tree;
+    evidence.unit = look->unit;
+    perf_look_device_(look, &evidence, device, copies);
+    diagnosis->bound = perf_bound_decide_(&evidence);
+    perf_look_device_shares_(diagnosis, &evidence);
+    diagnosis->counted = evidence.counted;
+    for (i = 0; i < PERF_LOST_ && evidence.counted.calls; i++)
+        if (evidence.counted.lost[i].share > 0)
+            diagnosis->share[PERF_BY_CACHE_MISSES + i] =
+                evidence.counted.lost[i].share * diagnosis->share[PERF_BY_CPU];
+    perf_look_place_(look, &evidence, diagnosis);
+    diagnosis->advice = perf_advice_of_(diagnosis->bound);
+    perf_look_verify_(look->registry, diagnosis);
 }
 
 /* Is it a scope that repeats, with more time than the best so far, or as much and further out? */
-PERF_COLD_FN_ int perf_unit_is_(const perf_visit_ *v, const perf_visit_ *best)
+PERF_COLD_FN_ int perf_unit_is_(const perf_visit_ *visit, const perf_visit_ *best)
 {
-    if (v->name->kind != PERF_KIND_SCOPE_ || PERF_GET_(&v->cell->count) < PERF_UNIT_CALLS_)
+    if (visit->name->kind != PERF_KIND_SCOPE_ || PERF_GET_(&visit->cell->count) < PERF_UNIT_CALLS_)
         return 0;
-    if (v->ticks.total != best->ticks.total)
-        return v->ticks.total > best->ticks.total;
-    return best->cell && v->cell->depth < best->cell->depth;
+    if (visit->ticks.total != best->ticks.total)
+        return visit->ticks.total > best->ticks.total;
+    return best->cell && visit->cell->depth < best->cell->depth;
 }
 
 /* The scope that repeats and has most time; NULL: none was called PERF_UNIT_CALLS_ times. */
-PERF_COLD_FN_ perf_cell_ *perf_look_unit_(perf_registry_ *r)
+PERF_COLD_FN_ perf_cell_ *perf_look_unit_(perf_registry_ *reg)
 {
-    perf_recorder_ *t;
+    perf_recorder_ *rec;
     perf_visit_     best = PERF_ZERO;
 
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        perf_visit_ v = PERF_ZERO;
-        v.recorder = t;
-        while (perf_visit_next_(&v))
-            if (perf_unit_is_(&v, &best))
-                best = v;
+    for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
+        perf_visit_ visit = PERF_ZERO;
+        visit.recorder = rec;
+        while (perf_visit_next_(&visit))
+            if (perf_unit_is_(&visit, &best))
+                best = visit;
     }
     return best.cell;
 }
 
-PERF_FN perf_status perf_diagnose(perf_diagnosis *d)
+PERF_FN perf_status perf_diagnose(perf_diagnosis *diagnosis)
 {
-    perf_registry_ *r = perf_registry_read_();
+    perf_registry_ *reg = perf_registry_read_();
     perf_cell_     *unit;
-    perf_look_      k;
+    perf_look_      look;
     perf_status     status = PERF_ENODATA;
 
-    if (!d)
+    if (!diagnosis)
         return PERF_EINVAL;
-    PERF_LIBC_(memset)(d, 0, sizeof *d);
-    PERF_LIBC_(memset)(&k, 0, sizeof k);
-    if (!r)
+    PERF_LIBC_(memset)(diagnosis, 0, sizeof *diagnosis);
+    PERF_LIBC_(memset)(&look, 0, sizeof look);
+    if (!reg)
         return PERF_ENOMEM;
-    perf_sources_collect_(r);
-    unit = perf_look_unit_(r);
+    perf_sources_collect_(reg);
+    unit = perf_look_unit_(reg);
     if (!unit)
         return PERF_ENODATA;
-    k.registry = r;
-    k.tick = perf_scope_tick_ns_(r);
-    k.age = PERF_CAST_(double, perf_age_ns_()) + 2e7;       /* known to 10 ms: never too young    */
-    k.tree = perf_tree_make_(r);
-    if (!k.tree)
+    look.registry = reg;
+    look.tick = perf_scope_tick_ns_(reg);
+    look.age = PERF_CAST_(double, perf_age_ns_()) + 2e7;    /* known to 10 ms: never too young    */
+    look.tree = perf_tree_make_(reg);
+    if (!look.tree)
         return PERF_ENOMEM;
-    k.unit = perf_tree_path_(k.tree, unit);
-    if (k.unit)
-        k.total = PERF_CAST_(double, k.tree->node[k.unit].total) * k.tick;
-    if (k.total > 0) {
-        perf_look_solve_(&k, d);
+    look.unit = perf_tree_path_(look.tree, unit);
+    if (look.unit)
+        look.total = PERF_CAST_(double, look.tree->node[look.unit].total) * look.tick;
+    if (look.total > 0) {
+        perf_look_solve_(&look, diagnosis);
         status = PERF_OK;
     }
-    PERF_FREE(k.tree);
+    PERF_FREE(look.tree);
     return status;
 }
 
@@ -487,35 +494,36 @@ typedef struct perf_thread_seen_ {
 } perf_thread_seen_;
 
 /* 0: Linux does not tell, or the thread is gone. */
-PERF_COLD_FN_ int perf_thread_look_(perf_registry_ *r, perf_recorder_ *t, perf_thread_seen_ *seen)
+PERF_COLD_FN_ int perf_thread_look_(perf_registry_ *reg, perf_recorder_ *rec,
+                                    perf_thread_seen_ *seen)
 {
     uint64_t sched[2], away = 0;
 
     PERF_LIBC_(memset)(seen, 0, sizeof *seen);
-    perf_proc_read_(t->thread, "schedstat", sched, 2);
-    if (!sched[0] || !perf_lock_(r))
+    perf_proc_read_(rec->thread, "schedstat", sched, 2);
+    if (!sched[0] || !perf_lock_(reg))
         return 0;
-    PERF_LIBC_(memcpy)(seen->name, t->name, sizeof t->name);
-    seen->alone = r->alive < 2;
-    perf_unlock_(&r->lock);
-    if (!(PERF_GET_(&t->request) & PERF_ASK_RESET_))
-        away = PERF_ACQ_(&t->away);
-    seen->number = t->thread;
+    PERF_LIBC_(memcpy)(seen->name, rec->name, sizeof rec->name);
+    seen->alone = reg->alive < 2;
+    perf_unlock_(&reg->lock);
+    if (!(PERF_GET_(&rec->request) & PERF_ASK_RESET_))
+        away = PERF_ACQ_(&rec->away);
+    seen->number = rec->thread;
     seen->ran = PERF_CAST_(double, sched[0]);
     seen->ready = PERF_CAST_(double, sched[1]);
     seen->at_once = PERF_CAST_(double, away);
-    seen->in = away ? PERF_ACQ_(&r->names)[PERF_GET_(&t->away_in)]->site.name : "";
+    seen->in = away ? PERF_ACQ_(&reg->names)[PERF_GET_(&rec->away_in)]->site.name : "";
     return 1;
 }
 
-PERF_COLD_FN_ void perf_put_json_threads_(perf_writer_ *json, perf_registry_ *r)
+PERF_COLD_FN_ void perf_put_json_threads_(perf_writer_ *json, perf_registry_ *reg)
 {
-    perf_recorder_   *t;
+    perf_recorder_   *rec;
     perf_thread_seen_ seen;
 
     perf_member_open_(json, "threads", '[');
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        if (!perf_thread_look_(r, t, &seen))
+    for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
+        if (!perf_thread_look_(reg, rec, &seen))
             continue;
         perf_member_open_(json, PERF_NULL_, '{');
         perf_member_whole_(json, "thread", seen.number);
@@ -530,103 +538,106 @@ PERF_COLD_FN_ void perf_put_json_threads_(perf_writer_ *json, perf_registry_ *r)
 }
 
 /* Eight threads at most; none where there is but one, which was never off for long. */
-PERF_COLD_FN_ void perf_put_threads_(perf_out_ *o, perf_registry_ *r)
+PERF_COLD_FN_ void perf_put_threads_(perf_out_ *out, perf_registry_ *reg)
 {
-    perf_recorder_   *t = PERF_ACQ_(&r->recorders);
+    perf_recorder_   *rec = PERF_ACQ_(&reg->recorders);
     perf_thread_seen_ seen;
     int               rows = 0;
 
-    for (; t && rows < 8; t = t->next) {
-        if (!perf_thread_look_(r, t, &seen) || (seen.alone && !(seen.at_once > 0)))
+    for (; rec && rows < 8; rec = rec->next) {
+        if (!perf_thread_look_(reg, rec, &seen) || (seen.alone && !(seen.at_once > 0)))
             continue;
         if (!rows++)
-            perf_put_(o, "  thread                           ran    no cpu   at once  in\n");
-        perf_put_fixed_in_(o, PERF_CAST_(double, seen.number), 0, 8);
-        perf_put_char_(o, ' ');
-        perf_put_padded_(o, seen.name, 19);
-        perf_put_ns_in_(o, seen.ran, 10);
-        perf_put_ns_in_(o, seen.ready, 10);
-        perf_put_ns_in_(o, seen.at_once, 10);
-        perf_put_(o, "  ");
-        (void)perf_put_cut_(o, seen.in, 20);
-        perf_put_char_(o, '\n');
+            perf_put_(out, "  thread                           ran    no cpu   at once  in\n");
+        perf_put_fixed_in_(out, PERF_CAST_(double, seen.number), 0, 8);
+        perf_put_char_(out, ' ');
+        perf_put_padded_(out, seen.name, 19);
+        perf_put_ns_in_(out, seen.ran, 10);
+        perf_put_ns_in_(out, seen.ready, 10);
+        perf_put_ns_in_(out, seen.at_once, 10);
+        perf_put_(out, "  ");
+        (void)perf_put_cut_(out, seen.in, 20);
+        perf_put_char_(out, '\n');
     }
 }
 
 /* "IPC 0.12, 31.0 a 1,000 instructions in walk": what the answer is based on.  Nothing was counted,
  * or the answer is none of the processor's: nothing.                                             */
-PERF_COLD_FN_ void perf_put_because_(perf_out_ *o, const perf_diagnosis *d)
+PERF_COLD_FN_ void perf_put_because_(perf_out_ *out, const perf_diagnosis *diagnosis)
 {
-    const perf_lost *lost = &d->counted.lost[0];
+    const perf_lost *lost = &diagnosis->counted.lost[0];
 
-    if (!d->counted.calls || (d->bound != PERF_BY_CPU && d->bound < PERF_BY_CACHE_MISSES))
+    if (!diagnosis->counted.calls ||
+        (diagnosis->bound != PERF_BY_CPU && diagnosis->bound < PERF_BY_CACHE_MISSES))
         return;
-    if (d->bound == PERF_BY_CPU) {
-        perf_put_number_(o, ", IPC ", d->counted.ipc, 2);
+    if (diagnosis->bound == PERF_BY_CPU) {
+        perf_put_number_(out, ", IPC ", diagnosis->counted.ipc, 2);
         return;
     }
-    lost += d->bound - PERF_BY_CACHE_MISSES;
-    perf_put_number_(o, ", IPC ", lost->ipc, 2);
-    perf_put_number_(o, ", ", lost->per_1000, 1);
-    perf_put_(o, d->bound == PERF_BY_FRONT_END ? " lost cycles" : " misses");
-    perf_put_(o, " a 1,000 instructions in ");
-    (void)perf_put_cut_(o, lost->scope, 40);
+    lost += diagnosis->bound - PERF_BY_CACHE_MISSES;
+    perf_put_number_(out, ", IPC ", lost->ipc, 2);
+    perf_put_number_(out, ", ", lost->per_1000, 1);
+    perf_put_(out, diagnosis->bound == PERF_BY_FRONT_END ? " lost cycles" : " misses");
+    perf_put_(out, " a 1,000 instructions in ");
+    (void)perf_put_cut_(out, lost->scope, 40);
 }
 
 /* "counted: IPC 0.42; cache misses about 58 % of the cycles (most in walk: IPC 0.12, 31.0 a 1,000
  * instructions), branch misses about 1 % ...": below the line of the bound.                      */
-PERF_COLD_FN_ void perf_put_counts_line_(perf_out_ *o, const perf_diagnosis *d)
+PERF_COLD_FN_ void perf_put_counts_line_(perf_out_ *out, const perf_diagnosis *diagnosis)
 {
     static const char *const each[PERF_LOST_] = {", at 180 cycles", ", at 20 cycles", ""};
     const perf_lost         *lost;
     int                      i, some = 0;
 
-    if (!d->counted.calls)
+    if (!diagnosis->counted.calls)
         return;
-    perf_put_number_(o, "counted: IPC ", d->counted.ipc, 2);
+    perf_put_number_(out, "counted: IPC ", diagnosis->counted.ipc, 2);
     for (i = 0; i < PERF_LOST_; i++) {
-        lost = &d->counted.lost[i];
+        lost = &diagnosis->counted.lost[i];
         if (perf_is_nan_(lost->share))
             continue;
-        perf_put_(o, some++ ? ", " : "; of the cycles about ");
-        perf_put_fixed_(o, lost->share * 100, 0);
-        perf_put_(o, " % ");
-        perf_put_(o, perf_diagnosis_text(PERF_CAST_(perf_bound_by, PERF_BY_CACHE_MISSES + i)));
+        perf_put_(out, some++ ? ", " : "; of the cycles about ");
+        perf_put_fixed_(out, lost->share * 100, 0);
+        perf_put_(out, " % ");
+        perf_put_(out, perf_diagnosis_text(PERF_CAST_(perf_bound_by, PERF_BY_CACHE_MISSES + i)));
         if (lost->share < 0.005)
             continue;
-        perf_put_(o, " (most in ");
-        (void)perf_put_cut_(o, lost->scope, 40);
-        perf_put_number_(o, ": IPC ", lost->ipc, 2);
-        perf_put_number_(o, ", ", lost->per_1000, 1);
-        perf_put_(o, " a 1,000 instructions");
-        perf_put_(o, each[i]);
-        perf_put_char_(o, ')');
+        perf_put_(out, " (most in ");
+        (void)perf_put_cut_(out, lost->scope, 40);
+        perf_put_number_(out, ": IPC ", lost->ipc, 2);
+        perf_put_number_(out, ", ", lost->per_1000, 1);
+        perf_put_(out, " a 1,000 instructions");
+        perf_put_(out, each[i]);
+        perf_put_char_(out, ')');
     }
-    if (d->counted.calls < d->calls)
-        perf_put_number_(o, "; calls that were counted: ", PERF_CAST_(double, d->counted.calls), 0);
-    if (d->counted.scaled) {
-        perf_put_number_(o, "; scaled up, as others had the counters: ",
-                         PERF_CAST_(double, d->counted.scaled), 0);
-        perf_put_(o, " calls");
+    if (diagnosis->counted.calls < diagnosis->calls)
+        perf_put_number_(out, "; calls that were counted: ",
+                         PERF_CAST_(double, diagnosis->counted.calls), 0);
+    if (diagnosis->counted.scaled) {
+        perf_put_number_(out, "; scaled up, as others had the counters: ",
+                         PERF_CAST_(double, diagnosis->counted.scaled), 0);
+        perf_put_(out, " calls");
     }
-    perf_put_char_(o, '\n');
+    perf_put_char_(out, '\n');
 }
 
 /* "cpu (of step, 100 calls)", for the table and the line of the GPU. */
-PERF_COLD_FN_ void perf_put_answer_(perf_out_ *o, perf_status status, const perf_diagnosis *d)
+PERF_COLD_FN_ void perf_put_answer_(perf_out_ *out, perf_status status,
+                                    const perf_diagnosis *diagnosis)
 {
-    perf_put_(o, perf_diagnosis_text(d->bound));
+    perf_put_(out, perf_diagnosis_text(diagnosis->bound));
     if (status != PERF_OK) {
-        perf_put_(o, " (no scope was called 8 times)");
+        perf_put_(out, " (no scope was called 8 times)");
         return;
     }
-    perf_put_(o, " (of ");
-    (void)perf_put_cut_(o, d->unit, 60);
-    perf_put_(o, ", ");
-    perf_put_u64_(o, d->calls);
-    perf_put_(o, " calls");
-    perf_put_because_(o, d);
-    perf_put_char_(o, ')');
+    perf_put_(out, " (of ");
+    (void)perf_put_cut_(out, diagnosis->unit, 60);
+    perf_put_(out, ", ");
+    perf_put_u64_(out, diagnosis->calls);
+    perf_put_(out, " calls");
+    perf_put_because_(out, diagnosis);
+    perf_put_char_(out, ')');
 }
 
 /* A text that may be NULL. */
@@ -636,23 +647,23 @@ PERF_COLD_FN_ void perf_put_json_text_(perf_writer_ *json, const char *key, cons
 }
 
 /* Nothing where nothing was counted. */
-PERF_COLD_FN_ void perf_put_counts_json_(perf_writer_ *json, const perf_counted *c)
+PERF_COLD_FN_ void perf_put_counts_json_(perf_writer_ *json, const perf_counted *counted)
 {
     int i;
 
-    if (!c->calls)
+    if (!counted->calls)
         return;
     perf_member_open_(json, "counted", '{');
-    perf_member_whole_(json, "calls", c->calls);
-    perf_member_whole_(json, "scaled", c->scaled);
-    perf_member_fixed_(json, "ipc", c->ipc, 6);
+    perf_member_whole_(json, "calls", counted->calls);
+    perf_member_whole_(json, "scaled", counted->scaled);
+    perf_member_fixed_(json, "ipc", counted->ipc, 6);
     for (i = 0; i < PERF_LOST_; i++) {
         perf_member_open_(json, perf_diagnosis_text(PERF_CAST_(perf_bound_by,
                                                                PERF_BY_CACHE_MISSES + i)), '{');
-        perf_member_fixed_(json, "share", c->lost[i].share, 6);
-        perf_member_fixed_(json, "per_1000", c->lost[i].per_1000, 6);
-        perf_member_fixed_(json, "ipc", c->lost[i].ipc, 6);
-        perf_put_json_text_(json, "in", c->lost[i].scope);
+        perf_member_fixed_(json, "share", counted->lost[i].share, 6);
+        perf_member_fixed_(json, "per_1000", counted->lost[i].per_1000, 6);
+        perf_member_fixed_(json, "ipc", counted->lost[i].ipc, 6);
+        perf_put_json_text_(json, "in", counted->lost[i].scope);
         perf_member_close_(json, '}');
     }
     perf_member_close_(json, '}');
@@ -672,136 +683,136 @@ PERF_COLD_FN_ void perf_put_json_last_(perf_writer_ *json, const perf_summary *t
     perf_member_close_(json, '}');
 }
 
-PERF_COLD_FN_ void perf_put_diagnosis_json_(perf_out_ *o, const perf_diagnosis *d)
+PERF_COLD_FN_ void perf_put_diagnosis_json_(perf_out_ *out, const perf_diagnosis *diagnosis)
 {
     perf_writer_ json = {PERF_NULL_, 0, 0};
     int          i;
 
-    json.out = o;
+    json.out = out;
     perf_member_open_(&json, PERF_NULL_, '{');
-    perf_member_text_(&json, "bound", perf_diagnosis_text(d->bound));
-    perf_put_json_text_(&json, "unit", d->unit);
-    perf_member_whole_(&json, "calls", d->calls);
-    perf_member_fixed_(&json, "mean_ns", d->mean_ns, 3);
-    perf_put_json_last_(&json, &d->time);
+    perf_member_text_(&json, "bound", perf_diagnosis_text(diagnosis->bound));
+    perf_put_json_text_(&json, "unit", diagnosis->unit);
+    perf_member_whole_(&json, "calls", diagnosis->calls);
+    perf_member_fixed_(&json, "mean_ns", diagnosis->mean_ns, 3);
+    perf_put_json_last_(&json, &diagnosis->time);
     perf_member_open_(&json, "share", '{');
-    for (i = 0; i < PERF_BY_ALL_ && (i < PERF_BY_CACHE_MISSES || d->counted.calls); i++)
-        perf_member_fixed_(&json, perf_diagnosis_text(PERF_CAST_(perf_bound_by, i)), d->share[i],
-                           6);
+    for (i = 0; i < PERF_BY_ALL_ && (i < PERF_BY_CACHE_MISSES || diagnosis->counted.calls); i++)
+        perf_member_fixed_(&json, perf_diagnosis_text(PERF_CAST_(perf_bound_by, i)),
+                           diagnosis->share[i], 6);
     perf_member_close_(&json, '}');
-    perf_put_json_text_(&json, "where", d->where);
-    perf_member_fixed_(&json, "where_share", d->where_share, 6);
-    perf_member_fixed_(&json, "where_ns", d->where_ns, 3);
-    perf_member_fixed_(&json, "where_calls", d->where_calls, 3);
-    perf_member_fixed_(&json, "best", d->best, 3);
-    perf_member_fixed_(&json, "best_run", d->best_run, 3);
-    perf_member_fixed_(&json, "overlapped", d->overlapped, 3);
-    perf_put_json_text_(&json, "advice", d->advice);
-    perf_put_json_text_(&json, "verify", d->verify);
-    perf_put_counts_json_(&json, &d->counted);
+    perf_put_json_text_(&json, "where", diagnosis->where);
+    perf_member_fixed_(&json, "where_share", diagnosis->where_share, 6);
+    perf_member_fixed_(&json, "where_ns", diagnosis->where_ns, 3);
+    perf_member_fixed_(&json, "where_calls", diagnosis->where_calls, 3);
+    perf_member_fixed_(&json, "best", diagnosis->best, 3);
+    perf_member_fixed_(&json, "best_run", diagnosis->best_run, 3);
+    perf_member_fixed_(&json, "overlapped", diagnosis->overlapped, 3);
+    perf_put_json_text_(&json, "advice", diagnosis->advice);
+    perf_put_json_text_(&json, "verify", diagnosis->verify);
+    perf_put_counts_json_(&json, &diagnosis->counted);
     perf_put_json_threads_(&json, perf_registry_get_());
     perf_member_close_(&json, '}');
 }
 
 /* "baseline: step, 100 calls: mean 10.0 ms; the last 99 without a first: mean 10.0 ms, ..." */
-PERF_COLD_FN_ void perf_put_unit_(perf_out_ *o, const perf_diagnosis *d)
+PERF_COLD_FN_ void perf_put_unit_(perf_out_ *out, const perf_diagnosis *diagnosis)
 {
-    perf_put_(o, "baseline: ");
-    (void)perf_put_cut_(o, d->unit, 60);
-    perf_put_(o, ", ");
-    perf_put_u64_(o, d->calls);
-    perf_put_(o, " calls: mean ");
-    perf_put_ns_(o, d->mean_ns);
-    if (d->time.count) {
-        perf_put_(o, "; the last ");
-        perf_put_u64_(o, d->time.count);
-        perf_put_(o, " without a first: mean ");
-        perf_put_ns_(o, d->time.mean);
-        perf_put_(o, ", std ");
-        perf_put_ns_(o, d->time.std);
-        perf_put_(o, ", p50 ");
-        perf_put_ns_(o, d->time.p50);
-        perf_put_(o, ", p95 ");
-        perf_put_ns_(o, d->time.p95);
+    perf_put_(out, "baseline: ");
+    (void)perf_put_cut_(out, diagnosis->unit, 60);
+    perf_put_(out, ", ");
+    perf_put_u64_(out, diagnosis->calls);
+    perf_put_(out, " calls: mean ");
+    perf_put_ns_(out, diagnosis->mean_ns);
+    if (diagnosis->time.count) {
+        perf_put_(out, "; the last ");
+        perf_put_u64_(out, diagnosis->time.count);
+        perf_put_(out, " without a first: mean ");
+        perf_put_ns_(out, diagnosis->time.mean);
+        perf_put_(out, ", std ");
+        perf_put_ns_(out, diagnosis->time.std);
+        perf_put_(out, ", p50 ");
+        perf_put_ns_(out, diagnosis->time.p50);
+        perf_put_(out, ", p95 ");
+        perf_put_ns_(out, diagnosis->time.p95);
     }
-    perf_put_char_(o, '\n');
+    perf_put_char_(out, '\n');
 }
 
 /* "bound by: cpu; at least: cpu 80 %, off the processor for no recorded reason 3 %" */
-PERF_COLD_FN_ void perf_put_shares_(perf_out_ *o, const perf_diagnosis *d)
+PERF_COLD_FN_ void perf_put_shares_(perf_out_ *out, const perf_diagnosis *diagnosis)
 {
     int i, some = 0;
 
-    perf_put_(o, "bound by: ");
-    perf_put_(o, perf_diagnosis_text(d->bound));
-    perf_put_(o, "; at least:");
+    perf_put_(out, "bound by: ");
+    perf_put_(out, perf_diagnosis_text(diagnosis->bound));
+    perf_put_(out, "; at least:");
     for (i = PERF_BY_DATA; i <= PERF_BY_LAUNCHES; i++) {
-        if (d->share[i] < 0.005)
+        if (diagnosis->share[i] < 0.005)
             continue;
-        perf_put_(o, some++ ? ", " : " ");
-        perf_put_(o, perf_diagnosis_text(PERF_CAST_(perf_bound_by, i)));
-        perf_put_number_(o, " ", d->share[i] * 100, 0);
-        perf_put_(o, " %");
+        perf_put_(out, some++ ? ", " : " ");
+        perf_put_(out, perf_diagnosis_text(PERF_CAST_(perf_bound_by, i)));
+        perf_put_number_(out, " ", diagnosis->share[i] * 100, 0);
+        perf_put_(out, " %");
     }
-    perf_put_number_(o, some ? ", off the processor for no recorded reason "
-                             : " off the processor for no recorded reason ",
-                     d->share[PERF_BY_UNKNOWN] * 100, 0);
-    perf_put_(o, " %\n");
+    perf_put_number_(out, some ? ", off the processor for no recorded reason "
+                               : " off the processor for no recorded reason ",
+                     diagnosis->share[PERF_BY_UNKNOWN] * 100, 0);
+    perf_put_(out, " %\n");
 }
 
 /* Where it is, what to try, and how to verify. */
-PERF_COLD_FN_ void perf_put_advice_(perf_out_ *o, const perf_diagnosis *d)
+PERF_COLD_FN_ void perf_put_advice_(perf_out_ *out, const perf_diagnosis *diagnosis)
 {
-    perf_put_(o, "where: ");
-    perf_put_(o, d->where);
-    perf_put_number_(o, ": ", d->where_share * 100, 0);
-    perf_put_(o, " % of a ");
-    (void)perf_put_cut_(o, d->unit, 60);
-    perf_put_(o, ", ");
-    perf_put_ns_(o, d->where_ns);
-    perf_put_number_(o, " in ", d->where_calls, 1);
-    perf_put_(o, " calls\ntry: ");
-    perf_put_(o, d->advice);
-    if (d->bound != PERF_BY_UNKNOWN) {
-        perf_put_number_(o, "; at best ", d->best, 2);
-        perf_put_number_(o, " times as fast if it vanished (", d->best_run, 2);
-        perf_put_number_(o, " the threads' whole time), ", d->overlapped, 2);
-        perf_put_(o, " if it ran beside the rest");
+    perf_put_(out, "where: ");
+    perf_put_(out, diagnosis->where);
+    perf_put_number_(out, ": ", diagnosis->where_share * 100, 0);
+    perf_put_(out, " % of a ");
+    (void)perf_put_cut_(out, diagnosis->unit, 60);
+    perf_put_(out, ", ");
+    perf_put_ns_(out, diagnosis->where_ns);
+    perf_put_number_(out, " in ", diagnosis->where_calls, 1);
+    perf_put_(out, " calls\ntry: ");
+    perf_put_(out, diagnosis->advice);
+    if (diagnosis->bound != PERF_BY_UNKNOWN) {
+        perf_put_number_(out, "; at best ", diagnosis->best, 2);
+        perf_put_number_(out, " times as fast if it vanished (", diagnosis->best_run, 2);
+        perf_put_number_(out, " the threads' whole time), ", diagnosis->overlapped, 2);
+        perf_put_(out, " if it ran beside the rest");
     }
-    perf_put_(o, "\nverify: ");
-    perf_put_(o, d->verify);
-    perf_put_char_(o, '\n');
+    perf_put_(out, "\nverify: ");
+    perf_put_(out, diagnosis->verify);
+    perf_put_char_(out, '\n');
 }
 
 /* The five lines, one JSON object, or the answer alone: PERF_DIAGNOSIS_ in perf_bound.h. */
-PERF_COLD_FN_ void perf_put_diagnosis_(perf_out_ *o, int form)
+PERF_COLD_FN_ void perf_put_diagnosis_(perf_out_ *out, int form)
 {
-    perf_diagnosis d = PERF_ZERO;
-    perf_status    status = perf_diagnose(&d);
+    perf_diagnosis diagnosis = PERF_ZERO;
+    perf_status    status = perf_diagnose(&diagnosis);
 
     if (form == PERF_DIAGNOSIS_ANSWER_) {
-        perf_put_answer_(o, status, &d);
+        perf_put_answer_(out, status, &diagnosis);
     } else if (form == PERF_DIAGNOSIS_JSON_) {
-        perf_put_diagnosis_json_(o, &d);
+        perf_put_diagnosis_json_(out, &diagnosis);
     } else if (status != PERF_OK) {
-        perf_put_(o, "diagnosis: no scope was called 8 times: give one step a PERF_SCOPE\n");
+        perf_put_(out, "diagnosis: no scope was called 8 times: give one step a PERF_SCOPE\n");
     } else {
-        perf_put_unit_(o, &d);
-        perf_put_shares_(o, &d);
-        perf_put_counts_line_(o, &d);
-        perf_put_advice_(o, &d);
-        perf_put_threads_(o, perf_registry_get_());
+        perf_put_unit_(out, &diagnosis);
+        perf_put_shares_(out, &diagnosis);
+        perf_put_counts_line_(out, &diagnosis);
+        perf_put_advice_(out, &diagnosis);
+        perf_put_threads_(out, perf_registry_get_());
     }
 }
 
 #if PERF_DIAGNOSIS && !PERF_DISABLE && defined(__GNUC__)
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_diagnosis_at_start_(void)
 {
-    perf_registry_ *r = perf_registry_get_();
+    perf_registry_ *reg = perf_registry_get_();
 
-    if (r) {
+    if (reg) {
         perf_image_pin_();                      /* any image may write the report                 */
-        PERF_REL_(&r->put_diagnosis, &perf_put_diagnosis_);
+        PERF_REL_(&reg->put_diagnosis, &perf_put_diagnosis_);
     }
 }
 #endif

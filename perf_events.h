@@ -28,112 +28,114 @@ typedef struct perf_events_ {
     uint32_t    *value;         /* which remark belongs to which event, see perf_events_link_;    */
 } perf_events_;                 /* NULL: none to any                                              */
 
-PERF_COLD_DECL_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t,
-                                       uint64_t head, uint64_t n);
-PERF_COLD_DECL_ void perf_events_link_(perf_events_ *e, perf_registry_ *r);
+PERF_COLD_DECL_ void perf_events_read_(perf_events_ *events, perf_registry_ *reg,
+                                       perf_recorder_ *rec, uint64_t head, uint64_t n);
+PERF_COLD_DECL_ void perf_events_link_(perf_events_ *events, perf_registry_ *reg);
 
 /* Hands a copy of the events of every thread there is or was to `use`; 0 without memory. */
-PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const perf_events_ *),
+PERF_COLD_FN_ int perf_events_each_(perf_registry_ *reg, void (*use)(void *, const perf_events_ *),
                                     void *with)
 {
     const uint64_t  each = sizeof(perf_event_) + sizeof(uint32_t);
-    perf_recorder_ *t;
-    char           *at, *end, name[sizeof t->name];
+    perf_recorder_ *rec;
+    char           *at, *end, name[sizeof rec->name];
     void           *copy;
-    uint64_t        head, n, room = r->ring_events * sizeof(perf_event_);
+    uint64_t        head, n, room = reg->ring_events * sizeof(perf_event_);
     int             whole = 1;
 
-    if (!perf_lock_(r))
+    if (!perf_lock_(reg))
         return 0;
-    r->reading++;                               /* a reset keeps off `retired`                    */
-    perf_unlock_(&r->lock);
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        perf_events_ e = {PERF_NULL_, 0, t->thread, t->number, name, PERF_NULL_};
-        (void)perf_lock_(r);                    /* we had it above: this thread is not inside     */
-        PERF_LIBC_(memcpy)(name, t->name, sizeof name);
-        head = PERF_ACQ_(&t->ring_head);
-        if (t == PERF_SELF_)                    /* in a handler, which may end the program: what  */
-            head = t->ring_next;                /* it has left to the writer that it interrupts   */
-        n = head - PERF_GET_(&t->ring_lost);
+    reg->reading++;                             /* a reset keeps off `retired`                    */
+    perf_unlock_(&reg->lock);
+    for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
+        perf_events_ events = {PERF_NULL_, 0, rec->thread, rec->number, name, PERF_NULL_};
+        (void)perf_lock_(reg);                  /* we had it above: this thread is not inside     */
+        PERF_LIBC_(memcpy)(name, rec->name, sizeof name);
+        head = PERF_ACQ_(&rec->ring_head);
+        if (rec == PERF_SELF_)                  /* in a handler, which may end the program: what  */
+            head = rec->ring_next;              /* it has left to the writer that it interrupts   */
+        n = head - PERF_GET_(&rec->ring_lost);
         if (n > room)
             n = room;
-        if (!PERF_ACQ_(&t->ring) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+        if (!PERF_ACQ_(&rec->ring) || (PERF_GET_(&rec->request) & PERF_ASK_RESET_))
             n = 0;
         copy = PERF_NULL_;
         if (n)
-            copy = PERF_MALLOC(PERF_CAST_(size_t, n / sizeof *e.event * each));
+            copy = PERF_MALLOC(PERF_CAST_(size_t, n / sizeof *events.event * each));
         if (copy) {
-            e.event = PERF_PTR_(perf_event_ *, copy);
-            e.value = PERF_PTR_(uint32_t *, e.event + n / sizeof *e.event);
-            perf_events_read_(&e, r, t, head, n);
+            events.event = PERF_PTR_(perf_event_ *, copy);
+            events.value = PERF_PTR_(uint32_t *, events.event + n / sizeof *events.event);
+            perf_events_read_(&events, reg, rec, head, n);
         }
-        perf_unlock_(&r->lock);
-        use(with, &e);
+        perf_unlock_(&reg->lock);
+        use(with, &events);
         whole &= copy || !n;
         PERF_FREE(copy);
     }
-    (void)perf_lock_(r);
-    at = r->retired;
-    end = at ? at + r->retired_bytes : at;
-    perf_unlock_(&r->lock);
+    (void)perf_lock_(reg);
+    at = reg->retired;
+    end = at ? at + reg->retired_bytes : at;
+    perf_unlock_(&reg->lock);
     while (at != end) {
         perf_retired_ *old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, at));
-        perf_events_   e = {PERF_PTR_(perf_event_ *, old + 1), old->count, old->thread,
+        perf_events_   events = {PERF_PTR_(perf_event_ *, old + 1), old->count, old->thread,
                             old->number, old->name, PERF_NULL_};
-        at = PERF_PTR_(char *, e.event + e.count);
-        copy = PERF_MALLOC(PERF_CAST_(size_t, e.count) * sizeof *e.value + 1);
-        e.value = PERF_PTR_(uint32_t *, copy);
-        perf_events_link_(&e, r);
-        use(with, &e);
+        at = PERF_PTR_(char *, events.event + events.count);
+        copy = PERF_MALLOC(PERF_CAST_(size_t, events.count) * sizeof *events.value + 1);
+        events.value = PERF_PTR_(uint32_t *, copy);
+        perf_events_link_(&events, reg);
+        use(with, &events);
         PERF_FREE(copy);
     }
-    (void)perf_lock_(r);
-    r->reading--;
-    perf_unlock_(&r->lock);
+    (void)perf_lock_(reg);
+    reg->reading--;
+    perf_unlock_(&reg->lock);
     return whole;
 }
 
 /* Wipes in a copy of n bytes before `head` what the interrupted writer has not written yet. */
-PERF_COLD_FN_ void perf_events_hole_(perf_events_ *e, const perf_recorder_ *t, uint64_t head,
+PERF_COLD_FN_ void perf_events_hole_(perf_events_ *events, const perf_recorder_ *rec, uint64_t head,
                                      uint64_t n)
 {
-    uint64_t at = t->ring_head;
+    uint64_t at = rec->ring_head;
 
     do {
         if (at < head && head - at <= n)
-            PERF_LIBC_(memset)(&e->event[(head - at) / sizeof *e->event - 1], 0, sizeof *e->event);
-        at += sizeof *e->event;
-    } while (at < t->ring_wide && at < head);
+            PERF_LIBC_(memset)(&events->event[(head - at) / sizeof *events->event - 1], 0,
+                               sizeof *events->event);
+        at += sizeof *events->event;
+    } while (at < rec->ring_wide && at < head);
 }
 
-/* Copies n bytes of the ring before `head`, at most all, into e->event, less what was overwritten
- * meanwhile, and less what began after `head`: e->event then lies behind it.  e->value: room for a
- * number for each entry.                                                                         */
-PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t,
+/* Copies n bytes of the ring before `head`, at most all, into events->event, less what was
+ * overwritten meanwhile, and less what began after `head`: events->event then lies behind it.
+ * events->value: room for a number for each entry.                                               */
+PERF_HOT_FN_ void perf_events_read_(perf_events_ *events, perf_registry_ *reg, perf_recorder_ *rec,
                                     uint64_t head, uint64_t n)
 {
-    uint64_t i, now, room = r->ring_events * sizeof(perf_event_);
+    uint64_t i, now, room = reg->ring_events * sizeof(perf_event_);
 
     for (i = 0; i < n; i += sizeof(perf_event_)) {
-        perf_event_ *from = &t->ring[((head - sizeof *from - i) & (room - 1)) / sizeof *from];
-        e->event[i / sizeof *from].start = PERF_ACQ_(&from->start);
-        e->event[i / sizeof *from].what = PERF_ACQ_(&from->what);
+        perf_event_ *from = &rec->ring[((head - sizeof *from - i) & (room - 1)) / sizeof *from];
+        events->event[i / sizeof *from].start = PERF_ACQ_(&from->start);
+        events->event[i / sizeof *from].what = PERF_ACQ_(&from->what);
     }
-    if (t == PERF_SELF_ && t->ring_head != t->ring_next)
-        perf_events_hole_(e, t, head, n);
-    now = PERF_GET_(&t->ring_next);             /* with what is being written now; ARM reorders   */
-    if (t != PERF_SELF_ && now != head)
+    if (rec == PERF_SELF_ && rec->ring_head != rec->ring_next)
+        perf_events_hole_(events, rec, head, n);
+    now = PERF_GET_(&rec->ring_next);           /* with what is being written now; ARM reorders   */
+    if (rec != PERF_SELF_ && now != head)
         now += 9 * sizeof(perf_event_);         /* a call's stores                                */
     if (now - head > room)
         n = 0;
     else if (n > room - (now - head))
         n = room - (now - head);
-    e->count = n / sizeof(perf_event_);
-    while (e->count && PERF_EVENT_PART_(e->event[0].what)) {    /* its first part is not there yet*/
-        e->event++;
-        e->count--;
+    events->count = n / sizeof(perf_event_);
+    /* parts whose first one is not there */
+    while (events->count && PERF_EVENT_PART_(events->event[0].what)) {
+        events->event++;
+        events->count--;
     }
-    perf_events_link_(e, r);
+    perf_events_link_(events, reg);
 }
 
 /* Decodes entry *i, and moves *i past it and the entries it needs.  0: not a whole one. */
@@ -141,44 +143,44 @@ typedef struct perf_zone_ {
     uint64_t start, length, extra;      /* extra: value of a counter, id of a span                */
     uint32_t name, kind, depth;
     int      slice;                     /* 1: it nests                                            */
-    uint32_t value;                     /* e->value of it, 0: none                                */
+    uint32_t value;                     /* events->value of it; 0: none                          */
     uint64_t remarks;                   /* index of its number or text; *i is behind it           */
 } perf_zone_;
 
-PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r,
-                                  perf_zone_ *z)
+PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *events, uint64_t *i, perf_registry_ *reg,
+                                  perf_zone_ *zone)
 {
-    uint64_t at = (*i)++, what = e->event[at].what;
+    uint64_t at = (*i)++, what = events->event[at].what;
 
-    z->name = PERF_CAST_(uint32_t, what >> 32 & 0xffffff);
-    z->depth = PERF_CAST_(uint32_t, what >> 56);
-    z->start = e->event[at].start;
-    z->length = what & UINT32_MAX;
-    z->extra = 0;
-    z->value = 0;
-    if (!z->name || z->name >= PERF_ACQ_(&r->count))
+    zone->name = PERF_CAST_(uint32_t, what >> 32 & 0xffffff);
+    zone->depth = PERF_CAST_(uint32_t, what >> 56);
+    zone->start = events->event[at].start;
+    zone->length = what & UINT32_MAX;
+    zone->extra = 0;
+    zone->value = 0;
+    if (!zone->name || zone->name >= PERF_ACQ_(&reg->count))
         return 0;
-    if (e->value)
-        z->value = e->value[at];
-    z->kind = PERF_ACQ_(&r->names)[z->name]->kind;
-    z->slice = z->kind < PERF_KIND_ASYNC_ || z->kind >= PERF_KIND_SYNC_;
-    if (z->length == UINT32_MAX) {              /* the entry before has it                        */
-        if (at + 1 >= e->count || e->event[at + 1].what)
+    if (events->value)
+        zone->value = events->value[at];
+    zone->kind = PERF_ACQ_(&reg->names)[zone->name]->kind;
+    zone->slice = zone->kind < PERF_KIND_ASYNC_ || zone->kind >= PERF_KIND_SYNC_;
+    if (zone->length == UINT32_MAX) {           /* the entry before has it                        */
+        if (at + 1 >= events->count || events->event[at + 1].what)
             return 0;                           /* its first half has been overwritten            */
         *i = at + 2;
-        z->length = e->event[at + 1].start;
+        zone->length = events->event[at + 1].start;
     }
-    if (*i == at + 2 && z->kind == PERF_KIND_ASYNC_) {
-        if (at + 2 >= e->count || e->event[at + 2].what)
+    if (*i == at + 2 && zone->kind == PERF_KIND_ASYNC_) {
+        if (at + 2 >= events->count || events->event[at + 2].what)
             return 0;
-        z->extra = e->event[at + 2].start;
+        zone->extra = events->event[at + 2].start;
         *i = at + 3;
-    } else if (*i == at + 2 && z->kind == PERF_KIND_COUNT_) {
-        z->extra = z->length;
-        z->length = 0;
+    } else if (*i == at + 2 && zone->kind == PERF_KIND_COUNT_) {
+        zone->extra = zone->length;
+        zone->length = 0;
     }
-    for (z->remarks = *i; *i < e->count && e->event[*i].what; ++*i)
-        if (!PERF_EVENT_PART_(e->event[*i].what))
+    for (zone->remarks = *i; *i < events->count && events->event[*i].what; ++*i)
+        if (!PERF_EVENT_PART_(events->event[*i].what))
             break;
     return 1;
 }
@@ -186,47 +188,48 @@ PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_regis
 /* Links remarks (numbers and texts) to the scope that they stand in: value[scope] is its first
  * remark, value[remark] the next, 0 the end; value[instant] = 1: linked.  An instant is not linked
  * if its scope is no longer in the ring, has a newer remark of that name, or 16 already.
- * e->value, NULL if none is linked, has room for a number for each entry.  Hot, or its callers
+ * events->value, NULL if none is linked, has room for a number for each entry.  Hot, or its callers
  * would be cold.                                                                                 */
 #define PERF_REMARKS_MOST_ 16u
-PERF_HOT_FN_ void perf_events_link_(perf_events_ *e, perf_registry_ *r)
+PERF_HOT_FN_ void perf_events_link_(perf_events_ *events, perf_registry_ *reg)
 {
     uint64_t   i, at, from[256];        /* by depth: begin of the latest scope, ...               */
     uint32_t   scope[256], *first;      /* ... and its entry                                      */
-    uint32_t   other, linked, *room = e->value;
-    perf_zone_ z;
+    uint32_t   other, linked, *room = events->value;
+    perf_zone_ zone;
 
-    for (i = 0; i < e->count && (!e->event[i].what || !PERF_EVENT_PART_(e->event[i].what)); i++) {
+    for (i = 0; i < events->count &&
+         (!events->event[i].what || !PERF_EVENT_PART_(events->event[i].what)); i++) {
     }
-    e->value = PERF_NULL_;
-    if (i == e->count || !room)
+    events->value = PERF_NULL_;
+    if (i == events->count || !room)
         return;
-    e->value = room;
-    PERF_LIBC_(memset)(room, 0, PERF_CAST_(size_t, e->count) * sizeof *room);
+    events->value = room;
+    PERF_LIBC_(memset)(room, 0, PERF_CAST_(size_t, events->count) * sizeof *room);
     PERF_LIBC_(memset)(scope, 255, sizeof scope);
-    for (i = at = 0; i < e->count; at = i) {
-        if (!perf_zone_at_(e, &i, r, &z))
+    for (i = at = 0; i < events->count; at = i) {
+        if (!perf_zone_at_(events, &i, reg, &zone))
             continue;
-        if (z.slice) {
-            from[z.depth] = z.start;
-            scope[z.depth] = PERF_CAST_(uint32_t, at);
+        if (zone.slice) {
+            from[zone.depth] = zone.start;
+            scope[zone.depth] = PERF_CAST_(uint32_t, at);
             continue;
         }
-        if (z.kind != PERF_KIND_INSTANT_ || z.remarks >= i || !z.depth)
+        if (zone.kind != PERF_KIND_INSTANT_ || zone.remarks >= i || !zone.depth)
             continue;
-        if (scope[z.depth] >= at || z.start < from[z.depth])
+        if (scope[zone.depth] >= at || zone.start < from[zone.depth])
             continue;                           /* its scope is not here                          */
-        first = &room[scope[z.depth]];
+        first = &room[scope[zone.depth]];
         linked = 0;
         for (other = *first; other; other = room[other]) {
-            if (e->event[other].what == e->event[z.remarks].what)
+            if (events->event[other].what == events->event[zone.remarks].what)
                 break;                          /* a newer one of that name                       */
             linked++;
         }
         if (other || linked >= PERF_REMARKS_MOST_)
             continue;
-        room[z.remarks] = *first;
-        *first = PERF_CAST_(uint32_t, z.remarks);
+        room[zone.remarks] = *first;
+        *first = PERF_CAST_(uint32_t, zone.remarks);
         room[at] = 1;
     }
 }
@@ -239,24 +242,24 @@ typedef struct perf_seen_ {     /* the number or the text of an instant         
 
 /* Reads the number or text at index *at, and moves *at to the next one of that scope, 0: the end.
  * 0: there is none.                                                                              */
-PERF_COLD_FN_ int perf_remark_next_(const perf_events_ *events, uint64_t *at, perf_seen_ *m)
+PERF_COLD_FN_ int perf_remark_next_(const perf_events_ *events, uint64_t *at, perf_seen_ *seen)
 {
-    const perf_event_ *e = events->event + *at;
+    const perf_event_ *event = events->event + *at;
     uint64_t           left = events->count - *at;
     uint32_t           n = 0;
 
-    if (!*at || !left || !e->what || !PERF_EVENT_PART_(e->what) ||
-        (e->what & 0xff) - 1 > PERF_REMARK_IS_TEXT_ - 1)
+    if (!*at || !left || !event->what || !PERF_EVENT_PART_(event->what) ||
+        (event->what & 0xff) - 1 > PERF_REMARK_IS_TEXT_ - 1)
         return 0;
-    PERF_LIBC_(memset)(m, 0, sizeof *m);
-    m->kind = PERF_CAST_(uint32_t, e->what & 0xff);
-    m->name = PERF_CAST_(uint32_t, e->what >> 8);
-    m->value = perf_from_bits_(e->start);
+    PERF_LIBC_(memset)(seen, 0, sizeof *seen);
+    seen->kind = PERF_CAST_(uint32_t, event->what & 0xff);
+    seen->name = PERF_CAST_(uint32_t, event->what >> 8);
+    seen->value = perf_from_bits_(event->start);
     do
-        PERF_LIBC_(memcpy)(m->text + 8 * n, &e[n].start, 8);
-    while (++n < left && n < 8 && PERF_EVENT_PART_(e[n].what) &&
-           (e[n].what & 0xff) == PERF_REMARK_REST_);
-    m->text[sizeof m->text - 1] = '\0';
+        PERF_LIBC_(memcpy)(seen->text + 8 * n, &event[n].start, 8);
+    while (++n < left && n < 8 && PERF_EVENT_PART_(event[n].what) &&
+           (event[n].what & 0xff) == PERF_REMARK_REST_);
+    seen->text[sizeof seen->text - 1] = '\0';
     *at = events->value ? events->value[*at] : 0;
     return 1;
 }
@@ -269,25 +272,26 @@ typedef struct perf_epoch_ {
     const struct perf_epoch_ *older;            /* for times before `ticks`; NULL: this one       */
 } perf_epoch_;
 
-PERF_COLD_FN_ perf_epoch_ perf_epoch_of_(perf_registry_ *r)
+PERF_COLD_FN_ perf_epoch_ perf_epoch_of_(perf_registry_ *reg)
 {
-    perf_epoch_ e = {r->clock ? r->made.ns : r->made.ticks, r->made.ns, perf_scope_tick_ns_(r),
+    perf_epoch_ epoch = {reg->clock ? reg->made.ns : reg->made.ticks, reg->made.ns,
+                         perf_scope_tick_ns_(reg),
                      PERF_NULL_};
 
-    return e;
+    return epoch;
 }
 
-PERF_FN uint64_t perf_epoch_ns_(const perf_epoch_ *e, uint64_t ticks)
+PERF_FN uint64_t perf_epoch_ns_(const perf_epoch_ *epoch, uint64_t ticks)
 {
-    int64_t since = PERF_CAST_(int64_t, ticks - e->ticks);
+    int64_t since = PERF_CAST_(int64_t, ticks - epoch->ticks);
     double  ns;
 
-    while (since < 0 && e->older) {
-        e = e->older;
-        since = PERF_CAST_(int64_t, ticks - e->ticks);
+    while (since < 0 && epoch->older) {
+        epoch = epoch->older;
+        since = PERF_CAST_(int64_t, ticks - epoch->ticks);
     }
-    ns = PERF_CAST_(double, since) * e->tick_ns;
-    return e->ns + PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ns));
+    ns = PERF_CAST_(double, since) * epoch->tick_ns;
+    return epoch->ns + PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ns));
 }
 
 PERF_END_DECLS

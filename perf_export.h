@@ -294,18 +294,18 @@ PERF_COLD_FN_ int perf_go_blank_(uint32_t code)
 }
 
 /* "copy 4 KiB" as copy_4_KiB; `capital`: as Copy_4_KiB. */
-PERF_COLD_FN_ void perf_put_go_word_(perf_out_ *out, const char *s, int capital)
+PERF_COLD_FN_ void perf_put_go_word_(perf_out_ *out, const char *text, int capital)
 {
     perf_char_ letter;
 
-    for (; *s; s += letter.bytes, capital = 0) {
-        letter = perf_char_of_(s);
+    for (; *text; text += letter.bytes, capital = 0) {
+        letter = perf_char_of_(text);
         if (letter.broken || letter.control || perf_go_blank_(letter.code))
             perf_put_char_(out, '_');
         else if (capital && letter.code >= 'a' && letter.code <= 'z')
-            perf_put_char_(out, PERF_CAST_(char, *s - 'a' + 'A'));
+            perf_put_char_(out, PERF_CAST_(char, *text - 'a' + 'A'));
         else
-            perf_put_n_(out, s, PERF_CAST_(size_t, letter.bytes));
+            perf_put_n_(out, text, PERF_CAST_(size_t, letter.bytes));
     }
 }
 
@@ -397,26 +397,26 @@ PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *saving, const perf_sav
 }
 
 /* The value of a label of OpenMetrics, in quotes. */
-PERF_COLD_FN_ void perf_put_label_(perf_out_ *o, const char *s)
+PERF_COLD_FN_ void perf_put_label_(perf_out_ *out, const char *text)
 {
-    perf_char_ c;
+    perf_char_ ch;
 
-    perf_put_char_(o, '"');
-    for (; *s; s += c.bytes) {
-        c = perf_char_of_(s);
-        if (c.broken) {
-            perf_put_(o, "\xef\xbf\xbd");
-        } else if (c.code == '\n') {
-            perf_put_(o, "\\n");
-        } else if (c.control) {
-            perf_put_char_(o, '?');
+    perf_put_char_(out, '"');
+    for (; *text; text += ch.bytes) {
+        ch = perf_char_of_(text);
+        if (ch.broken) {
+            perf_put_(out, "\xef\xbf\xbd");
+        } else if (ch.code == '\n') {
+            perf_put_(out, "\\n");
+        } else if (ch.control) {
+            perf_put_char_(out, '?');
         } else {
-            if (c.code == '"' || c.code == '\\')
-                perf_put_char_(o, '\\');
-            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+            if (ch.code == '"' || ch.code == '\\')
+                perf_put_char_(out, '\\');
+            perf_put_n_(out, text, PERF_CAST_(size_t, ch.bytes));
         }
     }
-    perf_put_char_(o, '"');
+    perf_put_char_(out, '"');
 }
 
 /* A sample of a series, name{label="text"}, up to where its value comes. */
@@ -574,13 +574,13 @@ typedef struct perf_flame_ {
 
 PERF_COLD_FN_ void perf_folded_name_(perf_file_ *file, const char *name)
 {
-    perf_out_ out = perf_out_open_(file->p, PERF_FILE_RECORD_);
+    perf_out_ out = perf_out_open_(file->at, PERF_FILE_RECORD_);
     char     *end;
 
     perf_put_clean_(&out, name, '_');
-    for (end = file->p + out.len; file->p < end; file->p++)
-        if (*file->p == ';')                    /* it stands between the names of a path          */
-            *file->p = '_';
+    for (end = file->at + out.len; file->at < end; file->at++)
+        if (*file->at == ';')                    /* it stands between the names of a path         */
+            *file->at = '_';
 }
 
 /* The names from the outermost scope to that of a node, "step;read". */
@@ -591,9 +591,9 @@ PERF_COLD_FN_ void perf_folded_path_(perf_flame_ *flame, uint32_t at)
 
     if (node->parent) {
         perf_folded_path_(flame, node->parent);
-        *file->p++ = ';';
+        *file->at++ = ';';
     }
-    if (file->p > file->limit)
+    if (file->at > file->limit)
         perf_file_flush_(file);
     perf_folded_name_(file, PERF_ACQ_(&flame->tree->registry->names)[node->name]->site.name);
 }
@@ -609,9 +609,9 @@ PERF_COLD_FN_ void perf_folded_go_(void *with)
         if (ns < 0.5)
             continue;
         perf_folded_path_(flame, i);
-        *file->p++ = ' ';
-        file->p = perf_digits_(file->p, PERF_CAST_(uint64_t, ns + 0.5));
-        *file->p++ = '\n';
+        *file->at++ = ' ';
+        file->at = perf_digits_(file->at, PERF_CAST_(uint64_t, ns + 0.5));
+        *file->at++ = '\n';
     }
     perf_file_flush_(file);
 }

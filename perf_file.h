@@ -297,35 +297,35 @@ PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
 {
 #if PERF_LP64_UNIX_
     int   was = PERF_ERRNO_;                    /* a scope leaves it as it is                     */
-    void *p = perf_mmap_(PERF_NULL_, bytes, 3, PERF_MAP_PAGES_, -1, 0);
+    void *memory = perf_mmap_(PERF_NULL_, bytes, 3, PERF_MAP_PAGES_, -1, 0);
 
-    if (PERF_PTR_(intptr_t, p) == -1)
-        p = PERF_NULL_;
+    if (PERF_PTR_(intptr_t, memory) == -1)
+        memory = PERF_NULL_;
 #if defined(__linux__)
     else if (wipe_on_fork)
-        (void)perf_madvise_(p, bytes, 18);      /* since 4.14; before, the process id tells       */
+        (void)perf_madvise_(memory, bytes, 18); /* since 4.14; before, the process id tells       */
 #endif
     PERF_ERRNO_ = was;
 #else
-    void *p = PERF_MALLOC(bytes);
-    if (p)
-        PERF_LIBC_(memset)(p, 0, bytes);
+    void *memory = PERF_MALLOC(bytes);
+    if (memory)
+        PERF_LIBC_(memset)(memory, 0, bytes);
 #endif
     (void)wipe_on_fork;
-    return p;
+    return memory;
 }
 
 /* Gives back all that one call of perf_pages_ gave. */
-PERF_COLD_FN_ void perf_pages_free_(void *p, size_t bytes)
+PERF_COLD_FN_ void perf_pages_free_(void *memory, size_t bytes)
 {
 #if PERF_LP64_UNIX_
     int was = PERF_ERRNO_;
 
-    (void)perf_munmap_(p, bytes);
+    (void)perf_munmap_(memory, bytes);
     PERF_ERRNO_ = was;
 #else
     (void)bytes;
-    PERF_FREE(p);
+    PERF_FREE(memory);
 #endif
 }
 
@@ -359,7 +359,7 @@ PERF_FN uint64_t perf_random_(uint64_t *state)
 
 typedef struct perf_file_ {
     FILE    *file;
-    char    *p, *begin, *limit; /* next character; buffer; past limit: flush                      */
+    char    *at, *begin, *limit; /* next character; buffer; past limit: flush                     */
     int      failed;            /* 1: a write has failed, and it stays so                         */
     int      durable;           /* 1: on the disk before it replaces the old one                  */
     int      direct;            /* 1: a device, pipe or /dev/stdout, written in its place         */
@@ -388,14 +388,14 @@ PERF_COLD_FN_ int perf_out_pipe_(FILE *file)
 }
 
 /* All n bytes; 0: failed.  A signal in between ends nothing. */
-PERF_COLD_FN_ int perf_fd_write_all_(int fd, const char *s, size_t n)
+PERF_COLD_FN_ int perf_fd_write_all_(int fd, const char *text, size_t n)
 {
     while (n) {
-        long wrote = perf_fd_write_(fd, s, n);
+        long wrote = perf_fd_write_(fd, text, n);
         if (wrote == 0 || (wrote < 0 && PERF_ERRNO_ != PERF_EINTR_))
             return 0;
         if (wrote > 0) {
-            s += wrote;
+            text += wrote;
             n -= PERF_CAST_(size_t, wrote);
         }
     }
@@ -405,7 +405,7 @@ PERF_COLD_FN_ int perf_fd_write_all_(int fd, const char *s, size_t n)
 
 /* Writes n bytes to the stream; 0: failed.  A C library loses what a signal interrupts on its way
  * into a pipe, so there it is written past the stream's buffer.                                  */
-PERF_COLD_FN_ int perf_out_bytes_(FILE *file, const char *s, size_t n)
+PERF_COLD_FN_ int perf_out_bytes_(FILE *file, const char *text, size_t n)
 {
 #if PERF_LP64_UNIX_
     const int fd = n ? perf_out_pipe_(file) : -1;
@@ -413,18 +413,18 @@ PERF_COLD_FN_ int perf_out_bytes_(FILE *file, const char *s, size_t n)
 
     if (fd >= 0) {
         perf_flockfile_(file);
-        ok = !perf_fflush_(file) && perf_fd_write_all_(fd, s, n);
+        ok = !perf_fflush_(file) && perf_fd_write_all_(fd, text, n);
         perf_funlockfile_(file);
         return ok;
     }
 #endif
-    return perf_fwrite_(s, 1, n, file) == n;
+    return perf_fwrite_(text, 1, n, file) == n;
 }
 
 /* Writes n bytes, flushes, and closes where asked to; 0: failed, errno says why.  So it is, too,
  * when a pipe's reader has left or a limit of the file's size is reached: the signal that comes
  * with it, and would end the host, is taken back.                                                */
-PERF_COLD_FN_ int perf_out_write_(FILE *file, const char *s, size_t n, int closes)
+PERF_COLD_FN_ int perf_out_write_(FILE *file, const char *text, size_t n, int closes)
 {
     int ok;
 #ifdef PERF_SIG_BLOCK_
@@ -435,7 +435,7 @@ PERF_COLD_FN_ int perf_out_write_(FILE *file, const char *s, size_t n, int close
     hold[0] = (1ul << 12 | 1ul << 24) & ~pending[0];
     (void)perf_sigmask_(PERF_SIG_BLOCK_, hold, was);
 #endif
-    ok = perf_out_bytes_(file, s, n);
+    ok = perf_out_bytes_(file, text, n);
     if (closes)
         ok = !perf_fclose_(file) && ok;
     else
@@ -448,65 +448,65 @@ PERF_COLD_FN_ int perf_out_write_(FILE *file, const char *s, size_t n, int close
     return ok;
 }
 
-PERF_COLD_FN_ void perf_file_close_(perf_file_ *f)
+PERF_COLD_FN_ void perf_file_close_(perf_file_ *file)
 {
-    f->failed |= f->file && !perf_out_write_(f->file, "", 0, 1);
-    f->file = PERF_NULL_;
+    file->failed |= file->file && !perf_out_write_(file->file, "", 0, 1);
+    file->file = PERF_NULL_;
 }
 
-/* Writes out the buffer: for those who write at p themselves, when they are past limit. */
-PERF_COLD_FN_ void perf_file_flush_(perf_file_ *f)
+/* Writes out the buffer: for those who write at `at` themselves, when they are past limit. */
+PERF_COLD_FN_ void perf_file_flush_(perf_file_ *file)
 {
-    size_t n = PERF_CAST_(size_t, f->p - f->begin);
+    size_t n = PERF_CAST_(size_t, file->at - file->begin);
 
-    f->failed |= n && !perf_out_write_(f->file, f->begin, n, 0);
-    f->written += n;
-    f->p = f->begin;
+    file->failed |= n && !perf_out_write_(file->file, file->begin, n, 0);
+    file->written += n;
+    file->at = file->begin;
 }
 
-PERF_FN void perf_file_put_(perf_file_ *f, const char *s)
+PERF_FN void perf_file_put_(perf_file_ *file, const char *text)
 {
-    size_t n = PERF_LIBC_(strlen)(s);
+    size_t n = PERF_LIBC_(strlen)(text);
 
-    PERF_LIBC_(memcpy)(f->p, s, n);
-    f->p += n;
-    if (f->p > f->limit)
-        perf_file_flush_(f);
+    PERF_LIBC_(memcpy)(file->at, text, n);
+    file->at += n;
+    if (file->at > file->limit)
+        perf_file_flush_(file);
 }
 
 /* A text to be appended to the file, at most 3 * PERF_FILE_RECORD_ bytes; then perf_file_wrote_. */
-PERF_FN perf_out_ perf_file_out_(const perf_file_ *f)
+PERF_FN perf_out_ perf_file_out_(const perf_file_ *file)
 {
-    return perf_out_open_(f->p, 3 * PERF_FILE_RECORD_);
+    return perf_out_open_(file->at, 3 * PERF_FILE_RECORD_);
 }
 
-PERF_FN void perf_file_wrote_(perf_file_ *f, const perf_out_ *o)
+PERF_FN void perf_file_wrote_(perf_file_ *file, const perf_out_ *out)
 {
-    f->p += o->len;
-    if (f->p > f->limit)
-        perf_file_flush_(f);
+    file->at += out->len;
+    if (file->at > file->limit)
+        perf_file_flush_(file);
 }
 
 /* A text as a JSON string. */
-PERF_COLD_FN_ void perf_file_json_(perf_file_ *f, const char *text)
+PERF_COLD_FN_ void perf_file_json_(perf_file_ *file, const char *text)
 {
-    perf_out_ o = perf_file_out_(f);
+    perf_out_ out = perf_file_out_(file);
 
-    perf_put_json_(&o, text);
-    perf_file_wrote_(f, &o);
+    perf_put_json_(&out, text);
+    perf_file_wrote_(file, &out);
 }
 
-PERF_FN void perf_file_putf_(perf_file_ *f, const char *format, ...)
+PERF_FN void perf_file_putf_(perf_file_ *file, const char *format, ...)
     PERF_ATTR_((__format__(__printf__, 2, 3)));
-PERF_FN void perf_file_putf_(perf_file_ *f, const char *format, ...)
+PERF_FN void perf_file_putf_(perf_file_ *file, const char *format, ...)
 {
-    perf_out_ o = perf_file_out_(f);
-    va_list   a;
+    perf_out_ out = perf_file_out_(file);
+    va_list   args;
 
-    va_start(a, format);
-    perf_putv_(&o, format, &a);
-    va_end(a);
-    perf_file_wrote_(f, &o);
+    va_start(args, format);
+    perf_putv_(&out, format, &args);
+    va_end(args);
+    perf_file_wrote_(file, &out);
 }
 
 enum { PERF_FILE_NONE_, PERF_FILE_REGULAR_, PERF_FILE_DIRECT_ };
@@ -516,29 +516,29 @@ enum { PERF_FILE_NONE_, PERF_FILE_REGULAR_, PERF_FILE_DIRECT_ };
 PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
 {
 #if PERF_POSIX_FILES_
-    struct perf_inode_ s;
-    char              c;
+    struct perf_inode_ inode;
+    char              ch;
     int               linked, special;
 
     *mode = 0;
-    PERF_LIBC_(memset)(&s, 0, sizeof s);
-    if (perf_stat_(path, &s))
+    PERF_LIBC_(memset)(&inode, 0, sizeof inode);
+    if (perf_stat_(path, &inode))
         return PERF_FILE_NONE_;
-    linked = perf_readlink_(path, &c, 1) >= 0;
+    linked = perf_readlink_(path, &ch, 1) >= 0;
     special = !PERF_LIBC_(strncmp)(path, "/proc/", 6) ||
               (!PERF_LIBC_(strncmp)(path, "/dev/", 5) && PERF_LIBC_(strncmp)(path, "/dev/shm/", 9));
-    if (!PERF_S_REGULAR_(s.st_mode) || (linked && special))
+    if (!PERF_S_REGULAR_(inode.st_mode) || (linked && special))
         return PERF_FILE_DIRECT_;
     if (!linked)
-        *mode = PERF_CAST_(unsigned, s.st_mode) & 0777;
+        *mode = PERF_CAST_(unsigned, inode.st_mode) & 0777;
     return PERF_FILE_REGULAR_;
 #else
-    FILE *f = fopen(path, "rb");
+    FILE *file = fopen(path, "rb");
 
     *mode = 0;
-    if (f)
-        (void)fclose(f);
-    return f ? PERF_FILE_REGULAR_ : PERF_FILE_NONE_;
+    if (file)
+        (void)fclose(file);
+    return file ? PERF_FILE_REGULAR_ : PERF_FILE_NONE_;
 #endif
 }
 
@@ -546,10 +546,10 @@ PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
 PERF_COLD_FN_ uint64_t perf_file_inode_(const char *path)
 {
 #if PERF_POSIX_FILES_
-    struct perf_inode_ s;
+    struct perf_inode_ inode;
 
-    PERF_LIBC_(memset)(&s, 0, sizeof s);
-    return perf_stat_(path, &s) ? 0 : PERF_INODE_(s);
+    PERF_LIBC_(memset)(&inode, 0, sizeof inode);
+    return perf_stat_(path, &inode) ? 0 : PERF_INODE_(inode);
 #else
     (void)path;
     return 0;
@@ -561,12 +561,12 @@ PERF_COLD_FN_ uint64_t perf_file_inode_(const char *path)
 PERF_COLD_FN_ FILE *perf_file_read_(const char *path)
 {
 #if PERF_POSIX_FILES_
-    struct perf_inode_ s;
+    struct perf_inode_ inode;
     FILE              *file = PERF_NULL_;
     int                fd = -1;
 
-    PERF_LIBC_(memset)(&s, 0, sizeof s);
-    if (!perf_stat_(path, &s) && PERF_S_REGULAR_(s.st_mode))
+    PERF_LIBC_(memset)(&inode, 0, sizeof inode);
+    if (!perf_stat_(path, &inode) && PERF_S_REGULAR_(inode.st_mode))
         fd = perf_open_(path, PERF_O_NONBLOCK_ | PERF_O_CLOEXEC_);
     if (fd >= 0 && !(file = perf_fdopen_(fd, "rb")))
         (void)perf_close_(fd);
@@ -579,15 +579,16 @@ PERF_COLD_FN_ FILE *perf_file_read_(const char *path)
 /* A number that nobody can guess.  No key: without /dev/urandom it is made from an address. */
 PERF_COLD_FN_ uint64_t perf_file_random_(int turn)
 {
-    uint64_t x = PERF_PTR_(uintptr_t, &turn) + PERF_CAST_(unsigned, turn);
+    uint64_t value = PERF_PTR_(uintptr_t, &turn) + PERF_CAST_(unsigned, turn);
 #if PERF_POSIX_FILES_
     int      fd = perf_open_("/dev/urandom", PERF_O_CLOEXEC_);
 
-    (void)!perf_fd_read_(fd, &x, sizeof x);     /* where this or the call before fails: x stays   */
+    /* where this or the call before fails: `value` stays */
+    (void)!perf_fd_read_(fd, &value, sizeof value);
     (void)perf_close_(fd);
 #endif
-    x *= UINT64_C(0x9e3779b97f4a7c15);
-    return x ^ x >> 29;
+    value *= UINT64_C(0x9e3779b97f4a7c15);
+    return value ^ value >> 29;
 }
 
 /* Creates PATH.0123456789.part, a name not taken; a link that stands there is not followed. */
@@ -618,36 +619,37 @@ PERF_COLD_FN_ FILE *perf_file_beside_(perf_file_ *f, const char *path, unsigned 
     return file;
 }
 
-PERF_COLD_FN_ int perf_file_begin_(perf_file_ *f, const char *path)
+PERF_COLD_FN_ int perf_file_begin_(perf_file_ *file, const char *path)
 {
     unsigned mode;
     int      kind = perf_file_kind_(path, &mode);
 
-    f->failed = 1;
-    f->fd = -1;
-    f->direct = kind == PERF_FILE_DIRECT_;
-    f->file = PERF_NULL_;
-    f->part = PERF_CAST_(char *, PERF_MALLOC(PERF_LIBC_(strlen)(path) + 24));
-    f->starved = !f->part;
-    if (f->starved)
+    file->failed = 1;
+    file->fd = -1;
+    file->direct = kind == PERF_FILE_DIRECT_;
+    file->file = PERF_NULL_;
+    file->part = PERF_CAST_(char *, PERF_MALLOC(PERF_LIBC_(strlen)(path) + 24));
+    file->starved = !file->part;
+    if (file->starved)
         return 0;
 #if PERF_POSIX_FILES_
-    if (f->direct) {                            /* without O_CREAT: it may be gone meanwhile      */
-        f->fd = perf_open_(path, 1 | PERF_O_TRUNC_ | PERF_O_NONBLOCK_ | PERF_O_CLOEXEC_);
-        if (f->fd >= 0 && !(f->file = perf_fdopen_(f->fd, "wb")))
-            (void)perf_close_(f->fd);
-        if (f->file)                            /* open waited for no pipe; writes may wait       */
-            (void)perf_fcntl_(f->fd, 4, perf_fcntl_(f->fd, 3) & ~PERF_O_NONBLOCK_);    /* F_SETFL */
+    if (file->direct) {                         /* without O_CREAT: it may be gone meanwhile      */
+        file->fd = perf_open_(path, 1 | PERF_O_TRUNC_ | PERF_O_NONBLOCK_ | PERF_O_CLOEXEC_);
+        if (file->fd >= 0 && !(file->file = perf_fdopen_(file->fd, "wb")))
+            (void)perf_close_(file->fd);
+        if (file->file)                         /* open waited for no pipe; writes may wait       */
+            /* F_SETFL */
+            (void)perf_fcntl_(file->fd, 4, perf_fcntl_(file->fd, 3) & ~PERF_O_NONBLOCK_);
     }
 #endif
-    if (!f->direct)
-        f->file = perf_file_beside_(f, path, mode);
-    f->failed = !f->file;
-    if (f->failed) {
-        PERF_FREE(f->part);
-        f->part = PERF_NULL_;
+    if (!file->direct)
+        file->file = perf_file_beside_(file, path, mode);
+    file->failed = !file->file;
+    if (file->failed) {
+        PERF_FREE(file->part);
+        file->part = PERF_NULL_;
     }
-    return !f->failed;
+    return !file->failed;
 }
 
 #if PERF_POSIX_FILES_
@@ -678,30 +680,30 @@ PERF_COLD_FN_ int perf_file_folder_(const char *path, uint64_t wait_ns)
 #define perf_close_(fd)                ((void)(fd))
 #endif
 
-PERF_COLD_FN_ int perf_file_end_(perf_file_ *f, const char *path, int keep)
+PERF_COLD_FN_ int perf_file_end_(perf_file_ *file, const char *path, int keep)
 {
-    f->failed |= f->durable && keep && !f->direct && perf_fsync_(f->fd);
-    perf_file_close_(f);
+    file->failed |= file->durable && keep && !file->direct && perf_fsync_(file->fd);
+    perf_file_close_(file);
 #if defined(_WIN32)
-    if (keep && !f->failed)
+    if (keep && !file->failed)
         (void)perf_remove_(path);               /* rename does not replace on Windows             */
 #endif
-    f->failed |= !f->direct && keep && !f->failed && perf_rename_(f->part, path);
-    if (!f->direct && (f->failed || !keep))
-        (void)perf_remove_(f->part);
-    else if (f->durable && !f->direct) {        /* or the name of a new file may be lost          */
-        f->fd = perf_file_folder_(path, 0);
-        (void)perf_fsync_(f->fd);               /* some file systems refuse: the file is there    */
-        (void)perf_close_(f->fd);
+    file->failed |= !file->direct && keep && !file->failed && perf_rename_(file->part, path);
+    if (!file->direct && (file->failed || !keep))
+        (void)perf_remove_(file->part);
+    else if (file->durable && !file->direct) {  /* or the name of a new file may be lost          */
+        file->fd = perf_file_folder_(path, 0);
+        (void)perf_fsync_(file->fd);            /* some file systems refuse: the file is there    */
+        (void)perf_close_(file->fd);
     }
-    PERF_FREE(f->part);
-    f->part = PERF_NULL_;
-    return !f->failed;
+    PERF_FREE(file->part);
+    file->part = PERF_NULL_;
+    return !file->failed;
 }
 
 /* Writes a file beside `path` by a callback, then renames it to `path`.  Of several processes or
- * threads that save to one path, the last one wins.  f->durable may be set before.               */
-PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void (*write)(void *),
+ * threads that save to one path, the last one wins.  file->durable may be set before.            */
+PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *file, void (*write)(void *),
                                           void *with)
 {
     char *buffer;
@@ -711,16 +713,16 @@ PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void 
     buffer = PERF_CAST_(char *, PERF_MALLOC(PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_));
     if (!buffer)
         return PERF_ENOMEM;
-    f->p = f->begin = buffer;
-    f->limit = buffer + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
-    if (perf_file_begin_(f, path)) {
+    file->at = file->begin = buffer;
+    file->limit = buffer + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
+    if (perf_file_begin_(file, path)) {
         write(with);
-        (void)perf_file_end_(f, path, 1);
+        (void)perf_file_end_(file, path, 1);
     }
     PERF_FREE(buffer);
-    if (!f->failed)
+    if (!file->failed)
         return PERF_OK;
-    return f->starved ? PERF_ENOMEM : PERF_EIO;
+    return file->starved ? PERF_ENOMEM : PERF_EIO;
 }
 
 /* ---- small files ---- */
@@ -784,22 +786,22 @@ PERF_COLD_FN_ void perf_library_symbol_(void *library, const char *prefix, const
                                     void *field)
 {
     char      full[64];
-    perf_out_ o = perf_out_open_(full, sizeof full);
-    void     *p = PERF_NULL_;
+    perf_out_ out = perf_out_open_(full, sizeof full);
+    void     *memory = PERF_NULL_;
 
-    perf_putf_(&o, "%s%s", prefix, name);
+    perf_putf_(&out, "%s%s", prefix, name);
 #if PERF_DL_
     if (!*name)
         return;                                 /* this library has no such function */
-    p = perf_dlsym_(library, full);
-    if (!p && o.len > 3 && !PERF_LIBC_(strcmp)(full + o.len - 3, "_v2")) {
-        full[o.len - 3] = '\0';
-        p = perf_dlsym_(library, full);
+    memory = perf_dlsym_(library, full);
+    if (!memory && out.len > 3 && !PERF_LIBC_(strcmp)(full + out.len - 3, "_v2")) {
+        full[out.len - 3] = '\0';
+        memory = perf_dlsym_(library, full);
     }
 #endif
     (void)library;
-    if (p)
-        PERF_LIBC_(memcpy)(field, &p, sizeof p);
+    if (memory)
+        PERF_LIBC_(memcpy)(field, &memory, sizeof memory);
 }
 
 /* ---- the screen ---- */
@@ -834,7 +836,7 @@ PERF_COLD_FN_ int perf_terminal_columns_(int fd)
 }
 
 /* Columns and style of the screen that `file` is. */
-PERF_COLD_FN_ void perf_screen_of_(perf_out_ *o, FILE *file)
+PERF_COLD_FN_ void perf_screen_of_(perf_out_ *out, FILE *file)
 {
     const int   fd = perf_fileno_(file), terminal = perf_isatty_(fd);
     const char *no_color = perf_getenv_("NO_COLOR"), *term = perf_getenv_("TERM");
@@ -842,14 +844,14 @@ PERF_COLD_FN_ void perf_screen_of_(perf_out_ *o, FILE *file)
 
     if (terminal) {
         const int plain = (no_color && *no_color) || !term || !PERF_LIBC_(strcmp)(term, "dumb");
-        o->style = plain ? PERF_BARS_ : PERF_BARS_ | PERF_COLOR_;
+        out->style = plain ? PERF_BARS_ : PERF_BARS_ | PERF_COLOR_;
     }
-    if (o->width)
+    if (out->width)
         return;
     if (terminal && !columns)
         columns = perf_terminal_columns_(fd);
     if (columns)
-        o->width = columns < 60 ? 60 : columns;
+        out->width = columns < 60 ? 60 : columns;
 }
 #endif
 

@@ -122,11 +122,11 @@ PERF_FN perf_gpu_bench  perf_gpu_bench_begin(const char *name, perf_stream strea
                                              const perf_gpu_bench_opts *opts);
 
 /* 1: run the body once more.  In a sample one decrement, one branch; between samples it waits. */
-PERF_FN int             perf_gpu_bench_next(perf_gpu_bench *b);
+PERF_FN int             perf_gpu_bench_next(perf_gpu_bench *bench);
 
 /* The result, also kept for perf_report.  Waits for the stream, frees all that begin took from the
  * device.  A second call, or one without begin: PERF_ESTATE. */
-PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b);
+PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *bench);
 
 /* >>ab: is the candidate faster than the baseline on the device? ---------------------------------
  *
@@ -189,47 +189,47 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 /* What the loop will use: each 0 replaced by its default. */
 PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_opts *opts)
 {
-    perf_gpu_bench_opts o = *opts;
+    perf_gpu_bench_opts options = *opts;
 
-    if (o.cache != PERF_GPU_HOT)
-        o.cache = PERF_GPU_COLD;
-    o.graph = o.graph > 0;
-    o.batch = perf_clamp_(o.batch, 0, PERF_GPU_MOST_BATCH_);
-    if (o.cache == PERF_GPU_COLD)
-        o.batch = 1;
-    if (o.warmup > 0)
-        o.warmup = perf_clamp_(o.warmup, 3, o.warmup);
+    if (options.cache != PERF_GPU_HOT)
+        options.cache = PERF_GPU_COLD;
+    options.graph = options.graph > 0;
+    options.batch = perf_clamp_(options.batch, 0, PERF_GPU_MOST_BATCH_);
+    if (options.cache == PERF_GPU_COLD)
+        options.batch = 1;
+    if (options.warmup > 0)
+        options.warmup = perf_clamp_(options.warmup, 3, options.warmup);
     else
-        o.warmup = 0;
-    o.samples = perf_clamp_(o.samples, 0, PERF_GPU_ASKED_MOST_);
-    o.rel_ci = perf_or_default_(o.rel_ci, 1e-6, 1.0, 0.005);
-    o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
-    if (o.gate_ms < 0.0)
-        o.gate_ms = -1.0;
+        options.warmup = 0;
+    options.samples = perf_clamp_(options.samples, 0, PERF_GPU_ASKED_MOST_);
+    options.rel_ci = perf_or_default_(options.rel_ci, 1e-6, 1.0, 0.005);
+    options.max_seconds = perf_or_default_(options.max_seconds, 1e-6, 1e6, 2.0);
+    if (options.gate_ms < 0.0)
+        options.gate_ms = -1.0;
     else
-        o.gate_ms = perf_or_default_(o.gate_ms, 0.01, 10e3, 100.0);
-    o.bytes = perf_or_default_(o.bytes, 1e-30, 1e30, 0.0);
-    o.items = perf_or_default_(o.items, 1e-30, 1e30, 0.0);
-    o.energy = perf_or_default_(o.energy, 0.01, 1e3, 0.0);
-    o.profile = o.profile > 0;
-    return o;
+        options.gate_ms = perf_or_default_(options.gate_ms, 0.01, 10e3, 100.0);
+    options.bytes = perf_or_default_(options.bytes, 1e-30, 1e30, 0.0);
+    options.items = perf_or_default_(options.items, 1e-30, 1e30, 0.0);
+    options.energy = perf_or_default_(options.energy, 0.01, 1e3, 0.0);
+    options.profile = options.profile > 0;
+    return options;
 }
 
 /* What the host's A/B loop is asked for: the device's defaults, and an answer of few pairs, for the
  * gate keeps out what the host's loop controls.                                                  */
-PERF_COLD_FN_ perf_ab_opts perf_gpu_ab_ask_(const perf_gpu_ab_opts *o)
+PERF_COLD_FN_ perf_ab_opts perf_gpu_ab_ask_(const perf_gpu_ab_opts *opts)
 {
     perf_ab_opts ask = PERF_ZERO;
 
-    ask.accept = o->accept;
+    ask.accept = opts->accept;
     ask.min_pairs = PERF_GPU_USUAL_PAIRS_;
-    if (o->min_pairs > 0)
-        ask.min_pairs = o->min_pairs;
+    if (opts->min_pairs > 0)
+        ask.min_pairs = opts->min_pairs;
     ask.max_pairs = PERF_GPU_MOST_SAMPLES_;
-    if (o->max_pairs > 0)
-        ask.max_pairs = o->max_pairs;
-    ask.max_seconds = o->device.max_seconds;
-    ask.seed = o->seed;
+    if (opts->max_pairs > 0)
+        ask.max_pairs = opts->max_pairs;
+    ask.max_seconds = opts->device.max_seconds;
+    ask.seed = opts->seed;
     ask.control = -1;
     ask.min_seconds = -1.0;
     return ask;
@@ -270,9 +270,9 @@ typedef struct perf_gpu_arm_ {
 typedef struct perf_gpu_loop_ {
     perf_loop_state_ *state;            /* what perf_report and writers of results see */
     perf_loop_state_ *host;             /* in a harness: the loop that it is in place of */
-    const perf_gpu_backend *t;
+    const perf_gpu_backend *backend;
     perf_gpu_arm_    arm[2];
-    perf_gpu_result  r;                 /* of both arms: what holds for the whole loop */
+    perf_gpu_result  result;            /* of both arms: what holds for the whole loop */
     const char      *why;               /* more than the status says, or NULL */
     char             note[360];
     int              down;              /* the driver has shut down: nothing is called any more */
@@ -329,24 +329,24 @@ typedef struct perf_gpu_loop_ {
 
 /* 1 when there was no error.  Else the first is remembered; where it `ends` the loop it is told to
  * perf_gpu_error_text(), too.  After a shut-down nothing is called any more. */
-PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *s, int code, int ends)
+PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *loop, int code, int ends)
 {
-    perf_gpu_driver_ *d = perf_gpu_driver_get_();
+    perf_gpu_driver_ *driver = perf_gpu_driver_get_();
 
     if (!code)
         return 1;
-    if (code != PERF_GPU_SHUT_DOWN && !s->waited && s->t->error_clear)
-        (void)s->t->error_clear();              /* no launch check of the program finds it */
-    if (!s->r.code)
-        s->r.code = code;
-    if ((!ends && code != PERF_GPU_SHUT_DOWN) || s->down)
+    if (code != PERF_GPU_SHUT_DOWN && !loop->waited && loop->backend->error_clear)
+        (void)loop->backend->error_clear();     /* no launch check of the program finds it */
+    if (!loop->result.code)
+        loop->result.code = code;
+    if ((!ends && code != PERF_GPU_SHUT_DOWN) || loop->down)
         return 0;
-    s->down = code == PERF_GPU_SHUT_DOWN;
-    if (s->down || s->state->status == PERF_OK)
-        perf_gpu_error_(d, "perf_gpu_bench", code);
-    if (s->state->status == PERF_OK)
-        s->state->status = PERF_EGPU;
-    s->state->phase = PERF_LOOP_DONE_;
+    loop->down = code == PERF_GPU_SHUT_DOWN;
+    if (loop->down || loop->state->status == PERF_OK)
+        perf_gpu_error_(driver, "perf_gpu_bench", code);
+    if (loop->state->status == PERF_OK)
+        loop->state->status = PERF_EGPU;
+    loop->state->phase = PERF_LOOP_DONE_;
     return 0;
 }
 #define perf_gpu_try_(s, code)     perf_gpu_met_(s, code, 1)    /* what the loop needs */
@@ -392,144 +392,149 @@ PERF_COLD_FN_ const char *perf_gpu_ptx_(void)
  * nanosecond, so it opens on a clock that stands still, too.                                     */
 PERF_COLD_FN_ void perf_gpu_host_gate_(void *user)
 {
-    perf_gpu_word_ *w = PERF_CAST_(perf_gpu_word_ *, user);
+    perf_gpu_word_ *word = PERF_CAST_(perf_gpu_word_ *, user);
     uint64_t        began = perf_now(), turns = 0;
-    uint32_t        open = PERF_ACQ_(&w->flag);
+    uint32_t        open = PERF_ACQ_(&word->flag);
 
-    while (!open && turns++ <= w->limit_ns && perf_now() - began <= w->limit_ns)
-        open = PERF_ACQ_(&w->flag);
+    while (!open && turns++ <= word->limit_ns && perf_now() - began <= word->limit_ns)
+        open = PERF_ACQ_(&word->flag);
     if (open)
-        PERF_REL_(&w->out, 1u);
+        PERF_REL_(&word->out, 1u);
     else
-        PERF_REL_(&w->out, 2u);
+        PERF_REL_(&word->out, 2u);
 }
 
 /* Reads that much, or writes zeros where our kernels cannot be loaded. */
-PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *s, uint64_t at, double bytes)
+PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *loop, uint64_t at, double bytes)
 {
     uint64_t vectors = PERF_CAST_(uint64_t, bytes / 16.0);
     unsigned blocks = 8 * 128;                  /* 8 for each multiprocessor */
     void    *parameter[] = {&at, &vectors};
 
-    if (s->multiprocessors)
-        blocks = PERF_CAST_(unsigned, 8 * s->multiprocessors);
-    if (!s->sweep_kernel)
-        return s->t->fill(at, 0, PERF_CAST_(size_t, bytes), s->stream);
+    if (loop->multiprocessors)
+        blocks = PERF_CAST_(unsigned, 8 * loop->multiprocessors);
+    if (!loop->sweep_kernel)
+        return loop->backend->fill(at, 0, PERF_CAST_(size_t, bytes), loop->stream);
     if (vectors / 256 + 1 < blocks)
         blocks = PERF_CAST_(unsigned, vectors / 256 + 1);
-    return s->t->launch(s->sweep_kernel, blocks, 1, 1, 256, 1, 1, 0, s->stream, parameter,
-                        PERF_NULL_);
+    return loop->backend->launch(loop->sweep_kernel, blocks, 1, 1, 256, 1, 1, 0, loop->stream,
+                                 parameter,
+                           PERF_NULL_);
 }
 
 /* Closes the gate behind what the stream holds. */
-PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *loop)
 {
-    uint64_t flag = s->word_address, out = flag + 4, limit = s->own_word.limit_ns;
+    uint64_t flag = loop->word_address, out = flag + 4, limit = loop->own_word.limit_ns;
     void    *parameter[] = {&flag, &out, &limit};
 
-    PERF_REL_(&s->word->flag, 0u);
-    PERF_REL_(&s->word->out, 0u);
-    s->word->limit_ns = limit;
-    if (s->r.gate == 2)
-        return s->t->host_func(s->stream, perf_gpu_host_gate_, s->word);
-    return s->t->launch(s->gate_kernel, 1, 1, 1, 1, 1, 1, 0, s->stream, parameter, PERF_NULL_);
+    PERF_REL_(&loop->word->flag, 0u);
+    PERF_REL_(&loop->word->out, 0u);
+    loop->word->limit_ns = limit;
+    if (loop->result.gate == 2)
+        return loop->backend->host_func(loop->stream, perf_gpu_host_gate_, loop->word);
+    return loop->backend->launch(loop->gate_kernel, 1, 1, 1, 1, 1, 1, 0, loop->stream, parameter,
+                           PERF_NULL_);
 }
 
 /* ---- one slice: gate, event, body, event ---- */
 
 /* After an error in a slice: opens the gate, so that nothing stays held back. */
-PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *loop)
 {
-    PERF_REL_(&s->word->flag, 1u);
-    s->opened = 0;
+    PERF_REL_(&loop->word->flag, 1u);
+    loop->opened = 0;
     return 0;
 }
 
 /* 0: an error, and nothing is held back. */
-PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *s, int gated, int flush)
+PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *loop, int gated, int flush)
 {
-    s->now.flags = 0;
-    if (flush && s->persisting)
-        (void)perf_gpu_attempt_(s, s->t->l2_release());
-    if (flush && !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, s->r.flush_bytes)))
+    loop->now.flags = 0;
+    if (flush && loop->persisting)
+        (void)perf_gpu_attempt_(loop, loop->backend->l2_release());
+    if (flush && !perf_gpu_try_(loop,
+                                perf_gpu_sweep_(loop, loop->scratch, loop->result.flush_bytes)))
         return 0;
-    gated = gated && s->r.gate && !s->gate_off;
-    if (gated && !perf_gpu_try_(s, perf_gpu_shut_(s)))
+    gated = gated && loop->result.gate && !loop->gate_off;
+    if (gated && !perf_gpu_try_(loop, perf_gpu_shut_(loop)))
         return 0;
-    s->opened = 1;
-    s->host0 = perf_now();
-    if (s->inside && s->arm[s->variant].exec)   /* its events are in it */
+    loop->opened = 1;
+    loop->host0 = perf_now();
+    if (loop->inside && loop->arm[loop->variant].exec) /* its events are in it */
         return 1;
-    if (!perf_gpu_try_(s, s->t->event_record(s->event[0], s->stream)))
-        return perf_gpu_let_go_(s);
-    s->host0 = perf_now();
+    if (!perf_gpu_try_(loop, loop->backend->event_record(loop->event[0], loop->stream)))
+        return perf_gpu_let_go_(loop);
+    loop->host0 = perf_now();
     return 1;
 }
 
 /* Waits for the slice and reads its time; 0: an error. */
-PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *s, int inside)
+PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *loop, int inside)
 {
     float ms = 0.0f;
     int   code;
 
     if (inside)
-        code = s->t->stream_sync(s->stream);
+        code = loop->backend->stream_sync(loop->stream);
     else
-        code = s->t->event_sync(s->event[1]);
-    if (!perf_gpu_try_(s, code) ||
-        !perf_gpu_try_(s, s->t->event_elapsed(&ms, s->event[0], s->event[1])))
+        code = loop->backend->event_sync(loop->event[1]);
+    if (!perf_gpu_try_(loop, code) ||
+        !perf_gpu_try_(loop, loop->backend->event_elapsed(&ms, loop->event[0], loop->event[1])))
         return 0;
     if (!(ms > -1e11f && ms < 1e11f))           /* the driver's mistake */
-        return perf_gpu_try_(s, 999);
-    if (PERF_ACQ_(&s->word->out) == 2) {
-        s->now.flags |= PERF_GPU_SAMPLE_TIMEOUT;
-        s->r.gate_timeouts++;
+        return perf_gpu_try_(loop, 999);
+    if (PERF_ACQ_(&loop->word->out) == 2) {
+        loop->now.flags |= PERF_GPU_SAMPLE_TIMEOUT;
+        loop->result.gate_timeouts++;
     }
-    s->now.ns = 0.0;
+    loop->now.ns = 0.0;
     if (ms > 0.0f)
-        s->now.ns = PERF_CAST_(double, ms) * 1e6;
+        loop->now.ns = PERF_CAST_(double, ms) * 1e6;
     return 1;
 }
 
 /* Fills `now`; asked: with the device's clock while it is busy with the slice, and what holds that
  * back.  The gate is open afterwards whatever happened.  0: an error. */
-PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int asked)
+PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *loop, int asked)
 {
-    perf_gpu_sample *x = &s->now;
+    perf_gpu_sample *sample = &loop->now;
     unsigned         mhz = 0;
-    const int        inside = s->inside && s->arm[s->variant].exec;
+    const int        inside = loop->inside && loop->arm[loop->variant].exec;
     int              pending = PERF_GPU_NOT_READY;      /* inside: no host between the nodes */
 
-    x->host_ns = perf_most_(perf_since_(s->host0, perf_now()), 0.0);  /* or it went back */
-    s->opened = 0;
+    sample->host_ns = perf_most_(perf_since_(loop->host0, perf_now()), 0.0); /* or it went back */
+    loop->opened = 0;
     if (!inside) {
-        if (s->state->phase == PERF_LOOP_HEAT_)
-            s->arm[s->variant].ahead += s->t->stream_query(s->stream) == PERF_GPU_NOT_READY;
-        if (!perf_gpu_try_(s, s->t->event_record(s->event[1], s->stream)))
-            return perf_gpu_let_go_(s);
-        pending = s->t->event_query(s->event[0]);       /* the proof: it could not have begun yet */
+        if (loop->state->phase == PERF_LOOP_HEAT_)
+            loop->arm[loop->variant].ahead +=
+                loop->backend->stream_query(loop->stream) == PERF_GPU_NOT_READY;
+        if (!perf_gpu_try_(loop, loop->backend->event_record(loop->event[1], loop->stream)))
+            return perf_gpu_let_go_(loop);
+        /* the proof: it could not have begun yet */
+        pending = loop->backend->event_query(loop->event[0]);
     }
-    PERF_REL_(&s->word->flag, 1u);
-    if (pending != PERF_GPU_NOT_READY && !perf_gpu_try_(s, pending))
+    PERF_REL_(&loop->word->flag, 1u);
+    if (pending != PERF_GPU_NOT_READY && !perf_gpu_try_(loop, pending))
         return 0;
-    x->flags = 0;
+    sample->flags = 0;
     if (pending != PERF_GPU_NOT_READY)
-        x->flags = PERF_GPU_SAMPLE_EXPOSED;
-    x->throttle = 0;
-    x->sm_mhz = 0;
-    if (asked && !perf_gpu_clock_(s->t, s->device, &mhz, &x->throttle))
-        x->sm_mhz = mhz;
-    return perf_gpu_slice_read_(s, inside);
+        sample->flags = PERF_GPU_SAMPLE_EXPOSED;
+    sample->throttle = 0;
+    sample->sm_mhz = 0;
+    if (asked && !perf_gpu_clock_(loop->backend, loop->device, &mhz, &sample->throttle))
+        sample->sm_mhz = mhz;
+    return perf_gpu_slice_read_(loop, inside);
 }
 
 /* A slice with nothing but a sweep in it, or nothing at all: `bytes` 0. */
-PERF_COLD_FN_ int perf_gpu_slice_swept_(perf_gpu_loop_ *s, int gated, double bytes)
+PERF_COLD_FN_ int perf_gpu_slice_swept_(perf_gpu_loop_ *loop, int gated, double bytes)
 {
-    if (!perf_gpu_slice_begin_(s, gated, 0))
+    if (!perf_gpu_slice_begin_(loop, gated, 0))
         return 0;
-    if (bytes > 0.0 && !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, bytes)))
-        return perf_gpu_let_go_(s);
-    return perf_gpu_slice_end_(s, 0);
+    if (bytes > 0.0 && !perf_gpu_try_(loop, perf_gpu_sweep_(loop, loop->scratch, bytes)))
+        return perf_gpu_let_go_(loop);
+    return perf_gpu_slice_end_(loop, 0);
 }
 
 /* ---- setting up ---- */
@@ -571,368 +576,387 @@ PERF_COLD_FN_ double perf_gpu_step_of_(const double *x, size_t n)
 
 /* The step of the event clock, from elapsed times of many lengths; and what two events with nothing
  * between them give.  0: an error. */
-PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *loop)
 {
     double x[120], bytes, empty[15];
     size_t i, n = 0;
 
     for (i = 0; i < 15; i++) {
-        if (!perf_gpu_slice_swept_(s, 1, 0.0))
+        if (!perf_gpu_slice_swept_(loop, 1, 0.0))
             return 0;
-        empty[i] = s->now.ns;
+        empty[i] = loop->now.ns;
     }
     for (i = 0; i < 120; i++) {                 /* work whose time differs from round to round */
-        bytes = PERF_CAST_(double, s->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
-        if (!perf_gpu_slice_swept_(s, PERF_CAST_(int, i & 1), bytes))
+        bytes = PERF_CAST_(double, loop->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
+        if (!perf_gpu_slice_swept_(loop, PERF_CAST_(int, i & 1), bytes))
             return 0;                           /* without a gate: the host's jitter is welcome */
-        if (s->now.ns > 0.4 && s->now.ns < 60e3)
-            x[n++] = s->now.ns;
+        if (loop->now.ns > 0.4 && loop->now.ns < 60e3)
+            x[n++] = loop->now.ns;
     }
-    s->r.gate_timeouts = 0;
+    loop->result.gate_timeouts = 0;
     perf_sort_values_(empty, 15);
-    s->r.overhead_ns = empty[7];
-    s->idle = 2.0 * empty[13] - empty[0];       /* plus once what they scatter by */
+    loop->result.overhead_ns = empty[7];
+    loop->idle = 2.0 * empty[13] - empty[0];    /* plus once what they scatter by */
     perf_sort_values_(x, n);
-    s->r.quantum_ns = perf_gpu_step_of_(x, n);
-    if (!(s->r.quantum_ns > 0.0)) {             /* all alike: no finer than that */
-        s->r.quantum_ns = 1000.0;
+    loop->result.quantum_ns = perf_gpu_step_of_(x, n);
+    if (!(loop->result.quantum_ns > 0.0)) {     /* all alike: no finer than that */
+        loop->result.quantum_ns = 1000.0;
         if (n)
-            s->r.quantum_ns = x[0];
+            loop->result.quantum_ns = x[0];
     }
-    s->state->timer.tick_ns = s->state->loop.step_ns = s->r.quantum_ns;
+    loop->state->timer.tick_ns = loop->state->loop.step_ns = loop->result.quantum_ns;
     return 1;
 }
 
-PERF_FN int perf_gpu_can_graph_(const perf_gpu_loop_ *s)
+PERF_FN int perf_gpu_can_graph_(const perf_gpu_loop_ *loop)
 {
-    return s->t->capture_begin && s->t->capture_end && s->t->graph_instantiate &&
-           s->t->graph_launch && s->t->graph_exec_destroy && s->t->graph_destroy;
+    return loop->backend->capture_begin && loop->backend->capture_end &&
+           loop->backend->graph_instantiate && loop->backend->graph_launch &&
+           loop->backend->graph_exec_destroy && loop->backend->graph_destroy;
 }
 
 /* Does a launch come back only when it is done?  Then the gate's launch, or the one behind it,
  * lasts as long as a short gate holds: three times, for the host may lose its processor once. From
  * then on there is no gate, and a graph with the events inside it leaves the host out.           */
-PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
 {
-    const uint64_t limit = s->own_word.limit_ns;
+    const uint64_t limit = loop->own_word.limit_ns;
     uint64_t       began;
     int            i, late = 0;
 
-    if (!s->r.gate)
+    if (!loop->result.gate)
         return 1;
     if (limit > 2000000)
-        s->own_word.limit_ns = 2000000;
+        loop->own_word.limit_ns = 2000000;
     for (i = 0; i < 3 && late == i; i++) {
         began = perf_now();
-        if (!perf_gpu_slice_begin_(s, 1, 0))
+        if (!perf_gpu_slice_begin_(loop, 1, 0))
             return 0;
-        if (s->scratch_bytes)
-            (void)perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0));
-        late += 2 * (perf_now() - began) > s->own_word.limit_ns && PERF_ACQ_(&s->word->out) == 2;
-        if (!perf_gpu_slice_end_(s, 0))
+        if (loop->scratch_bytes)
+            (void)perf_gpu_attempt_(loop, perf_gpu_sweep_(loop, loop->scratch, 4096.0));
+        late += 2 * (perf_now() - began) > loop->own_word.limit_ns &&
+                PERF_ACQ_(&loop->word->out) == 2;
+        if (!perf_gpu_slice_end_(loop, 0))
             return 0;
     }
-    s->own_word.limit_ns = limit;
-    s->r.gate_timeouts = 0;
+    loop->own_word.limit_ns = limit;
+    loop->result.gate_timeouts = 0;
     if (late < 3)
         return 1;
-    s->r.serialised = s->gate_off = 1;
-    s->own_graph = s->inside = perf_gpu_can_graph_(s) && s->t->event_record_flags;
+    loop->result.serialised = loop->gate_off = 1;
+    loop->own_graph = loop->inside = perf_gpu_can_graph_(loop) && loop->backend->event_record_flags;
     return 1;
 }
 
 /* 0: not known. */
-PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *s, int which)
+PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *loop, int which)
 {
-    int v = 0, code = !s->t->device_attribute || s->down;
+    int variant = 0, code = !loop->backend->device_attribute || loop->down;
 
     if (!code)
-        code = s->t->device_attribute(&v, which, s->device);
+        code = loop->backend->device_attribute(&variant, which, loop->device);
     if (code == PERF_GPU_SHUT_DOWN)
-        (void)perf_gpu_try_(s, code);
-    if (code || v < 0)
+        (void)perf_gpu_try_(loop, code);
+    if (code || variant < 0)
         return 0;
-    return v;
+    return variant;
 }
 
 /* In the stream's order where that can be: a plain free waits for the whole device. */
-PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *s)
+PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *loop)
 {
-    if (s->on_stream)
-        return s->t->mem_free_on(s->scratch, s->stream);
-    return s->t->mem_free(s->scratch);
+    if (loop->on_stream)
+        return loop->backend->mem_free_on(loop->scratch, loop->stream);
+    return loop->backend->mem_free(loop->scratch);
 }
 
-PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *s, int large)
+PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *loop, int large)
 {
-    const perf_gpu_backend *t = s->t;
-    const double            l2 = s->l2_bytes;
+    const perf_gpu_backend *backend = loop->backend;
+    const double            l2 = loop->l2_bytes;
     const double            size[] = {4 * l2, 2 * l2, 1.25 * l2, 64 << 20, 1 << 20};
     int                     i, code = 0;        /* the last two: enough for the quantum */
     size_t                  bytes = 0;
 
-    if (!t->mem_alloc || !t->mem_free || !t->fill)
+    if (!backend->mem_alloc || !backend->mem_free || !backend->fill)
         return;
-    for (i = 3 * !large; i < 5 && !s->scratch && code != PERF_GPU_SHUT_DOWN; i++) {
+    for (i = 3 * !large; i < 5 && !loop->scratch && code != PERF_GPU_SHUT_DOWN; i++) {
         bytes = PERF_CAST_(size_t, size[i]) / 16 * 16;
-        s->on_stream = t->mem_alloc_on && t->mem_free_on &&
-                       !t->mem_alloc_on(&s->scratch, bytes, s->stream);
+        loop->on_stream = backend->mem_alloc_on && backend->mem_free_on &&
+                          !backend->mem_alloc_on(&loop->scratch, bytes, loop->stream);
         code = 0;
-        if (!s->on_stream)
-            code = t->mem_alloc(&s->scratch, bytes);
+        if (!loop->on_stream)
+            code = backend->mem_alloc(&loop->scratch, bytes);
         if (code)
-            s->scratch = 0;
+            loop->scratch = 0;
     }
-    if (perf_gpu_attempt_(s, code) && s->scratch &&
-        perf_gpu_attempt_(s, t->fill(s->scratch, 0, bytes, s->stream)))
-        s->scratch_bytes = bytes;
+    if (perf_gpu_attempt_(loop, code) && loop->scratch &&
+        perf_gpu_attempt_(loop, backend->fill(loop->scratch, 0, bytes, loop->stream)))
+        loop->scratch_bytes = bytes;
 }
 
-PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *loop)
 {
-    const perf_gpu_backend *t = s->t;
-    void                   *p = PERF_NULL_;
+    const perf_gpu_backend *backend = loop->backend;
+    void                   *memory = PERF_NULL_;
 
-    s->word = &s->own_word;
-    if (t->module_load && t->module_unload && t->module_function && t->launch &&
-        perf_gpu_attempt_(s, t->module_load(&s->module, perf_gpu_ptx_()))) {
-        if (!perf_gpu_attempt_(s, t->module_function(&s->gate_kernel, s->module, "perf_gate")))
-            s->gate_kernel = PERF_NULL_;
-        if (s->down ||
-            !perf_gpu_attempt_(s, t->module_function(&s->sweep_kernel, s->module, "perf_sweep")))
-            s->sweep_kernel = PERF_NULL_;
+    loop->word = &loop->own_word;
+    if (backend->module_load && backend->module_unload && backend->module_function &&
+        backend->launch && perf_gpu_attempt_(loop,
+                                             backend->module_load(&loop->module,
+                                                                  perf_gpu_ptx_()))) {
+        if (!perf_gpu_attempt_(loop,
+                               backend->module_function(&loop->gate_kernel, loop->module,
+                                                        "perf_gate")))
+            loop->gate_kernel = PERF_NULL_;
+        if (loop->down ||
+            !perf_gpu_attempt_(loop,
+                               backend->module_function(&loop->sweep_kernel, loop->module,
+                                                        "perf_sweep")))
+            loop->sweep_kernel = PERF_NULL_;
     } else {
-        s->module = PERF_NULL_;
+        loop->module = PERF_NULL_;
     }
-    if (s->r.opts.gate_ms < 0.0 || s->down)
+    if (loop->result.opts.gate_ms < 0.0 || loop->down)
         return;
-    s->own_word.limit_ns = PERF_CAST_(uint64_t, s->r.opts.gate_ms * 1e6);
-    if (s->gate_kernel && t->host_alloc && t->host_free && t->host_address &&
-        perf_gpu_attempt_(s, t->host_alloc(&p, sizeof *s->word, 2))) {
-        if (perf_gpu_attempt_(s, t->host_address(&s->word_address, p, 0))) {
-            s->word = PERF_CAST_(perf_gpu_word_ *, p);
-            s->r.gate = 1;
+    loop->own_word.limit_ns = PERF_CAST_(uint64_t, loop->result.opts.gate_ms * 1e6);
+    if (loop->gate_kernel && backend->host_alloc && backend->host_free && backend->host_address &&
+        perf_gpu_attempt_(loop, backend->host_alloc(&memory, sizeof *loop->word, 2))) {
+        if (perf_gpu_attempt_(loop, backend->host_address(&loop->word_address, memory, 0))) {
+            loop->word = PERF_CAST_(perf_gpu_word_ *, memory);
+            loop->result.gate = 1;
             return;
         }
-        if (!s->down)
-            (void)t->host_free(p);
+        if (!loop->down)
+            (void)backend->host_free(memory);
     }
-    if (t->host_func)
-        s->r.gate = 2;
+    if (backend->host_func)
+        loop->result.gate = 2;
 }
 
-PERF_FN int perf_gpu_fail_(perf_gpu_loop_ *s, perf_status status, const char *why)
+PERF_FN int perf_gpu_fail_(perf_gpu_loop_ *loop, perf_status status, const char *why)
 {
-    s->state->status = status;
-    s->state->phase = PERF_LOOP_DONE_;
-    s->why = why;
+    loop->state->status = status;
+    loop->state->phase = PERF_LOOP_DONE_;
+    loop->why = why;
     return 0;
 }
 
-PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
 {
-    const perf_gpu_backend *t = s->t;
+    const perf_gpu_backend *backend = loop->backend;
     size_t                  kept = 0;
     double                  bytes;
     int                     i, capturing = 0;
-    int                     large = s->r.opts.cache != PERF_GPU_HOT || s->r.opts.bytes > 0.0;
+    int                     large =
+        loop->result.opts.cache != PERF_GPU_HOT || loop->result.opts.bytes > 0.0;
 
-    if (t->stream_capturing && !perf_gpu_try_(s, t->stream_capturing(s->stream, &capturing)))
+    if (backend->stream_capturing &&
+        !perf_gpu_try_(loop, backend->stream_capturing(loop->stream, &capturing)))
         return 0;
     if (capturing)
-        return perf_gpu_fail_(s, PERF_ESTATE, "the stream is being captured");
-    if (t->ctx_device && perf_gpu_attempt_(s, t->ctx_device(&s->device)) && t->device_name)
-        (void)perf_gpu_attempt_(s, t->device_name(s->state->loop.device,
-                                                  sizeof s->state->loop.device, s->device));
-    s->l2_bytes = perf_gpu_attribute_(s, 38);
-    if (!(s->l2_bytes > 0.0))
-        s->l2_bytes = 64 << 20;
-    s->multiprocessors = PERF_CAST_(uint64_t, perf_gpu_attribute_(s, 16));
-    s->persisting = t->l2_release && t->ctx_limit && !t->ctx_limit(&kept, 6) && kept;
-    s->r.datasheet_gbs = 2.0 * perf_gpu_attribute_(s, 36) * (perf_gpu_attribute_(s, 37) / 8) * 1e-6;
-    if (s->down || !perf_gpu_try_(s, t->event_create(&s->event[0], 0)) ||
-        !perf_gpu_try_(s, t->event_create(&s->event[1], 0)))
+        return perf_gpu_fail_(loop, PERF_ESTATE, "the stream is being captured");
+    if (backend->ctx_device && perf_gpu_attempt_(loop, backend->ctx_device(&loop->device)) &&
+        backend->device_name)
+        (void)perf_gpu_attempt_(loop, backend->device_name(loop->state->loop.device,
+                                                           sizeof loop->state->loop.device,
+                                                           loop->device));
+    loop->l2_bytes = perf_gpu_attribute_(loop, 38);
+    if (!(loop->l2_bytes > 0.0))
+        loop->l2_bytes = 64 << 20;
+    loop->multiprocessors = PERF_CAST_(uint64_t, perf_gpu_attribute_(loop, 16));
+    loop->persisting =
+        backend->l2_release && backend->ctx_limit && !backend->ctx_limit(&kept, 6) && kept;
+    loop->result.datasheet_gbs =
+        2.0 * perf_gpu_attribute_(loop, 36) * (perf_gpu_attribute_(loop, 37) / 8) * 1e-6;
+    if (loop->down || !perf_gpu_try_(loop, backend->event_create(&loop->event[0], 0)) ||
+        !perf_gpu_try_(loop, backend->event_create(&loop->event[1], 0)))
         return 0;
-    perf_gpu_setup_kernels_(s);
-    if (!s->down)
-        perf_gpu_setup_memory_(s, large);
-    if (s->down || !perf_gpu_try_(s, t->stream_sync(s->stream)) || !perf_gpu_serialised_(s) ||
-        !perf_gpu_quantum_(s))
+    perf_gpu_setup_kernels_(loop);
+    if (!loop->down)
+        perf_gpu_setup_memory_(loop, large);
+    if (loop->down || !perf_gpu_try_(loop, backend->stream_sync(loop->stream)) ||
+        !perf_gpu_serialised_(loop) || !perf_gpu_quantum_(loop))
         return 0;
-    bytes = PERF_CAST_(double, s->scratch_bytes);
-    large = bytes >= 1.2 * s->l2_bytes;
-    if (large && s->r.opts.cache != PERF_GPU_HOT)
-        s->r.flush_bytes = bytes;
-    for (i = 0; i < 5 && large && s->sweep_kernel && s->r.opts.bytes > 0.0; i++) {
-        if (!perf_gpu_slice_swept_(s, 1, bytes))
+    bytes = PERF_CAST_(double, loop->scratch_bytes);
+    large = bytes >= 1.2 * loop->l2_bytes;
+    if (large && loop->result.opts.cache != PERF_GPU_HOT)
+        loop->result.flush_bytes = bytes;
+    for (i = 0; i < 5 && large && loop->sweep_kernel && loop->result.opts.bytes > 0.0; i++) {
+        if (!perf_gpu_slice_swept_(loop, 1, bytes))
             return 0;
-        if (s->now.ns > 0.0 && bytes / s->now.ns > s->r.peak_gbs)
-            s->r.peak_gbs = bytes / s->now.ns;
+        if (loop->now.ns > 0.0 && bytes / loop->now.ns > loop->result.peak_gbs)
+            loop->result.peak_gbs = bytes / loop->now.ns;
     }
-    if (s->r.opts.cache == PERF_GPU_COLD && !(s->r.flush_bytes > 0.0))
-        s->r.warnings |= PERF_WARN_NOT_COLD;
-    if (t->ctx_record && !perf_gpu_attempt_(s, t->event_create(&s->event[2], 0)))
-        s->event[2] = PERF_NULL_;
-    return !s->down;
+    if (loop->result.opts.cache == PERF_GPU_COLD && !(loop->result.flush_bytes > 0.0))
+        loop->result.warnings |= PERF_WARN_NOT_COLD;
+    if (backend->ctx_record && !perf_gpu_attempt_(loop, backend->event_create(&loop->event[2], 0)))
+        loop->event[2] = PERF_NULL_;
+    return !loop->down;
 }
 
 /* ---- energy ---- */
 
 /* The counter of joules moves 10 to 50 times a second: its rate is that from first to last step. */
-PERF_COLD_FN_ void perf_gpu_energy_ask_(perf_gpu_loop_ *s, perf_gpu_energy_ *e, uint64_t now)
+PERF_COLD_FN_ void perf_gpu_energy_ask_(perf_gpu_loop_ *loop, perf_gpu_energy_ *energy,
+                                        uint64_t now)
 {
-    const int    last = e->at[0] > 0;
-    const double joules = perf_gpu_meter_(s->t, s->device, 0);
+    const int    last = energy->at[0] > 0;
+    const double joules = perf_gpu_meter_(loop->backend, loop->device, 0);
     double       heat, busy;
 
-    if (e->now > 0.0 && joules > e->now) {
-        e->at[last] = now;
-        e->unsure[last] = PERF_CAST_(double, now - e->asked);
-        e->joules[last] = joules;
-        heat = perf_gpu_meter_(s->t, s->device, 1);
-        busy = perf_gpu_meter_(s->t, s->device, 2);
+    if (energy->now > 0.0 && joules > energy->now) {
+        energy->at[last] = now;
+        energy->unsure[last] = PERF_CAST_(double, now - energy->asked);
+        energy->joules[last] = joules;
+        heat = perf_gpu_meter_(loop->backend, loop->device, 1);
+        busy = perf_gpu_meter_(loop->backend, loop->device, 2);
         if (heat < 1e3)
-            e->celsius = perf_most_(heat, e->celsius);
+            energy->celsius = perf_most_(heat, energy->celsius);
         if (busy >= 0.0 && busy <= 100.0)
-            e->busy += (busy - e->busy) / ++e->readings;
+            energy->busy += (busy - energy->busy) / ++energy->readings;
     }
-    e->now = joules;
-    e->asked = now;
+    energy->now = joules;
+    energy->asked = now;
 }
 
 /* A round is enqueued: waits for the one before it, so that it never runs dry.  1: enough. */
-PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
+PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
-    perf_gpu_energy_ *e = &a->energy;
+    perf_gpu_energy_ *energy = &arm->energy;
     uint64_t          now;
 
-    if (!a->exec)
-        a->arm->runs += e->round;
-    if (!perf_gpu_try_(s, s->t->event_record(s->event[e->rounds & 1], s->stream)) ||
-        (e->rounds++ && !perf_gpu_try_(s, s->t->event_sync(s->event[e->rounds & 1]))))
+    if (!arm->exec)
+        arm->arm->runs += energy->round;
+    if (!perf_gpu_try_(loop, loop->backend->event_record(loop->event[energy->rounds & 1],
+                                                   loop->stream)) ||
+        (energy->rounds++ && !perf_gpu_try_(loop,
+                                            loop->backend->event_sync(loop->event[energy->rounds &
+                                                                                  1]))))
         return 1;
     now = perf_now();
-    e->back |= now < e->ended;                  /* the host's clock: then nothing can be told */
-    e->ended = now;
-    if (e->rounds <= 2)
-        e->began = now;
-    if (now - e->asked > 2000000)               /* to ask takes the host up to 1 ms */
-        perf_gpu_energy_ask_(s, e, now);
-    return PERF_CAST_(double, now - e->began) >= s->r.opts.energy * 1e9 ||
-           (now == e->began && e->rounds > 1000);                       /* a clock that stands */
+    energy->back |= now < energy->ended;        /* the host's clock: then nothing can be told */
+    energy->ended = now;
+    if (energy->rounds <= 2)
+        energy->began = now;
+    if (now - energy->asked > 2000000)          /* to ask takes the host up to 1 ms */
+        perf_gpu_energy_ask_(loop, energy, now);
+    return PERF_CAST_(double, now - energy->began) >= loop->result.opts.energy * 1e9 ||
+           (now == energy->began && energy->rounds > 1000);             /* a clock that stands */
 }
 
 /* Iterations in a round of some 10 ms. */
-PERF_COLD_FN_ uint64_t perf_gpu_energy_size_(const perf_gpu_arm_ *a)
+PERF_COLD_FN_ uint64_t perf_gpu_energy_size_(const perf_gpu_arm_ *arm)
 {
-    const uint64_t slices = 1 + PERF_CAST_(uint64_t, 10e6 / (a->arm->fastest + 10e3));
+    const uint64_t slices = 1 + PERF_CAST_(uint64_t, 10e6 / (arm->arm->fastest + 10e3));
 
-    if (!a->exec && slices * a->arm->batch > a->queue)
-        return a->queue;
-    return slices * a->arm->batch;
+    if (!arm->exec && slices * arm->arm->batch > arm->queue)
+        return arm->queue;
+    return slices * arm->arm->batch;
 }
 
 /* A round as graphs; 0: an error. */
-PERF_COLD_FN_ int perf_gpu_energy_replay_(perf_gpu_loop_ *s, const perf_gpu_arm_ *a)
+PERF_COLD_FN_ int perf_gpu_energy_replay_(perf_gpu_loop_ *loop, const perf_gpu_arm_ *arm)
 {
-    uint64_t left = a->energy.round;
+    uint64_t left = arm->energy.round;
 
-    for (; left; left -= a->arm->batch)
-        if (!perf_gpu_try_(s, s->t->graph_launch(a->exec, s->stream)))
+    for (; left; left -= arm->arm->batch)
+        if (!perf_gpu_try_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
             return 0;
     return 1;
 }
 
 /* Another round of this arm, unless there were enough.  0: there were. */
-PERF_COLD_FN_ int perf_gpu_energy_more_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
+PERF_COLD_FN_ int perf_gpu_energy_more_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
-    if (!a->energy.round)
-        a->energy.round = perf_gpu_energy_size_(a);
-    else if (!a->energy.done)
-        a->energy.done = perf_gpu_energy_round_(s, a);
-    return !a->energy.done;
+    if (!arm->energy.round)
+        arm->energy.round = perf_gpu_energy_size_(arm);
+    else if (!arm->energy.done)
+        arm->energy.done = perf_gpu_energy_round_(loop, arm);
+    return !arm->energy.done;
 }
 
 /* After the samples, arm by arm: 64 * iterations of the next round + the arm; 0: no more. */
 PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_loop_state_ *state)
 {
-    perf_gpu_loop_ *s = PERF_CAST_(perf_gpu_loop_ *, state->own);
-    perf_gpu_arm_  *a;
+    perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    perf_gpu_arm_  *arm;
     int             i;
 
     for (i = 0; i < state->variants; i++) {
-        a = &s->arm[i];
-        while (a->launches && state->status == PERF_OK && perf_gpu_energy_more_(s, a)) {
-            if (!a->exec)
-                return 64 * a->energy.round + PERF_CAST_(uint64_t, i);
-            if (!perf_gpu_energy_replay_(s, a))
+        arm = &loop->arm[i];
+        while (arm->launches && state->status == PERF_OK && perf_gpu_energy_more_(loop, arm)) {
+            if (!arm->exec)
+                return 64 * arm->energy.round + PERF_CAST_(uint64_t, i);
+            if (!perf_gpu_energy_replay_(loop, arm))
                 return 0;
         }
     }
     return 0;
 }
 
-PERF_COLD_FN_ void perf_gpu_joules_(perf_gpu_result *r, const perf_gpu_energy_ *e)
+PERF_COLD_FN_ void perf_gpu_joules_(perf_gpu_result *result, const perf_gpu_energy_ *energy)
 {
-    double gained = e->joules[1] - e->joules[0], took = PERF_CAST_(double, e->at[1] - e->at[0]);
-    double each = PERF_CAST_(double, e->ended - e->began) /
-                  (PERF_CAST_(double, e->rounds - 2) * PERF_CAST_(double, e->round));
+    double gained = energy->joules[1] - energy->joules[0],
+           took = PERF_CAST_(double, energy->at[1] - energy->at[0]);
+    double each = PERF_CAST_(double, energy->ended - energy->began) /
+                  (PERF_CAST_(double, energy->rounds - 2) * PERF_CAST_(double, energy->round));
 
-    if (e->back || !(gained > 0.0) || !(took > e->unsure[1]))
+    if (energy->back || !(gained > 0.0) || !(took > energy->unsure[1]))
         return;
-    r->joules_low = gained * each / (took + e->unsure[0]);
-    r->joules = gained * each / took;
-    r->joules_high = gained * each / (took - e->unsure[1]);
-    r->watts = gained / took * 1e9;
-    r->celsius = e->celsius;
-    r->busy = e->busy;
+    result->joules_low = gained * each / (took + energy->unsure[0]);
+    result->joules = gained * each / took;
+    result->joules_high = gained * each / (took - energy->unsure[1]);
+    result->watts = gained / took * 1e9;
+    result->celsius = energy->celsius;
+    result->busy = energy->busy;
 }
 
 /* ---- the loop ---- */
 
 /* Host ns until the context's work is done, limit_ns at most; -1: not known, -2: not by then. */
-PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *s, double limit_ns)
+PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *loop, double limit_ns)
 {
     uint64_t began = perf_now();
     double   ns = 0.0;
     int      code = PERF_GPU_NOT_READY;
 
-    if (!perf_gpu_attempt_(s, s->t->ctx_record(s->ctx, s->event[2])))
+    if (!perf_gpu_attempt_(loop, loop->backend->ctx_record(loop->ctx, loop->event[2])))
         return -1.0;
     for (; code == PERF_GPU_NOT_READY && ns < limit_ns; limit_ns -= 50.0) {     /* it may stand */
-        code = s->t->event_query(s->event[2]);
+        code = loop->backend->event_query(loop->event[2]);
         ns = PERF_CAST_(double, perf_now() - began);
     }
     if (code == PERF_GPU_NOT_READY)
         return -2.0;
-    if (!perf_gpu_attempt_(s, code))
+    if (!perf_gpu_attempt_(loop, code))
         return -1.0;
     return ns;
 }
 
 /* Does the body leave work on other streams?  The context must be quiet in front of it, and still
  * busy when its own stream no longer is: what other threads do there is not the body's.          */
-PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *s, int after)
+PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *loop, int after)
 {
     double ns, limit = 5e6;
 
-    if (!s->event[2] || s->probed >= 8)
+    if (!loop->event[2] || loop->probed >= 8)
         return;
     if (after)
         limit = 100e6;
-    ns = perf_gpu_quiet_(s, limit);
-    s->elsewhere |= ns < 0.0 || (after && ns > 4.0 * s->quiet_ns + 10e3);
+    ns = perf_gpu_quiet_(loop, limit);
+    loop->elsewhere |= ns < 0.0 || (after && ns > 4.0 * loop->quiet_ns + 10e3);
     if (ns < 0.0) {
-        s->probed = 8;                          /* somebody is busy for long: nothing can be told */
-        s->busy *= after;
+        loop->probed = 8;                       /* somebody is busy for long: nothing can be told */
+        loop->busy *= after;
     } else if (after) {
-        s->probed++;
-        s->busy += ns > 4.0 * s->quiet_ns + 10e3;
-    } else if (!(s->quiet_ns > 0.0) || ns < s->quiet_ns) {
-        s->quiet_ns = ns;
-    } else if (ns > 4.0 * s->quiet_ns + 10e3 && ++s->asked > 1) {
-        s->probed = 8;                          /* and not from here */
-        s->busy = 0;
+        loop->probed++;
+        loop->busy += ns > 4.0 * loop->quiet_ns + 10e3;
+    } else if (!(loop->quiet_ns > 0.0) || ns < loop->quiet_ns) {
+        loop->quiet_ns = ns;
+    } else if (ns > 4.0 * loop->quiet_ns + 10e3 && ++loop->asked > 1) {
+        loop->probed = 8;                       /* and not from here */
+        loop->busy = 0;
     }
 }
 
@@ -944,67 +968,69 @@ PERF_FN int perf_gpu_agree_(double a, double b)
 
 /* Each body was launched once more.  A clock that reads the same twice may not have been read anew:
  * so the times of three blocks of 5 ms have to agree, and the clock with them.                   */
-PERF_COLD_FN_ void perf_gpu_calm_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ void perf_gpu_calm_(perf_gpu_loop_ *loop)
 {
     const uint64_t now = perf_now();
 
-    if (!(s->block > 0.0 && s->block <= s->warm_ns))
-        s->block = s->warm_ns;
-    s->warm_ns = 0.0;
-    if (now - s->block_began <= 5000000)
+    if (!(loop->block > 0.0 && loop->block <= loop->warm_ns))
+        loop->block = loop->warm_ns;
+    loop->warm_ns = 0.0;
+    if (now - loop->block_began <= 5000000)
         return;
-    s->calm++;
-    if (!(s->block_before > 0.0) || !perf_gpu_agree_(s->block, s->block_before) ||
-        !perf_gpu_agree_(PERF_CAST_(double, s->now.sm_mhz), PERF_CAST_(double, s->mhz_before)))
-        s->calm = 0;
-    s->block_before = s->block;
-    s->mhz_before = s->now.sm_mhz;
-    s->block = 0.0;
-    s->block_began = now;
+    loop->calm++;
+    if (!(loop->block_before > 0.0) || !perf_gpu_agree_(loop->block, loop->block_before) ||
+        !perf_gpu_agree_(PERF_CAST_(double, loop->now.sm_mhz),
+                         PERF_CAST_(double, loop->mhz_before)))
+        loop->calm = 0;
+    loop->block_before = loop->block;
+    loop->mhz_before = loop->now.sm_mhz;
+    loop->block = 0.0;
+    loop->block_began = now;
 }
 
 /* 1: the clock of the device is steady, or it takes too long to become so. */
-PERF_COLD_FN_ int perf_gpu_is_warm_(const perf_gpu_loop_ *s, int late)
+PERF_COLD_FN_ int perf_gpu_is_warm_(const perf_gpu_loop_ *loop, int late)
 {
-    const int      launches = s->arm[s->state->order[0]].launches;
+    const int      launches = loop->arm[loop->state->order[0]].launches;
     const uint64_t now = perf_now();
-    const int      stands = now == s->warm_began && launches > 10000;   /* the host's clock */
+    const int      stands = now == loop->warm_began && launches > 10000; /* the host's clock */
 
-    if (launches < 3 || (!late && launches < s->r.opts.warmup))
+    if (launches < 3 || (!late && launches < loop->result.opts.warmup))
         return 0;
-    return late || stands || s->calm > 1 || s->r.opts.warmup ||
-           PERF_CAST_(double, now - s->warm_began) > 0.25e9 * s->r.opts.max_seconds;
+    return late || stands || loop->calm > 1 || loop->result.opts.warmup ||
+           PERF_CAST_(double, now - loop->warm_began) > 0.25e9 * loop->result.opts.max_seconds;
 }
 
 /* 1: enough of the warm-up, from now on there are batches. */
 PERF_COLD_FN_ int perf_device_warm_(perf_loop_state_ *state, int late)
 {
-    perf_gpu_loop_ *s = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
     int             i;
 
-    perf_gpu_calm_(s);
-    if (!perf_gpu_is_warm_(s, late))
+    perf_gpu_calm_(loop);
+    if (!perf_gpu_is_warm_(loop, late))
         return 0;
-    if (s->probed && 2 * s->busy >= s->probed && s->busy >= 2)
-        s->r.warnings |= PERF_WARN_STREAM;
+    if (loop->probed && 2 * loop->busy >= loop->probed && loop->busy >= 2)
+        loop->result.warnings |= PERF_WARN_STREAM;
     for (i = 0; i < state->variants; i++) {
-        state->arm[i].most = s->arm[i].queue;
-        if (s->r.opts.batch)
-            state->arm[i].batch = state->arm[i].most = PERF_CAST_(uint64_t, s->r.opts.batch);
+        state->arm[i].most = loop->arm[i].queue;
+        if (loop->result.opts.batch)
+            state->arm[i].batch = state->arm[i].most =
+                PERF_CAST_(uint64_t, loop->result.opts.batch);
     }
     return 1;
 }
 
 /* Nothing that takes time ran between the events of a slice, as far as one of them can tell. */
-PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *s, double slice_ns)
+PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *loop, double slice_ns)
 {
-    return slice_ns <= s->idle + 2.0 * s->r.quantum_ns;
+    return slice_ns <= loop->idle + 2.0 * loop->result.quantum_ns;
 }
 
 /* What a sample takes at least: so long that step and cost of the events are little of it. */
-PERF_FN double perf_gpu_least_ns_(const perf_gpu_loop_ *s)
+PERF_FN double perf_gpu_least_ns_(const perf_gpu_loop_ *loop)
 {
-    return perf_most_(s->r.quantum_ns, s->r.overhead_ns) / PERF_GPU_PERCENT_;
+    return perf_most_(loop->result.quantum_ns, loop->result.overhead_ns) / PERF_GPU_PERCENT_;
 }
 
 /* A slice counts as long enough at 0.7 of what is wanted. */
@@ -1015,39 +1041,40 @@ PERF_COLD_FN_ double perf_device_want_(const perf_loop_state_ *state)
 
 /* The slice of PERF_GPU_PROBES_ launches has ended: does anything run on the stream?  If not, the
  * loop ends. */
-PERF_COLD_FN_ void perf_gpu_probed_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
+PERF_COLD_FN_ void perf_gpu_probed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
     /* How far two events scatter, but less than so many of the shortest kernels take. */
-    const double scatter = perf_least_(s->idle - s->r.overhead_ns, 250.0 * PERF_GPU_PROBES_);
+    const double scatter =
+        perf_least_(loop->idle - loop->result.overhead_ns, 250.0 * PERF_GPU_PROBES_);
 
-    a->arm->batch = a->doubted;
-    a->doubted = 0;
-    a->sure = 1;
-    if (s->now.ns > s->r.overhead_ns + scatter + 2.0 * s->r.quantum_ns)
+    arm->arm->batch = arm->doubted;
+    arm->doubted = 0;
+    arm->sure = 1;
+    if (loop->now.ns > loop->result.overhead_ns + scatter + 2.0 * loop->result.quantum_ns)
         return;
-    s->r.warnings |= PERF_WARN_STREAM;
-    (void)perf_gpu_fail_(s, PERF_ESTREAM, PERF_NULL_);
+    loop->result.warnings |= PERF_WARN_STREAM;
+    (void)perf_gpu_fail_(loop, PERF_ESTREAM, PERF_NULL_);
 }
 
 /* A reading at a batch that may be too small.  0: it does not count, the arm runs again. */
-PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
+PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *loop, perf_gpu_arm_ *a)
 {
     perf_loop_arm_ *arm = a->arm;
     int             last;
 
     if (a->doubted) {
-        perf_gpu_probed_(s, a);
+        perf_gpu_probed_(loop, a);
         return 0;
     }
-    if (s->now.flags & PERF_GPU_SAMPLE_TIMEOUT && arm->batch > 1) {
+    if (loop->now.flags & PERF_GPU_SAMPLE_TIMEOUT && arm->batch > 1) {
         arm->batch = arm->most = a->queue = arm->batch / 2;     /* its queue is full: fewer */
         arm->readings = 0;
         return 0;
     }
-    if (s->gate_off || s->own_graph)            /* what is in a graph is on no other stream */
+    if (loop->gate_off || loop->own_graph)      /* what is in a graph is on no other stream */
         arm->most = arm->batch;
-    last = arm->batch >= arm->most || s->now.ns >= perf_gpu_least_ns_(s);
-    if (!last || a->sure || s->own_graph || !perf_gpu_is_idle_(s, s->now.ns))
+    last = arm->batch >= arm->most || loop->now.ns >= perf_gpu_least_ns_(loop);
+    if (!last || a->sure || loop->own_graph || !perf_gpu_is_idle_(loop, loop->now.ns))
         return 1;
     a->doubted = arm->batch;                    /* not sure: many short kernels show */
     arm->batch = PERF_GPU_PROBES_;
@@ -1055,149 +1082,159 @@ PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 }
 
 /* Files the sample that has ended; 0 or what speaks against it. */
-PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
+PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
-    perf_gpu_sample *x = &a->sample[a->count++];
-    double           n = PERF_CAST_(double, a->arm->batch);
+    perf_gpu_sample *sample = &arm->sample[arm->count++];
+    double           n = PERF_CAST_(double, arm->arm->batch);
 
-    *x = s->now;
-    x->ns /= n;
-    x->host_ns /= n;
-    if (perf_gpu_is_idle_(s, s->now.ns) && !a->exec && !perf_gpu_is_idle_(s, a->arm->fastest) &&
-        2.0 * (s->now.ns - s->r.overhead_ns) < a->arm->fastest - s->r.overhead_ns)   /* no mere */
-        x->flags |= PERF_GPU_SAMPLE_IDLE;       /* quick one */
-    if (x->throttle & UINT64_C(0xec))   /* power cap, heat, brake: not idleness or settings */
-        x->flags |= PERF_GPU_SAMPLE_THROTTLED;
-    return x->flags & ~PERF_GPU_SAMPLE_TIMEOUT;
+    *sample = loop->now;
+    sample->ns /= n;
+    sample->host_ns /= n;
+    /* under half of the fastest slice: no mere quick one */
+    if (perf_gpu_is_idle_(loop, loop->now.ns) && !arm->exec &&
+        !perf_gpu_is_idle_(loop, arm->arm->fastest) &&
+        2.0 * (loop->now.ns - loop->result.overhead_ns) <
+        arm->arm->fastest - loop->result.overhead_ns)
+        sample->flags |= PERF_GPU_SAMPLE_IDLE;
+    if (sample->throttle & UINT64_C(0xec)) /* power cap, heat, brake: not idleness or settings */
+        sample->flags |= PERF_GPU_SAMPLE_THROTTLED;
+    return sample->flags & ~PERF_GPU_SAMPLE_TIMEOUT;
 }
 
 /* The most samples of an arm. */
-PERF_FN size_t perf_gpu_most_samples_(const perf_gpu_loop_ *s)
+PERF_FN size_t perf_gpu_most_samples_(const perf_gpu_loop_ *loop)
 {
-    if (s->state->variants == 2)
-        return PERF_CAST_(size_t, s->state->ask.max_pairs);
-    if (s->r.opts.samples)
-        return PERF_CAST_(size_t, s->r.opts.samples);
+    if (loop->state->variants == 2)
+        return PERF_CAST_(size_t, loop->state->ask.max_pairs);
+    if (loop->result.opts.samples)
+        return PERF_CAST_(size_t, loop->result.opts.samples);
     return PERF_GPU_MOST_SAMPLES_;
 }
 
 /* How much of the time there is has passed. */
-PERF_COLD_FN_ double perf_gpu_spent_(const perf_gpu_loop_ *s)
+PERF_COLD_FN_ double perf_gpu_spent_(const perf_gpu_loop_ *loop)
 {
-    const double took = perf_since_(s->state->timer.began, perf_now());
+    const double took = perf_since_(loop->state->timer.began, perf_now());
 
-    return took / (s->r.opts.max_seconds * 1e9);
+    return took / (loop->result.opts.max_seconds * 1e9);
 }
 
 /* A sample of each arm was filed.  0: the round does not count, another one is taken: a throttled
  * one until there were too many in a row or half of the time is spent.                           */
 PERF_COLD_FN_ int perf_device_keep_(perf_loop_state_ *state)
 {
-    perf_gpu_loop_ *s = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
 
-    if (!(s->useless & PERF_GPU_SAMPLE_THROTTLED))
-        s->hot = 0;
-    else if (++s->hot < PERF_GPU_HOT_IN_A_ROW_ && perf_gpu_spent_(s) < 0.5)
-        s->again += s->again < perf_gpu_most_samples_(s);
+    if (!(loop->useless & PERF_GPU_SAMPLE_THROTTLED))
+        loop->hot = 0;
+    else if (++loop->hot < PERF_GPU_HOT_IN_A_ROW_ && perf_gpu_spent_(loop) < 0.5)
+        loop->again += loop->again < perf_gpu_most_samples_(loop);
     else
-        s->useless &= ~PERF_GPU_SAMPLE_THROTTLED;
-    return !s->useless;
+        loop->useless &= ~PERF_GPU_SAMPLE_THROTTLED;
+    return !loop->useless;
 }
 
 /* The stop rule is that of all loops, but for bodies that are slow, or of which nothing counts. */
 PERF_COLD_FN_ int perf_device_stop_(perf_loop_state_ *state, int enough)
 {
-    const perf_gpu_loop_ *s = PERF_CAST_(const perf_gpu_loop_ *, state->own);
+    const perf_gpu_loop_ *loop = PERF_CAST_(const perf_gpu_loop_ *, state->own);
     const int             one = state->order[0];        /* the others have as many */
-    const size_t          filed = s->arm[one].count, most = perf_gpu_most_samples_(s);
+    const size_t          filed = loop->arm[one].count, most = perf_gpu_most_samples_(loop);
     size_t                least = PERF_GPU_LEAST_;
 
     if (state->variants == 2)
         least = PERF_GPU_LEAST_PAIRS_;
-    if (filed >= most + s->again || (!state->arm[one].count && filed >= 30))
+    if (filed >= most + loop->again || (!state->arm[one].count && filed >= 30))
         return 1;
-    return filed >= least && (enough || (s->useless && perf_gpu_spent_(s) > 1.0));
+    return filed >= least && (enough || (loop->useless && perf_gpu_spent_(loop) > 1.0));
 }
 
 /* ---- graphs ---- */
 
-PERF_COLD_FN_ void perf_gpu_drop_graphs_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ void perf_gpu_drop_graphs_(perf_gpu_loop_ *loop)
 {
     int i;
 
     for (i = 0; i < 2; i++) {
-        PERF_GPU_GIVE_(s, s->arm[i].exec, s->t->graph_exec_destroy(s->arm[i].exec));
-        s->arm[i].exec = PERF_NULL_;
+        PERF_GPU_GIVE_(loop, loop->arm[i].exec,
+                       loop->backend->graph_exec_destroy(loop->arm[i].exec));
+        loop->arm[i].exec = PERF_NULL_;
     }
 }
 
 /* A body was captured; 0: it could not be. */
-PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
+PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
     void          *graph = PERF_NULL_;
     int            ok;
 
-    s->opened = 0;
-    ok = !s->inside || perf_gpu_attempt_(s, s->t->event_record_flags(s->event[1], s->stream, 1));
-    ok = perf_gpu_attempt_(s, s->t->capture_end(s->stream, &graph)) && graph && ok && !s->spoilt;
-    ok = ok && perf_gpu_attempt_(s, s->t->graph_instantiate(&a->exec, graph, 0));
+    loop->opened = 0;
+    ok = !loop->inside || perf_gpu_attempt_(loop,
+                                            loop->backend->event_record_flags(loop->event[1],
+                                                                        loop->stream, 1));
+    ok = perf_gpu_attempt_(loop, loop->backend->capture_end(loop->stream, &graph)) && graph && ok &&
+         !loop->spoilt;
+    ok = ok && perf_gpu_attempt_(loop, loop->backend->graph_instantiate(&arm->exec, graph, 0));
     if (!ok)
-        a->exec = PERF_NULL_;
-    if (graph && !s->down)
-        (void)s->t->graph_destroy(graph);
+        arm->exec = PERF_NULL_;
+    if (graph && !loop->down)
+        (void)loop->backend->graph_destroy(graph);
     return ok;
 }
 
 /* The next rounds are thrown away. */
-PERF_COLD_FN_ void perf_gpu_discard_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ void perf_gpu_discard_(perf_gpu_loop_ *loop)
 {
-    if (s->state->phase == PERF_LOOP_DONE_)
+    if (loop->state->phase == PERF_LOOP_DONE_)
         return;
-    s->state->phase = PERF_LOOP_WARM_;
-    s->state->left_to_warm = PERF_GPU_DISCARDED_;
+    loop->state->phase = PERF_LOOP_WARM_;
+    loop->state->left_to_warm = PERF_GPU_DISCARDED_;
 }
 
-PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_ *loop)
 {
     int i;
 
-    perf_gpu_drop_graphs_(s);
-    if (s->r.opts.graph || s->r.serialised)
-        s->r.warnings |= PERF_WARN_NO_GRAPH;
-    s->gate_off |= s->own_graph;
-    s->own_graph = s->inside = 0;
-    s->no_graph = 1;
-    for (i = 0; i < s->state->variants; i++)
-        s->state->arm[i].batch = s->arm[i].plain;
-    perf_gpu_discard_(s);
+    perf_gpu_drop_graphs_(loop);
+    if (loop->result.opts.graph || loop->result.serialised)
+        loop->result.warnings |= PERF_WARN_NO_GRAPH;
+    loop->gate_off |= loop->own_graph;
+    loop->own_graph = loop->inside = 0;
+    loop->no_graph = 1;
+    for (i = 0; i < loop->state->variants; i++)
+        loop->state->arm[i].batch = loop->arm[i].plain;
+    perf_gpu_discard_(loop);
 }
 
 /* The stream records the body of this slice into a graph; 0: it cannot. */
-PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_ *loop)
 {
-    if (!perf_gpu_attempt_(s, s->t->capture_begin(s->stream, 2)))
+    if (!perf_gpu_attempt_(loop, loop->backend->capture_begin(loop->stream, 2)))
         return 0;
-    s->opened = 2;
-    s->spoilt = 0;
-    if (s->inside)
-        s->spoilt = !perf_gpu_attempt_(s, s->t->event_record_flags(s->event[0], s->stream, 1));
+    loop->opened = 2;
+    loop->spoilt = 0;
+    if (loop->inside)
+        loop->spoilt =
+            !perf_gpu_attempt_(loop,
+                               loop->backend->event_record_flags(loop->event[0], loop->stream, 1));
     return 1;
 }
 
 /* All batches are found.  Launches in a graph follow each other closer, so it takes some more. */
 PERF_COLD_FN_ int perf_device_grown_(perf_loop_state_ *state)
 {
-    perf_gpu_loop_ *s = PERF_CAST_(perf_gpu_loop_ *, state->own);
-    int             i, more = !s->r.opts.batch && s->r.opts.graph && !s->own_graph;
+    perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    int             i, more =
+        !loop->result.opts.batch && loop->result.opts.graph && !loop->own_graph;
 
-    if (!perf_gpu_can_graph_(s)) {
-        if (s->r.opts.graph)
-            s->r.warnings |= PERF_WARN_NO_GRAPH;
-        s->no_graph = 1;
+    if (!perf_gpu_can_graph_(loop)) {
+        if (loop->result.opts.graph)
+            loop->result.warnings |= PERF_WARN_NO_GRAPH;
+        loop->no_graph = 1;
     }
     for (i = 0; i < state->variants; i++) {
-        s->arm[i].plain = state->arm[i].batch;
-        if (more && !s->no_graph)
+        loop->arm[i].plain = state->arm[i].batch;
+        if (more && !loop->no_graph)
             state->arm[i].batch = PERF_CAST_(uint64_t, perf_least_(
                 3.0 * PERF_CAST_(double, state->arm[i].batch), 1000.0));
     }
@@ -1209,92 +1246,94 @@ PERF_COLD_FN_ int perf_device_grown_(perf_loop_state_ *state)
 /* Begins a slice: with the body, or without it as a graph. */
 PERF_COLD_FN_ void perf_device_begin_(perf_loop_state_ *state, int variant)
 {
-    perf_gpu_loop_      *s = PERF_CAST_(perf_gpu_loop_ *, state->own);
-    const perf_gpu_arm_ *a = &s->arm[variant];
+    perf_gpu_loop_      *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    const perf_gpu_arm_ *arm = &loop->arm[variant];
     const int            gated = state->phase >= PERF_LOOP_GROW_;
-    const int            flushes = s->r.opts.cache == PERF_GPU_COLD && s->r.flush_bytes > 0.0;
-    const int            wants_graph = (s->r.opts.graph || s->own_graph) && !s->no_graph;
+    const int            flushes =
+        loop->result.opts.cache == PERF_GPU_COLD && loop->result.flush_bytes > 0.0;
+    const int            wants_graph =
+        (loop->result.opts.graph || loop->own_graph) && !loop->no_graph;
 
-    s->variant = variant;
-    if (wants_graph && state->phase >= PERF_LOOP_WARM_ && !a->exec) {
-        if (perf_gpu_capture_(s))
+    loop->variant = variant;
+    if (wants_graph && state->phase >= PERF_LOOP_WARM_ && !arm->exec) {
+        if (perf_gpu_capture_(loop))
             return;
-        perf_gpu_no_graph_(s);
+        perf_gpu_no_graph_(loop);
     }
     if (state->phase == PERF_LOOP_HEAT_)
-        perf_gpu_look_around_(s, 0);
-    if (!perf_gpu_slice_begin_(s, gated, gated && flushes && !a->doubted) || !a->exec)
+        perf_gpu_look_around_(loop, 0);
+    if (!perf_gpu_slice_begin_(loop, gated, gated && flushes && !arm->doubted) || !arm->exec)
         return;
-    s->replayed = 1;
-    if (!perf_gpu_try_(s, s->t->graph_launch(a->exec, s->stream)))
-        (void)perf_gpu_let_go_(s);
+    loop->replayed = 1;
+    if (!perf_gpu_try_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
+        (void)perf_gpu_let_go_(loop);
 }
 
 /* A body that waits for the device opens the gate by its limit each time: three times in a row, and
  * it is done without; or as a graph, where it was more launches than the driver's queue holds. */
-PERF_COLD_FN_ void perf_gpu_watch_gate_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
+PERF_COLD_FN_ void perf_gpu_watch_gate_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
-    const int ran_ahead = a->ahead > 1 && !a->exec && !s->gate_off;
+    const int ran_ahead = arm->ahead > 1 && !arm->exec && !loop->gate_off;
 
-    a->timeouts++;
-    if (!(s->now.flags & PERF_GPU_SAMPLE_TIMEOUT) || a->arm->batch != 1)
-        a->timeouts = 0;
-    if (a->timeouts < 3)
+    arm->timeouts++;
+    if (!(loop->now.flags & PERF_GPU_SAMPLE_TIMEOUT) || arm->arm->batch != 1)
+        arm->timeouts = 0;
+    if (arm->timeouts < 3)
         return;
-    if (!ran_ahead || s->no_graph || !perf_gpu_can_graph_(s)) {
-        s->gate_off = 1;
+    if (!ran_ahead || loop->no_graph || !perf_gpu_can_graph_(loop)) {
+        loop->gate_off = 1;
         return;
     }
-    s->own_graph = 1;
-    a->timeouts = 0;
+    loop->own_graph = 1;
+    arm->timeouts = 0;
 }
 
 /* What a slice means that was timed, by the phase.  0: it does not count, the arm runs again. */
-PERF_COLD_FN_ int perf_gpu_timed_(perf_gpu_loop_ *s, perf_gpu_arm_ *a, uint64_t now)
+PERF_COLD_FN_ int perf_gpu_timed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm, uint64_t now)
 {
-    switch (s->state->phase) {
+    switch (loop->state->phase) {
     case PERF_LOOP_COLD_:
-        s->warm_began = s->block_began = now;
+        loop->warm_began = loop->block_began = now;
         return 1;
     case PERF_LOOP_HEAT_:
-        perf_gpu_look_around_(s, 1);
-        s->warm_ns += s->now.ns;
+        perf_gpu_look_around_(loop, 1);
+        loop->warm_ns += loop->now.ns;
         return 1;
     case PERF_LOOP_GROW_:
-        return perf_gpu_reading_(s, a);
+        return perf_gpu_reading_(loop, arm);
     default:
-        if (s->own_graph && !a->exec)
+        if (loop->own_graph && !arm->exec)
             return 0;                           /* it begins anew as a graph */
     }
-    if (s->state->phase != PERF_LOOP_SAMPLE_)
+    if (loop->state->phase != PERF_LOOP_SAMPLE_)
         return 1;
-    if (!s->state->at)
-        s->useless = 0;
-    s->useless |= perf_gpu_file_(s, a);
+    if (!loop->state->at)
+        loop->useless = 0;
+    loop->useless |= perf_gpu_file_(loop, arm);
     return 1;
 }
 
 PERF_COLD_FN_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_t now)
 {
-    perf_gpu_loop_ *s = PERF_CAST_(perf_gpu_loop_ *, state->own);
-    perf_gpu_arm_  *a = &s->arm[variant];
+    perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    perf_gpu_arm_  *arm = &loop->arm[variant];
 
-    if (s->opened == 2) {
-        a->arm->runs += a->arm->batch;
-        if (!perf_gpu_captured_(s, a))
-            perf_gpu_no_graph_(s);
-        perf_gpu_discard_(s);
+    if (loop->opened == 2) {
+        arm->arm->runs += arm->arm->batch;
+        if (!perf_gpu_captured_(loop, arm))
+            perf_gpu_no_graph_(loop);
+        perf_gpu_discard_(loop);
         return 0;
     }
-    if (!perf_gpu_slice_end_(s, 1))
+    if (!perf_gpu_slice_end_(loop, 1))
         return 0;
-    if (!a->exec)
-        a->arm->runs += a->arm->batch;
-    a->launches++;
-    perf_gpu_watch_gate_(s, a);
-    state->timer.ns[0] = s->now.ns;
-    state->timer.spent_ns += s->now.ns;
-    return perf_gpu_timed_(s, a, now);
+    if (!arm->exec)
+        arm->arm->runs += arm->arm->batch;
+    arm->launches++;
+    perf_gpu_watch_gate_(loop, arm);
+    state->timer.ns[0] = loop->now.ns;
+    state->timer.spent_ns += loop->now.ns;
+    return perf_gpu_timed_(loop, arm, now);
 }
 
 PERF_FN const perf_filling_ *perf_device_filling_(void)
@@ -1309,83 +1348,83 @@ PERF_FN const perf_filling_ *perf_device_filling_(void)
 /* ---- turns ---- */
 
 /* The profiler that runs this program, if any, begins or ends to record. */
-PERF_COLD_FN_ void perf_gpu_profiler_(perf_gpu_loop_ *s, int on)
+PERF_COLD_FN_ void perf_gpu_profiler_(perf_gpu_loop_ *loop, int on)
 {
     static const char *const roctx[] = {"librocprofiler-sdk-roctx.so.1", PERF_NULL_};
     static const char *const word[2] = {"Pause", "Resume"};
-    int  (*call)(void) = s->t->profiler_stop;
+    int  (*call)(void) = loop->backend->profiler_stop;
     int  (*ask)(uint64_t thread) = PERF_NULL_;
     void  *library = PERF_NULL_;
 
-    s->profiling = on;
+    loop->profiling = on;
     if (on)
-        call = s->t->profiler_start;
-    if (!call && s->t->flags & PERF_GPU_TABLE_AMD)
+        call = loop->backend->profiler_start;
+    if (!call && loop->backend->flags & PERF_GPU_TABLE_AMD)
         library = perf_library_open_(roctx);
     if (library)
         perf_library_symbol_(library, "roctxProfiler", word[on], &ask);
     if (call)
-        (void)perf_gpu_attempt_(s, call());
+        (void)perf_gpu_attempt_(loop, call());
     else if (ask)
-        (void)perf_gpu_attempt_(s, ask(0));
+        (void)perf_gpu_attempt_(loop, ask(0));
 }
 
 /* Each body once, with the device idle before and after. */
-PERF_COLD_FN_ uint64_t perf_gpu_profile_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ uint64_t perf_gpu_profile_(perf_gpu_loop_ *loop)
 {
-    const int turn = s->profiled++;
+    const int turn = loop->profiled++;
     int       variant;
 
-    if (!perf_gpu_try_(s, s->t->stream_sync(s->stream)))
+    if (!perf_gpu_try_(loop, loop->backend->stream_sync(loop->stream)))
         return 0;
-    if (!s->profiling)
-        perf_gpu_profiler_(s, 1);
-    if (turn == s->state->running) {
-        perf_gpu_profiler_(s, 0);
-        (void)perf_gpu_fail_(s, PERF_ENODATA, "the body ran once, for a profiler");
+    if (!loop->profiling)
+        perf_gpu_profiler_(loop, 1);
+    if (turn == loop->state->running) {
+        perf_gpu_profiler_(loop, 0);
+        (void)perf_gpu_fail_(loop, PERF_ENODATA, "the body ran once, for a profiler");
         return 0;
     }
-    variant = s->state->order[turn];
-    s->state->arm[variant].runs = 1;
+    variant = loop->state->order[turn];
+    loop->state->arm[variant].runs = 1;
     return 64 + PERF_CAST_(uint64_t, variant);
 }
 
 /* The next slice in which the body runs, 64 * iterations + variant; 0: there is none. */
-PERF_COLD_FN_ uint64_t perf_gpu_go_on_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ uint64_t perf_gpu_go_on_(perf_gpu_loop_ *loop)
 {
     uint64_t next;
 
-    if (s->r.opts.profile)
-        return perf_gpu_profile_(s);
+    if (loop->result.opts.profile)
+        return perf_gpu_profile_(loop);
     do {
-        s->replayed = 0;
-        next = perf_bench_engine_get_()->slice(s->state, s->state->variants);
-    } while (next && s->replayed);
+        loop->replayed = 0;
+        next = perf_bench_engine_get_()->slice(loop->state, loop->state->variants);
+    } while (next && loop->replayed);
     return next;
 }
 
-/* 1: the body runs, as often and in the variant that `l` now says. */
-PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *l)
+/* 1: the body runs, as often and in the variant that `loop` now says. */
+PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *loop)
 {
-    perf_gpu_loop_   *s = l->state;
+    perf_gpu_loop_   *state = loop->state;
     perf_gpu_entered_ in;
     uint64_t          next = 0;
     int               code;
 
-    l->left = 0;
-    if (!s || s->state->phase == PERF_LOOP_DONE_)
+    loop->left = 0;
+    if (!state || state->state->phase == PERF_LOOP_DONE_)
         return 0;
-    code = perf_gpu_enter_(s->t, s->ctx, &in);
-    s->waited = in.waited;
-    (void)perf_gpu_try_(s, code);
-    if (s->state->status == PERF_OK && !(s->host && s->host->status != PERF_OK))
-        next = perf_gpu_go_on_(s);
+    code = perf_gpu_enter_(state->backend, state->ctx, &in);
+    state->waited = in.waited;
+    (void)perf_gpu_try_(state, code);
+    if (state->state->status == PERF_OK && !(state->host && state->host->status != PERF_OK))
+        next = perf_gpu_go_on_(state);
     if (!next)
-        s->state->phase = PERF_LOOP_DONE_;
-    if (!s->down)
-        perf_gpu_leave_(s->t, &in);
-    l->left = PERF_CAST_(int64_t, next >> 6) - (next != 0);
-    l->variant = PERF_CAST_(int, next & 63);
+        state->state->phase = PERF_LOOP_DONE_;
+    if (!state->down)
+        perf_gpu_leave_(state->backend, &in);
+    loop->left = PERF_CAST_(int64_t, next >> 6) - (next != 0);
+    loop->variant = PERF_CAST_(int, next & 63);
     return next != 0;
 }
 
@@ -1399,130 +1438,132 @@ PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *l)
  * a throttled one may be taken again.  They stay until the program ends, so perf_reset() does not
  * get the pages.  state NULL: no memory.                                                         */
 PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(void *stream, size_t samples,
-                                                  const perf_gpu_bench_opts *o,
+                                                  const perf_gpu_bench_opts *opts,
                                                   perf_loop_state_ *state, perf_loop_state_ *host)
 {
     perf_gpu_sample *sample;
-    perf_gpu_loop_  *s;
+    perf_gpu_loop_  *loop;
     int              i;
 
     if (!state)
         return PERF_NULL_;
-    s = PERF_CAST_(perf_gpu_loop_ *, state->own);
-    sample = PERF_PTR_(perf_gpu_sample *, s + 1);
-    s->state = state;
-    s->host = host;
-    s->r.opts = *o;
-    s->stream = stream;
-    s->word = &s->own_word;
+    loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    sample = PERF_PTR_(perf_gpu_sample *, loop + 1);
+    loop->state = state;
+    loop->host = host;
+    loop->result.opts = *opts;
+    loop->stream = stream;
+    loop->word = &loop->own_word;
     for (i = 0; i < state->variants; i++, sample += 2 * samples + PERF_GPU_SPARE_) {
-        s->arm[i].arm = &state->arm[i];
-        s->arm[i].sample = sample;
-        s->arm[i].queue = PERF_GPU_MOST_BATCH_;
+        loop->arm[i].arm = &state->arm[i];
+        loop->arm[i].sample = sample;
+        loop->arm[i].queue = PERF_GPU_MOST_BATCH_;
     }
     state->loop.kind = state->variants;
     state->loop.pages = 0;
-    state->loop.note = s->note;
+    state->loop.note = loop->note;
     state->fill = perf_device_filling_();
-    if (o->energy > 0.0)
+    if (opts->energy > 0.0)
         state->counted = perf_gpu_energy_next_;
-    state->opts.samples = o->samples;
-    state->opts.rel_ci = o->rel_ci;
-    state->opts.max_seconds = o->max_seconds;
-    state->opts.bytes = o->bytes;
-    state->opts.items = o->items;
+    state->opts.samples = opts->samples;
+    state->opts.rel_ci = opts->rel_ci;
+    state->opts.max_seconds = opts->max_seconds;
+    state->opts.bytes = opts->bytes;
+    state->opts.items = opts->items;
     state->left_to_warm = PERF_GPU_DISCARDED_;
-    return s;
+    return loop;
 }
 
 /* Is there a device, and can it be measured? */
-PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *loop)
 {
     perf_gpu_entered_ in;
 
-    s->state->phase = PERF_LOOP_DONE_;
-    s->t = perf_gpu_table();
-    if (s->t && s->t->error_waits)
-        s->waited = s->t->error_waits();
-    if (s->waited)
-        s->r.code = PERF_GPU_UNREAD;            /* any call would lose it */
-    else if (s->t)
-        s->r.code = s->t->ctx_get(&s->ctx);
-    if (!s->t || s->r.code == 201 || s->r.code == 3 || (!s->r.code && !s->ctx)) {
-        s->state->status = PERF_ENOGPU;         /* none current, or the driver was not started */
+    loop->state->phase = PERF_LOOP_DONE_;
+    loop->backend = perf_gpu_table();
+    if (loop->backend && loop->backend->error_waits)
+        loop->waited = loop->backend->error_waits();
+    if (loop->waited)
+        loop->result.code = PERF_GPU_UNREAD;    /* any call would lose it */
+    else if (loop->backend)
+        loop->result.code = loop->backend->ctx_get(&loop->ctx);
+    if (!loop->backend || loop->result.code == 201 || loop->result.code == 3 ||
+        (!loop->result.code && !loop->ctx)) {
+        loop->state->status = PERF_ENOGPU;      /* none current, or the driver was not started */
         return;
     }
-    if (!perf_gpu_try_(s, s->r.code) || (PERF_PTR_(uintptr_t, s->stream) > 2 && s->t->stream_ctx &&
-         !perf_gpu_try_(s, s->t->stream_ctx(s->stream, &s->ctx))) ||
-        !perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in)))
+    if (!perf_gpu_try_(loop, loop->result.code) ||
+        (PERF_PTR_(uintptr_t, loop->stream) > 2 && loop->backend->stream_ctx &&
+         !perf_gpu_try_(loop, loop->backend->stream_ctx(loop->stream, &loop->ctx))) ||
+        !perf_gpu_try_(loop, perf_gpu_enter_(loop->backend, loop->ctx, &in)))
         return;
-    s->waited = in.waited;
-    if (s->r.opts.profile || perf_gpu_setup_(s))
-        s->state->phase = PERF_LOOP_START_;
-    if (!s->down)
-        perf_gpu_leave_(s->t, &in);
-    s->state->timer.began = perf_now();
+    loop->waited = in.waited;
+    if (loop->result.opts.profile || perf_gpu_setup_(loop))
+        loop->state->phase = PERF_LOOP_START_;
+    if (!loop->down)
+        perf_gpu_leave_(loop->backend, &in);
+    loop->state->timer.began = perf_now();
 }
 
 /* A benchmark of a harness that profiles has a loop without a state, one iteration left. */
 PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *stream,
                                                    const perf_gpu_bench_opts *opts)
 {
-    perf_gpu_bench_opts o = PERF_ZERO;
-    const perf_bench   *b;
+    perf_gpu_bench_opts options = PERF_ZERO;
+    const perf_bench   *bench;
     perf_loop_state_   *state, *host = PERF_NULL_;
-    perf_gpu_loop_     *s;
+    perf_gpu_loop_     *loop;
     size_t              room = PERF_GPU_MOST_SAMPLES_, own;
 
     if (opts)
-        o = *opts;
-    b = o.in_place_of;
-    if (b)
+        options = *opts;
+    bench = options.in_place_of;
+    if (bench)
         name = PERF_NULL_;
-    if (b && PERF_LOOP_KIND_(b->state) == 1)
-        host = b->state;
+    if (bench && PERF_LOOP_KIND_(bench->state) == 1)
+        host = bench->state;
     if (host) {
-        if (!(o.bytes > 0.0))
-            o.bytes = host->opts.bytes;
-        if (!(o.items > 0.0))
-            o.items = host->opts.items;
-        if (!(o.max_seconds > 0.0))
-            o.max_seconds = host->opts.max_seconds;
+        if (!(options.bytes > 0.0))
+            options.bytes = host->opts.bytes;
+        if (!(options.items > 0.0))
+            options.items = host->opts.items;
+        if (!(options.max_seconds > 0.0))
+            options.max_seconds = host->opts.max_seconds;
     } else {
-        o.profile |= b && !b->state && b->left == 1;
+        options.profile |= bench && !bench->state && bench->left == 1;
     }
-    o = perf_gpu_bench_resolve_(&o);
-    if (o.samples)
-        room = PERF_CAST_(size_t, o.samples);
+    options = perf_gpu_bench_resolve_(&options);
+    if (options.samples)
+        room = PERF_CAST_(size_t, options.samples);
     own = PERF_GPU_OWN_(1) + 2 * room * sizeof(perf_gpu_sample);
-    state = perf_loop_pages_(name, !host && !o.profile, 1, room, own);
-    s = perf_gpu_loop_open_(stream, room, &o, state, host);
-    if (s)
-        perf_gpu_ask_(s);
-    return s;
+    state = perf_loop_pages_(name, !host && !options.profile, 1, room, own);
+    loop = perf_gpu_loop_open_(stream, room, &options, state, host);
+    if (loop)
+        perf_gpu_ask_(loop);
+    return loop;
 }
 
 PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
                                                 const perf_gpu_ab_opts *opts)
 {
-    perf_gpu_ab_opts  o = PERF_ZERO;
+    perf_gpu_ab_opts  options = PERF_ZERO;
     perf_ab_opts      ask;
     perf_loop_state_ *state;
-    perf_gpu_loop_   *s;
+    perf_gpu_loop_   *loop;
 
     if (opts)
-        o = *opts;
-    o.device = perf_gpu_bench_resolve_(&o.device);
-    ask = perf_gpu_ab_ask_(&o);
-    state = perf_race_pages_(name, o.device.profile ? 0 : 2, &ask, PERF_GPU_OWN_(2),
+        options = *opts;
+    options.device = perf_gpu_bench_resolve_(&options.device);
+    ask = perf_gpu_ab_ask_(&options);
+    state = perf_race_pages_(name, options.device.profile ? 0 : 2, &ask, PERF_GPU_OWN_(2),
                              4 * sizeof(perf_gpu_sample));
     if (!state)
         return PERF_NULL_;
-    s = perf_gpu_loop_open_(stream, PERF_CAST_(size_t, state->ask.max_pairs), &o.device, state,
-                            PERF_NULL_);
+    loop = perf_gpu_loop_open_(stream, PERF_CAST_(size_t, state->ask.max_pairs), &options.device,
+                               state, PERF_NULL_);
     if (state->status == PERF_OK)
-        perf_gpu_ask_(s);
-    return s;
+        perf_gpu_ask_(loop);
+    return loop;
 }
 
 /* ---- end ---- */
@@ -1530,220 +1571,222 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
 /* Gives back what it can.  What fails is left where it is; so is, while somebody else's kernel
  * runs, what only a call frees that may wait for the whole context.  While the program has an error
  * that any call would lose, all is left.                                                         */
-PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
+PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *loop)
 {
-    const perf_gpu_backend *t = s->t;
+    const perf_gpu_backend *backend = loop->backend;
     perf_gpu_entered_       in;
     void                   *graph = PERF_NULL_;
     int                     i, code, quiet = 1;
 
-    PERF_REL_(&s->word->flag, 1u);              /* left in the middle: nothing may stay held back */
-    if (!t || !s->ctx || s->down)
+    PERF_REL_(&loop->word->flag, 1u);           /* left in the middle: nothing may stay held back */
+    if (!backend || !loop->ctx || loop->down)
         return;
-    code = perf_gpu_enter_(s->t, s->ctx, &in);
-    if (code == PERF_GPU_UNREAD && s->opened != 2)      /* but a capture must not stay open */
+    code = perf_gpu_enter_(loop->backend, loop->ctx, &in);
+    if (code == PERF_GPU_UNREAD && loop->opened != 2)   /* but a capture must not stay open */
         return;
-    s->waited = in.waited;
-    (void)perf_gpu_try_(s, code);
-    if (s->profiling && !s->down)
-        perf_gpu_profiler_(s, 0);
-    if (!s->down && s->opened == 2 && !t->capture_end(s->stream, &graph) && graph)
-        (void)t->graph_destroy(graph);
-    PERF_GPU_GIVE_(s, s->event[0], t->stream_sync(s->stream));
-    if (!s->down && s->event[2] && s->elsewhere)        /* the question spoils captures there */
-        quiet = perf_gpu_quiet_(s, 10e6) > -2.0;
-    perf_gpu_drop_graphs_(s);
+    loop->waited = in.waited;
+    (void)perf_gpu_try_(loop, code);
+    if (loop->profiling && !loop->down)
+        perf_gpu_profiler_(loop, 0);
+    if (!loop->down && loop->opened == 2 && !backend->capture_end(loop->stream, &graph) && graph)
+        (void)backend->graph_destroy(graph);
+    PERF_GPU_GIVE_(loop, loop->event[0], backend->stream_sync(loop->stream));
+    if (!loop->down && loop->event[2] && loop->elsewhere) /* the question spoils captures there */
+        quiet = perf_gpu_quiet_(loop, 10e6) > -2.0;
+    perf_gpu_drop_graphs_(loop);
     for (i = 0; i < 3; i++)
-        PERF_GPU_GIVE_(s, s->event[i], t->event_destroy(s->event[i]));
-    PERF_GPU_GIVE_(s, s->module && quiet, t->module_unload(s->module));
-    PERF_GPU_GIVE_(s, s->scratch && (quiet || s->on_stream), perf_gpu_scratch_free_(s));
-    PERF_GPU_GIVE_(s, s->word != &s->own_word && quiet, t->host_free(s->word));
-    if (!s->down)
-        perf_gpu_leave_(s->t, &in);
+        PERF_GPU_GIVE_(loop, loop->event[i], backend->event_destroy(loop->event[i]));
+    PERF_GPU_GIVE_(loop, loop->module && quiet, backend->module_unload(loop->module));
+    PERF_GPU_GIVE_(loop, loop->scratch && (quiet || loop->on_stream), perf_gpu_scratch_free_(loop));
+    PERF_GPU_GIVE_(loop, loop->word != &loop->own_word && quiet, backend->host_free(loop->word));
+    if (!loop->down)
+        perf_gpu_leave_(loop->backend, &in);
 }
 
 /* The summary of the host's times, or of the samples without proof. */
-PERF_COLD_FN_ perf_summary perf_gpu_flagged_(const perf_gpu_arm_ *a, double *spare, int host)
+PERF_COLD_FN_ perf_summary perf_gpu_flagged_(const perf_gpu_arm_ *arm, double *spare, int host)
 {
     size_t i, n = 0;
 
-    for (i = 0; i < a->count; i++)
+    for (i = 0; i < arm->count; i++)
         if (host)
-            spare[n++] = a->sample[i].host_ns;
-        else if (a->sample[i].flags & PERF_GPU_SAMPLE_EXPOSED)
-            spare[n++] = a->sample[i].ns;
+            spare[n++] = arm->sample[i].host_ns;
+        else if (arm->sample[i].flags & PERF_GPU_SAMPLE_EXPOSED)
+            spare[n++] = arm->sample[i].ns;
     return perf_summarize(spare, n);
 }
 
 /* "; 3 of 100 samples throttled (power cap, heat); SM 1700 to 1980 MHz" */
-PERF_COLD_FN_ void perf_gpu_put_flags_(perf_out_ *o, const perf_gpu_result *r)
+PERF_COLD_FN_ void perf_gpu_put_flags_(perf_out_ *out, const perf_gpu_result *result)
 {
     static const char *const why[] = {"power cap", "hardware slow-down", "", "heat",
                                       "heat (hardware)", "power brake"};
     static const char *const what[] = {"exposed", "without work", "throttled"};
     static const char *const before[] = {" (", ", "};
-    const uint64_t n[] = {r->exposed.count, r->idle, r->throttled};
-    double low = r->sm_mhz_low, high = r->sm_mhz_high;
+    const uint64_t n[] = {result->exposed.count, result->idle, result->throttled};
+    double low = result->sm_mhz_low, high = result->sm_mhz_high;
     int    i, any = 0;
 
     for (i = 0; i < 3; i++)
         if (n[i])
-            perf_putf_(o, "; %.0f of %.0f samples %s", PERF_CAST_(double, n[i]),
-                       PERF_CAST_(double, r->samples), what[i]);
+            perf_putf_(out, "; %.0f of %.0f samples %s", PERF_CAST_(double, n[i]),
+                       PERF_CAST_(double, result->samples), what[i]);
     for (i = 0; i < 6; i++)
-        if (r->throttle >> (i + 2) & 1 && *why[i])
-            perf_putf_(o, "%s%s", before[any++ > 0], why[i]);
+        if (result->throttle >> (i + 2) & 1 && *why[i])
+            perf_putf_(out, "%s%s", before[any++ > 0], why[i]);
     if (any)
-        perf_put_(o, ")");
+        perf_put_(out, ")");
     if (high > low)
-        perf_putf_(o, "; SM %.0f to %.0f MHz", low, high);
+        perf_putf_(out, "; SM %.0f to %.0f MHz", low, high);
     else if (high > 0.0)
-        perf_putf_(o, "; SM %.0f MHz", high);
+        perf_putf_(out, "; SM %.0f MHz", high);
 }
 
 /* Why there is no result, or only a part of one. */
-PERF_COLD_FN_ void perf_gpu_put_failure_(perf_out_ *o, const perf_gpu_loop_ *s,
-                                         const perf_gpu_result *r)
+PERF_COLD_FN_ void perf_gpu_put_failure_(perf_out_ *out, const perf_gpu_loop_ *loop,
+                                         const perf_gpu_result *result)
 {
-    const perf_gpu_backend *t = s->t;
+    const perf_gpu_backend *backend = loop->backend;
 
-    if (s->down)
-        t = PERF_NULL_;
-    if (s->why)
-        perf_put_(o, s->why);
+    if (loop->down)
+        backend = PERF_NULL_;
+    if (loop->why)
+        perf_put_(out, loop->why);
     else
-        perf_put_(o, perf_status_text(r->status));
-    if (r->code) {
-        perf_put_(o, ": error ");
-        perf_gpu_put_error_(o, t, r->code);
+        perf_put_(out, perf_status_text(result->status));
+    if (result->code) {
+        perf_put_(out, ": error ");
+        perf_gpu_put_error_(out, backend, result->code);
     }
-    if (r->samples)
-        perf_put_(o, "; until then: ");
-    else if (r->serialised)
-        perf_put_(o, "; ");
+    if (result->samples)
+        perf_put_(out, "; until then: ");
+    else if (result->serialised)
+        perf_put_(out, "; ");
 }
 
 /* "cold L2 (after reading 105 MB), 1 a sample, event step 32 ns, ..." */
-PERF_COLD_FN_ void perf_gpu_put_method_(perf_out_ *o, const perf_gpu_loop_ *s,
-                                        const perf_gpu_result *r)
+PERF_COLD_FN_ void perf_gpu_put_method_(perf_out_ *out, const perf_gpu_loop_ *loop,
+                                        const perf_gpu_result *result)
 {
-    if (r->flush_bytes > 0.0) {
-        perf_put_(o, "cold L2 (after ");
-        if (s->sweep_kernel)
-            perf_put_(o, "reading");
+    if (result->flush_bytes > 0.0) {
+        perf_put_(out, "cold L2 (after ");
+        if (loop->sweep_kernel)
+            perf_put_(out, "reading");
         else
-            perf_put_(o, "writing");
-        perf_putf_(o, " %.0f MB)", r->flush_bytes * 1e-6);
+            perf_put_(out, "writing");
+        perf_putf_(out, " %.0f MB)", result->flush_bytes * 1e-6);
     } else {
-        perf_put_(o, "warm L2");
-        if (r->opts.cache != PERF_GPU_HOT)
-            perf_put_(o, " (no way to flush it)");
+        perf_put_(out, "warm L2");
+        if (result->opts.cache != PERF_GPU_HOT)
+            perf_put_(out, " (no way to flush it)");
     }
-    perf_put_(o, ", ");
-    if (r->graph)
-        perf_put_(o, "graph of ");
-    perf_put_fixed_(o, PERF_CAST_(double, r->batch), 0);
-    perf_put_(o, " a sample, event step ");
-    perf_put_ns_(o, r->quantum_ns);
-    perf_put_(o, ", events alone ");
-    perf_put_ns_(o, r->overhead_ns);
-    perf_gpu_put_flags_(o, r);
-    if (r->datasheet_gbs > 0.0 && r->gbs > 0.0)
-        perf_putf_(o, "; %.1f %% of the data sheet's", 100.0 * r->gbs / r->datasheet_gbs);
+    perf_put_(out, ", ");
+    if (result->graph)
+        perf_put_(out, "graph of ");
+    perf_put_fixed_(out, PERF_CAST_(double, result->batch), 0);
+    perf_put_(out, " a sample, event step ");
+    perf_put_ns_(out, result->quantum_ns);
+    perf_put_(out, ", events alone ");
+    perf_put_ns_(out, result->overhead_ns);
+    perf_gpu_put_flags_(out, result);
+    if (result->datasheet_gbs > 0.0 && result->gbs > 0.0)
+        perf_putf_(out, "; %.1f %% of the data sheet's",
+                   100.0 * result->gbs / result->datasheet_gbs);
 }
 
 /* The line of text of a result: what went wrong, how it was measured, what was done without. */
-PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
+PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *loop, perf_gpu_result *result)
 {
-    perf_out_ o = perf_out_open_(r->text, sizeof r->text);
+    perf_out_ out = perf_out_open_(result->text, sizeof result->text);
 
-    if (r->simulated)
-        perf_put_(&o, "simulated device: ");
-    if (r->status != PERF_OK)
-        perf_gpu_put_failure_(&o, s, r);
-    if (r->serialised && r->graph)
-        perf_put_(&o, "launches are serialised, so a graph has the events inside; ");
-    else if (r->serialised)
-        perf_put_(&o, "launches are serialised, which no sample can leave out; ");
-    else if (r->graph && !r->opts.graph)
-        perf_put_(&o, "more launches than the driver's queue holds; ");
-    if (r->samples)
-        perf_gpu_put_method_(&o, s, r);
-    if (r->status == PERF_OK && r->code) {
-        perf_put_(&o, "; done without what met error ");
-        perf_gpu_put_error_(&o, s->t, r->code);
+    if (result->simulated)
+        perf_put_(&out, "simulated device: ");
+    if (result->status != PERF_OK)
+        perf_gpu_put_failure_(&out, loop, result);
+    if (result->serialised && result->graph)
+        perf_put_(&out, "launches are serialised, so a graph has the events inside; ");
+    else if (result->serialised)
+        perf_put_(&out, "launches are serialised, which no sample can leave out; ");
+    else if (result->graph && !result->opts.graph)
+        perf_put_(&out, "more launches than the driver's queue holds; ");
+    if (result->samples)
+        perf_gpu_put_method_(&out, loop, result);
+    if (result->status == PERF_OK && result->code) {
+        perf_put_(&out, "; done without what met error ");
+        perf_gpu_put_error_(&out, loop->backend, result->code);
     }
 }
 
-PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
+PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *loop, int arm)
 {
-    perf_gpu_result      r = s->r;
-    const perf_gpu_arm_ *a = &s->arm[arm];
-    double               step = r.quantum_ns / PERF_CAST_(double, a->arm->batch);
+    perf_gpu_result      result = loop->result;
+    const perf_gpu_arm_ *a = &loop->arm[arm];
+    double               step = result.quantum_ns / PERF_CAST_(double, a->arm->batch);
     size_t               i;
 
-    r.status = s->state->status;
-    r.sample = a->sample;
-    r.samples = a->count;
-    r.batch = a->arm->batch;
-    r.iterations = a->arm->runs;
-    r.first_ns = a->arm->first_ns;
-    r.graph = a->exec != PERF_NULL_;
-    if (s->gate_off)
-        r.gate = 0;
-    r.simulated = s->t && (s->t->flags & PERF_GPU_TABLE_SIMULATED) != 0;
-    r.time = perf_summarize_series_(a->arm->ns, a->arm->count);
-    r.exposed = perf_gpu_flagged_(a, s->state->logs, 0);
-    r.launch = perf_gpu_flagged_(a, s->state->logs, 1);
-    perf_gpu_joules_(&r, &a->energy);
+    result.status = loop->state->status;
+    result.sample = a->sample;
+    result.samples = a->count;
+    result.batch = a->arm->batch;
+    result.iterations = a->arm->runs;
+    result.first_ns = a->arm->first_ns;
+    result.graph = a->exec != PERF_NULL_;
+    if (loop->gate_off)
+        result.gate = 0;
+    result.simulated = loop->backend && (loop->backend->flags & PERF_GPU_TABLE_SIMULATED) != 0;
+    result.time = perf_summarize_series_(a->arm->ns, a->arm->count);
+    result.exposed = perf_gpu_flagged_(a, loop->state->logs, 0);
+    result.launch = perf_gpu_flagged_(a, loop->state->logs, 1);
+    perf_gpu_joules_(&result, &a->energy);
     for (i = 0; i < a->count; i++) {
-        const perf_gpu_sample *x = &a->sample[i];
-        r.throttled += (x->flags & PERF_GPU_SAMPLE_THROTTLED) != 0;
-        r.idle += (x->flags & PERF_GPU_SAMPLE_IDLE) != 0;
-        r.throttle |= x->throttle;
-        if (x->sm_mhz > r.sm_mhz_high)
-            r.sm_mhz_high = x->sm_mhz;
-        if (x->sm_mhz && (!r.sm_mhz_low || x->sm_mhz < r.sm_mhz_low))
-            r.sm_mhz_low = x->sm_mhz;
+        const perf_gpu_sample *sample = &a->sample[i];
+        result.throttled += (sample->flags & PERF_GPU_SAMPLE_THROTTLED) != 0;
+        result.idle += (sample->flags & PERF_GPU_SAMPLE_IDLE) != 0;
+        result.throttle |= sample->throttle;
+        if (sample->sm_mhz > result.sm_mhz_high)
+            result.sm_mhz_high = sample->sm_mhz;
+        if (sample->sm_mhz && (!result.sm_mhz_low || sample->sm_mhz < result.sm_mhz_low))
+            result.sm_mhz_low = sample->sm_mhz;
     }
-    if (r.time.count) {
-        r.warnings |= r.time.warnings;
-        if (step > PERF_GPU_PERCENT_ * r.time.p50)
-            r.warnings |= PERF_WARN_RESOLUTION;
-        if (s->state->variants == 1 &&
-            !(r.time.p50_high - r.time.p50_low <= 2.0 * s->r.opts.rel_ci * r.time.p50))
-            r.warnings |= PERF_WARN_NOISY;
-        r.time.p50_low = perf_most_(r.time.p50_low - step, 0.0);
-        r.time.p50_high += step;
-        if (r.opts.bytes > 0.0 && r.time.p50 > 0.0)
-            r.gbs = r.opts.bytes / r.time.p50;
-    } else if (r.status == PERF_OK) {
-        r.status = r.time.status;
-        if (r.status == PERF_OK)
-            r.status = PERF_ENODATA;
+    if (result.time.count) {
+        result.warnings |= result.time.warnings;
+        if (step > PERF_GPU_PERCENT_ * result.time.p50)
+            result.warnings |= PERF_WARN_RESOLUTION;
+        if (loop->state->variants == 1 &&
+            !(result.time.p50_high - result.time.p50_low <=
+              2.0 * loop->result.opts.rel_ci * result.time.p50))
+            result.warnings |= PERF_WARN_NOISY;
+        result.time.p50_low = perf_most_(result.time.p50_low - step, 0.0);
+        result.time.p50_high += step;
+        if (result.opts.bytes > 0.0 && result.time.p50 > 0.0)
+            result.gbs = result.opts.bytes / result.time.p50;
+    } else if (result.status == PERF_OK) {
+        result.status = result.time.status;
+        if (result.status == PERF_OK)
+            result.status = PERF_ENODATA;
     }
-    if (r.exposed.count)
-        r.warnings |= PERF_WARN_EXPOSED;
-    if (r.idle)
-        r.warnings |= PERF_WARN_STREAM;
-    if (r.throttled)
-        r.warnings |= PERF_WARN_THROTTLED;
-    perf_gpu_describe_(s, &r);
-    return r;
+    if (result.exposed.count)
+        result.warnings |= PERF_WARN_EXPOSED;
+    if (result.idle)
+        result.warnings |= PERF_WARN_STREAM;
+    if (result.throttled)
+        result.warnings |= PERF_WARN_THROTTLED;
+    perf_gpu_describe_(loop, &result);
+    return result;
 }
 
 /* Energy as numbers of the loop's own, for its row and the files. */
-PERF_COLD_FN_ void perf_gpu_count_(perf_loop_ *l, const perf_gpu_result *r)
+PERF_COLD_FN_ void perf_gpu_count_(perf_loop_ *loop, const perf_gpu_result *result)
 {
     static const char *const name[] = {"joules", "watts", "celsius", "busy %"};
-    const double x[] = {r->joules, r->watts, r->celsius, r->busy};
+    const double x[] = {result->joules, result->watts, result->celsius, result->busy};
     double      *place;
     int          i;
 
-    for (i = 0; i < 4 && r->joules > 0.0; i++) {
+    for (i = 0; i < 4 && result->joules > 0.0; i++) {
         if (!(x[i] > 0.0))
             continue;
-        place = perf_told_place_(l, name[i]);
+        place = perf_told_place_(loop, name[i]);
         if (place)
             *place = x[i];
     }
@@ -1752,95 +1795,98 @@ PERF_COLD_FN_ void perf_gpu_count_(perf_loop_ *l, const perf_gpu_result *r)
 /* Why a loop cannot end: no memory, no begin, another kind, or ended already. */
 PERF_COLD_FN_ perf_status perf_gpu_over_(const perf_gpu_loop *was, int arms)
 {
-    perf_gpu_loop_ *s = was->state;
+    perf_gpu_loop_ *loop = was->state;
 
-    if (!s && was->variant == PERF_GPU_NO_MEMORY_)
+    if (!loop && was->variant == PERF_GPU_NO_MEMORY_)
         return PERF_ENOMEM;
-    if (!s || s->state->variants != arms || PERF_ACQ_(&s->state->loop.done))
+    if (!loop || loop->state->variants != arms || PERF_ACQ_(&loop->state->loop.done))
         return PERF_ESTATE;
-    if (s->state->phase != PERF_LOOP_DONE_)
-        s->r.warnings |= PERF_WARN_STOPPED;
+    if (loop->state->phase != PERF_LOOP_DONE_)
+        loop->result.warnings |= PERF_WARN_STOPPED;
     return PERF_OK;
 }
 
 /* The loop's result is known: the device gets back what was taken, the report shows `result`. */
-PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *s, const char *text, const void *result)
+PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *loop, const char *text, const void *result)
 {
-    perf_loop_state_ *h = s->host;
+    perf_loop_state_ *host = loop->host;
 
-    perf_gpu_release_(s);
-    s->state->phase = PERF_LOOP_DONE_;
-    memcpy(s->note, text, sizeof s->note);
-    perf_loop_done_(s->state, result);
-    if (!h || h->status != PERF_OK)             /* perf_bench_fail() */
+    perf_gpu_release_(loop);
+    loop->state->phase = PERF_LOOP_DONE_;
+    memcpy(loop->note, text, sizeof loop->note);
+    perf_loop_done_(loop->state, result);
+    if (!host || host->status != PERF_OK)       /* perf_bench_fail() */
         return;
-    h->result = s->state->result;
-    h->loop.note = s->note;
-    h->loop.step_ns = s->state->loop.step_ns;
-    memcpy(h->loop.device, s->state->loop.device, sizeof h->loop.device);
-    h->arm = s->state->arm;
-    perf_loop_done_(h, &h->result);
+    host->result = loop->state->result;
+    host->loop.note = loop->note;
+    host->loop.step_ns = loop->state->loop.step_ns;
+    memcpy(host->loop.device, loop->state->loop.device, sizeof host->loop.device);
+    host->arm = loop->state->arm;
+    perf_loop_done_(host, &host->result);
 }
 
 PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop was)
 {
-    perf_gpu_loop_ *s = was.state;
-    perf_gpu_result r = PERF_ZERO;
-    perf_result    *h;          /* what the report and the writers of results know */
+    perf_gpu_loop_ *loop = was.state;
+    perf_gpu_result result = PERF_ZERO;
+    perf_result    *host;       /* what the report and the writers of results know */
 
-    r.status = perf_gpu_over_(&was, 1);
-    if (r.status != PERF_OK)
-        return r;
-    r = perf_gpu_arm_result_(s, 0);
-    h = &s->state->result;
-    h->time = r.time;
-    h->first_ns = r.first_ns;
-    h->overhead_ns = r.overhead_ns;
-    h->batch = r.batch;
-    h->iterations = r.iterations;
-    h->opts = s->state->opts;
-    h->opts.peak_gb_per_s = r.peak_gbs;
-    h->status = r.status;
-    if (r.time.count)
-        h->status = PERF_OK;
-    h->warnings = r.warnings;
-    perf_result_rates_(h);
-    perf_gpu_count_(s->host ? &s->host->loop : &s->state->loop, &r);
-    perf_gpu_settle_(s, r.text, h);
-    return r;
+    result.status = perf_gpu_over_(&was, 1);
+    if (result.status != PERF_OK)
+        return result;
+    result = perf_gpu_arm_result_(loop, 0);
+    host = &loop->state->result;
+    host->time = result.time;
+    host->first_ns = result.first_ns;
+    host->overhead_ns = result.overhead_ns;
+    host->batch = result.batch;
+    host->iterations = result.iterations;
+    host->opts = loop->state->opts;
+    host->opts.peak_gb_per_s = result.peak_gbs;
+    host->status = result.status;
+    if (result.time.count)
+        host->status = PERF_OK;
+    host->warnings = result.warnings;
+    perf_result_rates_(host);
+    perf_gpu_count_(loop->host ? &loop->host->loop : &loop->state->loop, &result);
+    perf_gpu_settle_(loop, result.text, host);
+    return result;
 }
 
 PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
 {
-    perf_gpu_loop_    *s = was.state;
-    perf_gpu_ab_result r = PERF_ZERO;
-    perf_ab_result    *h;
+    perf_gpu_loop_    *loop = was.state;
+    perf_gpu_ab_result result = PERF_ZERO;
+    perf_ab_result    *host;
 
-    r.status = r.verdict.status = perf_gpu_over_(&was, 2);
-    r.verdict.reason = perf_status_text(r.status);
-    if (r.status != PERF_OK)
-        return r;
-    h = &s->state->ab;
-    s->state->timer.overhead_ns[0] = s->r.overhead_ns;
-    s->state->ask.accept.tick = s->r.quantum_ns / PERF_CAST_(double, s->state->arm[0].batch);
-    *h = perf_ab_found_(s->state, -1);
-    r.baseline = perf_gpu_arm_result_(s, 0);
-    r.candidate = perf_gpu_arm_result_(s, 1);
-    r.verdict = h->verdict;
-    r.seconds = h->seconds;
-    r.opts.device = s->r.opts;
-    r.opts.accept = h->opts.accept;
-    r.opts.min_pairs = h->opts.min_pairs;
-    r.opts.max_pairs = h->opts.max_pairs;
-    r.opts.seed = h->opts.seed;
-    r.status = h->status;
-    r.warnings = r.baseline.warnings | r.candidate.warnings | r.verdict.warnings;
-    h->baseline = r.baseline.time;
-    h->candidate = r.candidate.time;
-    h->warnings = r.warnings;
-    r.forced = h->forced;
-    perf_gpu_settle_(s, s->state->forced ? r.candidate.text : r.baseline.text, h);
-    return r;
+    result.status = result.verdict.status = perf_gpu_over_(&was, 2);
+    result.verdict.reason = perf_status_text(result.status);
+    if (result.status != PERF_OK)
+        return result;
+    host = &loop->state->ab;
+    loop->state->timer.overhead_ns[0] = loop->result.overhead_ns;
+    loop->state->ask.accept.tick =
+        loop->result.quantum_ns / PERF_CAST_(double, loop->state->arm[0].batch);
+    *host = perf_ab_found_(loop->state, -1);
+    result.baseline = perf_gpu_arm_result_(loop, 0);
+    result.candidate = perf_gpu_arm_result_(loop, 1);
+    result.verdict = host->verdict;
+    result.seconds = host->seconds;
+    result.opts.device = loop->result.opts;
+    result.opts.accept = host->opts.accept;
+    result.opts.min_pairs = host->opts.min_pairs;
+    result.opts.max_pairs = host->opts.max_pairs;
+    result.opts.seed = host->opts.seed;
+    result.status = host->status;
+    result.warnings =
+        result.baseline.warnings | result.candidate.warnings | result.verdict.warnings;
+    host->baseline = result.baseline.time;
+    host->candidate = result.candidate.time;
+    host->warnings = result.warnings;
+    result.forced = host->forced;
+    perf_gpu_settle_(loop, loop->state->forced ? result.candidate.text : result.baseline.text,
+                     host);
+    return result;
 }
 
 /* ---- the loops: switched off, the body runs once, unmeasured ---- */
@@ -1848,22 +1894,22 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
 /* state NULL: there is no memory for one. */
 PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_ *state)
 {
-    perf_gpu_loop l = {PERF_DISABLE, state, PERF_DISABLE - 1};
+    perf_gpu_loop loop = {PERF_DISABLE, state, PERF_DISABLE - 1};
 
     if (!state && !PERF_DISABLE)
-        l.variant = PERF_GPU_NO_MEMORY_;
-    return l;
+        loop.variant = PERF_GPU_NO_MEMORY_;
+    return loop;
 }
 
-/* What *l was; it is then a loop that has ended. */
-PERF_FN perf_gpu_loop perf_gpu_loop_take_(perf_gpu_loop *l)
+/* What *loop was; it is then a loop that has ended. */
+PERF_FN perf_gpu_loop perf_gpu_loop_take_(perf_gpu_loop *loop)
 {
     perf_gpu_loop was = PERF_ZERO;
 
-    if (l) {
-        was = *l;
-        memset(l, 0, sizeof *l);
-        l->variant = -1;
+    if (loop) {
+        was = *loop;
+        memset(loop, 0, sizeof *loop);
+        loop->variant = -1;
     }
     return was;
 }
@@ -1871,36 +1917,36 @@ PERF_FN perf_gpu_loop perf_gpu_loop_take_(perf_gpu_loop *l)
 PERF_FN perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
                                             const perf_gpu_bench_opts *opts)
 {
-    struct perf_gpu_loop_ *s = PERF_NULL_;
+    struct perf_gpu_loop_ *loop = PERF_NULL_;
 
     if (!PERF_DISABLE)
-        s = perf_gpu_bench_open_(name, PERF_GPU_STREAM_(stream), opts);
-    return perf_gpu_loop_new_(s);
+        loop = perf_gpu_bench_open_(name, PERF_GPU_STREAM_(stream), opts);
+    return perf_gpu_loop_new_(loop);
 }
 
-PERF_FN int perf_gpu_bench_next(perf_gpu_bench *b)
+PERF_FN int perf_gpu_bench_next(perf_gpu_bench *bench)
 {
-    return PERF_LIKELY_(--b->left >= 0) || (!PERF_DISABLE && perf_gpu_turn_(b));
+    return PERF_LIKELY_(--bench->left >= 0) || (!PERF_DISABLE && perf_gpu_turn_(bench));
 }
 
-PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b)
+PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *bench)
 {
-    perf_gpu_result r = PERF_ZERO;
+    perf_gpu_result result = PERF_ZERO;
 
-    r.status = PERF_EDISABLED;
+    result.status = PERF_EDISABLED;
     if (!PERF_DISABLE)
-        r = perf_gpu_bench_close_(perf_gpu_loop_take_(b));
-    return r;
+        result = perf_gpu_bench_close_(perf_gpu_loop_take_(bench));
+    return result;
 }
 
 PERF_FN perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
                                       const perf_gpu_ab_opts *opts)
 {
-    struct perf_gpu_loop_ *s = PERF_NULL_;
+    struct perf_gpu_loop_ *loop = PERF_NULL_;
 
     if (!PERF_DISABLE)
-        s = perf_gpu_ab_open_(name, PERF_GPU_STREAM_(stream), opts);
-    return perf_gpu_loop_new_(s);
+        loop = perf_gpu_ab_open_(name, PERF_GPU_STREAM_(stream), opts);
+    return perf_gpu_loop_new_(loop);
 }
 
 PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
@@ -1912,13 +1958,13 @@ PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
 
 PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab)
 {
-    perf_gpu_ab_result r = PERF_ZERO;
+    perf_gpu_ab_result result = PERF_ZERO;
 
-    r.status = r.verdict.status = PERF_EDISABLED;
-    r.verdict.reason = perf_status_text(PERF_EDISABLED);
+    result.status = result.verdict.status = PERF_EDISABLED;
+    result.verdict.reason = perf_status_text(PERF_EDISABLED);
     if (!PERF_DISABLE)
-        r = perf_gpu_ab_close_(perf_gpu_loop_take_(ab));
-    return r;
+        result = perf_gpu_ab_close_(perf_gpu_loop_take_(ab));
+    return result;
 }
 
 PERF_END_DECLS

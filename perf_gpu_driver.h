@@ -84,8 +84,8 @@ typedef struct perf_gpu_backend {
     int (*mem_alloc)(uint64_t *address, size_t bytes);
     int (*mem_free)(uint64_t address);
     int (*host_alloc)(void **p, size_t bytes, unsigned flags);  /* 2: mapped into the device */
-    int (*host_free)(void *p);
-    int (*host_address)(uint64_t *address, void *p, unsigned flags);    /* of mapped memory */
+    int (*host_free)(void *memory);
+    int (*host_address)(uint64_t *address, void *memory, unsigned flags); /* of mapped memory */
     int (*fill)(uint64_t to, unsigned char byte, size_t bytes, void *stream);
     int (*pool_get)(void **pool, int device);   /* the one of cudaMallocAsync */
     int (*pool_value)(void *pool, int what, void *value); /* PERF_GPU_POOL_...; uint64_t out */
@@ -245,27 +245,27 @@ typedef struct perf_gpu_driver_ {
 /* NULL without memory, or with PERF_DISABLE. */
 PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
 {
-    perf_registry_   *r = PERF_NULL_;
-    perf_gpu_driver_ *d;
+    perf_registry_   *reg = PERF_NULL_;
+    perf_gpu_driver_ *driver;
 
     if (!PERF_DISABLE)
-        r = perf_registry_get_();
-    if (!r)
+        reg = perf_registry_get_();
+    if (!reg)
         return PERF_NULL_;
     perf_image_pin_();          /* the process keeps pointers to functions of this image now */
-    d = PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu));
-    if (d || !perf_lock_(r))
-        return d;
-    d = PERF_CAST_(perf_gpu_driver_ *, r->gpu);
-    if (!d)
-        d = PERF_CAST_(perf_gpu_driver_ *, perf_pages_(sizeof *d, 0));
-    if (d && !r->gpu) {
-        d->size = PERF_CAST_(uint32_t, sizeof *d);
-        d->abi = 3;
-        PERF_REL_(&r->gpu, PERF_CAST_(void *, d));
+    driver = PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&reg->gpu));
+    if (driver || !perf_lock_(reg))
+        return driver;
+    driver = PERF_CAST_(perf_gpu_driver_ *, reg->gpu);
+    if (!driver)
+        driver = PERF_CAST_(perf_gpu_driver_ *, perf_pages_(sizeof *driver, 0));
+    if (driver && !reg->gpu) {
+        driver->size = PERF_CAST_(uint32_t, sizeof *driver);
+        driver->abi = 3;
+        PERF_REL_(&reg->gpu, PERF_CAST_(void *, driver));
     }
-    perf_unlock_(&r->lock);
-    return d;
+    perf_unlock_(&reg->lock);
+    return driver;
 }
 
 /* ---- table: HIP ---- */
@@ -279,12 +279,12 @@ PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
 #define PERF_HIP_KEEPS_ERRORS_ 70000000
 
 /* The program's unread error, 0: none.  "Not ready" is no error. */
-PERF_FN int perf_hip_unread_(const perf_gpu_driver_ *d)
+PERF_FN int perf_hip_unread_(const perf_gpu_driver_ *driver)
 {
     int code = 0;
 
-    if (d->plain.error_peek)
-        code = d->plain.error_peek();
+    if (driver->plain.error_peek)
+        code = driver->plain.error_peek();
     if (code == PERF_GPU_NOT_READY)
         return 0;
     return code;
@@ -297,20 +297,21 @@ PERF_FN int perf_hip_error_waits_(void)
 
 /* Clears the error that a call of ours left, unless the program had one before (`waited`).  Returns
  * `code`, the call's. */
-PERF_FN int perf_hip_told_(const perf_gpu_driver_ *d, int waited, int code)
+PERF_FN int perf_hip_told_(const perf_gpu_driver_ *driver, int waited, int code)
 {
-    if (code && !waited && d->plain.error_clear)
-        (void)d->plain.error_clear();
+    if (code && !waited && driver->plain.error_clear)
+        (void)driver->plain.error_clear();
     return code;
 }
 
 /* HIP's contexts are its devices: the handle is the device's number + 1. */
 PERF_FN int perf_hip_ctx_get_(void **ctx)
 {
-    const perf_gpu_driver_ *d = perf_gpu_driver_get_();
-    const int               waited = perf_hip_unread_(d);
+    const perf_gpu_driver_ *driver = perf_gpu_driver_get_();
+    const int               waited = perf_hip_unread_(driver);
     int                     device = 0;
-    const int               code = perf_hip_told_(d, waited, d->plain.ctx_device(&device));
+    const int               code =
+        perf_hip_told_(driver, waited, driver->plain.ctx_device(&device));
 
     *ctx = PERF_NULL_;
     if (!code)
@@ -325,10 +326,11 @@ PERF_FN int perf_hip_ctx_set_(void *ctx)
 
 PERF_FN int perf_hip_stream_ctx_(void *stream, void **ctx)
 {
-    const perf_gpu_driver_ *d = perf_gpu_driver_get_();
-    const int               waited = perf_hip_unread_(d);
+    const perf_gpu_driver_ *driver = perf_gpu_driver_get_();
+    const int               waited = perf_hip_unread_(driver);
     int                     device = 0;
-    const int               code = perf_hip_told_(d, waited, d->hip_owner(stream, &device));
+    const int               code =
+        perf_hip_told_(driver, waited, driver->hip_owner(stream, &device));
 
     if (!code)
         *ctx = PERF_PTR_(void *, PERF_CAST_(uintptr_t, device) + 1);
@@ -338,34 +340,34 @@ PERF_FN int perf_hip_stream_ctx_(void *stream, void **ctx)
 /* Without such a flag recording an event flushes the caches up to the host, in measured time. */
 PERF_FN int perf_hip_event_create_(void **event, unsigned flags)
 {
-    const perf_gpu_driver_ *d = perf_gpu_driver_get_();
+    const perf_gpu_driver_ *driver = perf_gpu_driver_get_();
     unsigned quiet = 0x20000000u;               /* hipEventDisableSystemFence */
 
-    if (d->hip_version < 60000000)
+    if (driver->hip_version < 60000000)
         quiet = 0x40000000u;                    /* hipEventReleaseToDevice */
     if (flags & 2)
         quiet = 0;                              /* it tells no time */
-    return d->plain.event_create(event, flags | quiet);
+    return driver->plain.event_create(event, flags | quiet);
 }
 
 PERF_FN int perf_hip_event_record_(void *event, void *stream)
 {
-    const perf_gpu_driver_ *d = perf_gpu_driver_get_();
-    const int               waited = perf_hip_unread_(d);
+    const perf_gpu_driver_ *driver = perf_gpu_driver_get_();
+    const int               waited = perf_hip_unread_(driver);
 
-    if (waited && d->hip_version < PERF_HIP_KEEPS_ERRORS_)
+    if (waited && driver->hip_version < PERF_HIP_KEEPS_ERRORS_)
         return PERF_GPU_UNREAD;
-    return perf_hip_told_(d, waited, d->plain.event_record(event, stream));
+    return perf_hip_told_(driver, waited, driver->plain.event_record(event, stream));
 }
 
 PERF_FN int perf_hip_stream_capturing_(void *stream, int *status)
 {
-    const perf_gpu_driver_ *d = perf_gpu_driver_get_();
-    const int               waited = perf_hip_unread_(d);
+    const perf_gpu_driver_ *driver = perf_gpu_driver_get_();
+    const int               waited = perf_hip_unread_(driver);
 
-    if (waited && d->hip_version < PERF_HIP_KEEPS_ERRORS_)
+    if (waited && driver->hip_version < PERF_HIP_KEEPS_ERRORS_)
         return PERF_GPU_UNREAD;
-    return perf_hip_told_(d, waited, d->plain.stream_capturing(stream, status));
+    return perf_hip_told_(driver, waited, driver->plain.stream_capturing(stream, status));
 }
 
 #if defined(__HIPCC__)
@@ -388,8 +390,8 @@ PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 
 /* A file compiled by hipcc is linked with the library: `library` NULL finds its functions.
  * 0: no library or no device. */
-#define PERF_GPU_FILL_HIP_(f, cuda, hip) perf_library_symbol_(library, "hip", hip, &t->f);
-PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
+#define PERF_GPU_FILL_HIP_(f, cuda, hip) perf_library_symbol_(library, "hip", hip, &backend->f);
+PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *driver, perf_gpu_backend *backend)
 {
     static const char *const name[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
                                        "libamdhip64.so", PERF_NULL_};
@@ -399,170 +401,171 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
 
 #if defined(__HIPCC__)
     (void)name;
-    t->device_attribute = perf_hip_attribute_;
+    backend->device_attribute = perf_hip_attribute_;
 #else
     library = perf_library_open_(name);
     if (!library)
         return 0;
 #endif
     PERF_GPU_LIST_(PERF_GPU_FILL_HIP_)
-    perf_library_symbol_(library, "hip", "SetDevice", &d->hip_set);
-    perf_library_symbol_(library, "hip", "PeekAtLastError", &t->error_peek);
-    perf_library_symbol_(library, "hip", "GetLastError", &t->error_clear);
-    perf_library_symbol_(library, "hip", "StreamGetDevice", &d->hip_owner);
+    perf_library_symbol_(library, "hip", "SetDevice", &driver->hip_set);
+    perf_library_symbol_(library, "hip", "PeekAtLastError", &backend->error_peek);
+    perf_library_symbol_(library, "hip", "GetLastError", &backend->error_clear);
+    perf_library_symbol_(library, "hip", "StreamGetDevice", &driver->hip_owner);
     perf_library_symbol_(library, "hip", "GetDeviceCount", &count_of);
     perf_library_symbol_(library, "hip", "RuntimeGetVersion", &version_of);
-    if (!t->ctx_device || !d->hip_set || !count_of || count_of(&devices) || devices < 1)
+    if (!backend->ctx_device || !driver->hip_set || !count_of || count_of(&devices) || devices < 1)
         return 0;
     if (version_of && version_of(&version))
         version = 0;
-    d->hip_version = PERF_CAST_(uint32_t, version);
-    d->plain = *t;
-    t->ctx_get = perf_hip_ctx_get_;
-    t->ctx_set = perf_hip_ctx_set_;
-    if (d->hip_owner)
-        t->stream_ctx = perf_hip_stream_ctx_;
-    t->name = "HIP";
-    t->flags = PERF_GPU_TABLE_AMD;
+    driver->hip_version = PERF_CAST_(uint32_t, version);
+    driver->plain = *backend;
+    backend->ctx_get = perf_hip_ctx_get_;
+    backend->ctx_set = perf_hip_ctx_set_;
+    if (driver->hip_owner)
+        backend->stream_ctx = perf_hip_stream_ctx_;
+    backend->name = "HIP";
+    backend->flags = PERF_GPU_TABLE_AMD;
     if (version)
-        t->event_create = perf_hip_event_create_;
-    if (!t->error_peek || !version)
+        backend->event_create = perf_hip_event_create_;
+    if (!backend->error_peek || !version)
         return 1;
     if (version < PERF_HIP_KEEPS_ERRORS_)
-        t->error_waits = perf_hip_error_waits_;
-    t->event_record = perf_hip_event_record_;
-    if (t->stream_capturing)
-        t->stream_capturing = perf_hip_stream_capturing_;
+        backend->error_waits = perf_hip_error_waits_;
+    backend->event_record = perf_hip_event_record_;
+    if (backend->stream_capturing)
+        backend->stream_capturing = perf_hip_stream_capturing_;
     return 1;
 }
 #else
 #define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_DRIVER_
-#define PERF_GPU_FILL_CUDA_(f, cuda, hip) perf_library_symbol_(library, "cu", cuda, &t->f);
-PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
+#define PERF_GPU_FILL_CUDA_(f, cuda, hip) perf_library_symbol_(library, "cu", cuda, &backend->f);
+PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *driver, perf_gpu_backend *backend)
 {
     static const char *const name[] = {"libcuda.so.1", PERF_NULL_};
     void                    *library = perf_library_open_(name);
 
-    (void)d;
+    (void)driver;
     if (!library)
         return 0;
     PERF_GPU_LIST_(PERF_GPU_FILL_CUDA_)
-    t->name = "CUDA driver";
+    backend->name = "CUDA driver";
     return 1;
 }
 #endif
 
 /* 1: the table has the nine functions that must be there. */
-PERF_COLD_FN_ int perf_gpu_complete_(const perf_gpu_backend *t)
+PERF_COLD_FN_ int perf_gpu_complete_(const perf_gpu_backend *backend)
 {
-    return t->ctx_get && t->event_create && t->event_destroy && t->event_record &&
-           t->event_query && t->event_sync && t->event_elapsed && t->stream_query && t->stream_sync;
+    return backend->ctx_get && backend->event_create && backend->event_destroy &&
+           backend->event_record && backend->event_query && backend->event_sync &&
+           backend->event_elapsed && backend->stream_query && backend->stream_sync;
 }
 
 PERF_FN const perf_gpu_backend *perf_gpu_table(void)
 {
-    perf_gpu_driver_ *d = perf_gpu_driver_get_();
-    perf_registry_   *r;
+    perf_gpu_driver_ *driver = perf_gpu_driver_get_();
+    perf_registry_   *reg;
 
-    if (!d)
+    if (!driver)
         return PERF_NULL_;
-    if (PERF_ACQ_(&d->table) || (PERF_ACQ_(&d->looked) & PERF_GPU_NATIVE_))
-        return PERF_ACQ_(&d->table);
-    r = perf_registry_get_();
-    if (!perf_lock_(r))
+    if (PERF_ACQ_(&driver->table) || (PERF_ACQ_(&driver->looked) & PERF_GPU_NATIVE_))
+        return PERF_ACQ_(&driver->table);
+    reg = perf_registry_get_();
+    if (!perf_lock_(reg))
         return PERF_NULL_;
-    if (!d->table && !(d->looked & PERF_GPU_NATIVE_)) {
-        memset(&d->found, 0, sizeof d->found);
-        d->found.size = PERF_CAST_(uint32_t, sizeof d->found);
-        if (perf_gpu_fill_native_(d, &d->found) && perf_gpu_complete_(&d->found))
-            PERF_REL_(&d->table, PERF_CAST_(const perf_gpu_backend *, &d->found));
-        PERF_REL_(&d->looked, d->looked | PERF_GPU_NATIVE_);
+    if (!driver->table && !(driver->looked & PERF_GPU_NATIVE_)) {
+        memset(&driver->found, 0, sizeof driver->found);
+        driver->found.size = PERF_CAST_(uint32_t, sizeof driver->found);
+        if (perf_gpu_fill_native_(driver, &driver->found) && perf_gpu_complete_(&driver->found))
+            PERF_REL_(&driver->table, PERF_CAST_(const perf_gpu_backend *, &driver->found));
+        PERF_REL_(&driver->looked, driver->looked | PERF_GPU_NATIVE_);
     }
-    perf_unlock_(&r->lock);
-    return PERF_ACQ_(&d->table);
+    perf_unlock_(&reg->lock);
+    return PERF_ACQ_(&driver->table);
 }
 
 /* ---- errors and shut-down ---- */
 
-/* "700 CUDA_ERROR_ILLEGAL_ADDRESS: an illegal ...", in the words of `b`, which is not asked while
- * the program has an unread error; NULL: the driver has shut down. */
-PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *o, const perf_gpu_backend *b, int code)
+/* "700 CUDA_ERROR_ILLEGAL_ADDRESS: an illegal ...", in the words of `backend`, which is not asked
+ * while the program has an unread error; NULL: the driver has shut down.                         */
+PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *out, const perf_gpu_backend *backend, int code)
 {
     const char *name = PERF_NULL_, *text = PERF_NULL_;
 
-    if (!b)
+    if (!backend)
         text = "the driver has shut down";
     if (code == PERF_GPU_UNREAD)
         text = "the program has an unread error";
-    if (text || (b->error_waits && b->error_waits()))
-        b = PERF_NULL_;
-    if (b && b->error_name && b->error_name(code, &name))
+    if (text || (backend->error_waits && backend->error_waits()))
+        backend = PERF_NULL_;
+    if (backend && backend->error_name && backend->error_name(code, &name))
         name = PERF_NULL_;
-    if (b && b->error_text && b->error_text(code, &text))
+    if (backend && backend->error_text && backend->error_text(code, &text))
         text = PERF_NULL_;
-    perf_putf_(o, "%.0f", PERF_CAST_(double, code));
+    perf_putf_(out, "%.0f", PERF_CAST_(double, code));
     if (name)
-        perf_putf_(o, " %s", name);
+        perf_putf_(out, " %s", name);
     if (text)
-        perf_putf_(o, ": %s", text);
+        perf_putf_(out, ": %s", text);
 }
 
 /* Keeps the first error in the driver's words.  A shut-down ends all calls for good; with `call`
  * NULL (at the exit) it is no error.  PERF_GPU_UNREAD is none of ours, and not kept. */
-PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int code)
+PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *driver, const char *call, int code)
 {
-    const perf_gpu_backend *b = PERF_ACQ_(&d->table);
-    perf_registry_         *r = perf_registry_get_();
-    perf_out_               o;
+    const perf_gpu_backend *backend = PERF_ACQ_(&driver->table);
+    perf_registry_         *reg = perf_registry_get_();
+    perf_out_               out;
 
     if (code == PERF_GPU_SHUT_DOWN) {
-        PERF_SET_(&d->down, 1u);
-        PERF_REL_(&d->table, PERF_CAST_(const perf_gpu_backend *, PERF_NULL_));
-        PERF_REL_(&d->looked, UINT32_MAX);
-        if (d->on_down)
-            d->on_down(d->state, PERF_NULL_);   /* no event is used any more */
-        b = PERF_NULL_;
+        PERF_SET_(&driver->down, 1u);
+        PERF_REL_(&driver->table, PERF_CAST_(const perf_gpu_backend *, PERF_NULL_));
+        PERF_REL_(&driver->looked, UINT32_MAX);
+        if (driver->on_down)
+            driver->on_down(driver->state, PERF_NULL_); /* no event is used any more */
+        backend = PERF_NULL_;
     }
     if (!call || code == PERF_GPU_UNREAD)
         return;
-    PERF_SET_(&d->fresh, 1u);
-    perf_fail_(r, PERF_EGPU);
-    if (PERF_GET_(&d->error) || !(b || code == PERF_GPU_SHUT_DOWN) || !perf_lock_(r))
+    PERF_SET_(&driver->fresh, 1u);
+    perf_fail_(reg, PERF_EGPU);
+    if (PERF_GET_(&driver->error) || !(backend || code == PERF_GPU_SHUT_DOWN) || !perf_lock_(reg))
         return;
-    if (!d->error) {
-        o = perf_out_open_(d->error_text, sizeof d->error_text);
-        perf_putf_(&o, "%s: ", call);
-        perf_gpu_put_error_(&o, b, code);
-        PERF_REL_(&d->error, code);
+    if (!driver->error) {
+        out = perf_out_open_(driver->error_text, sizeof driver->error_text);
+        perf_putf_(&out, "%s: ", call);
+        perf_gpu_put_error_(&out, backend, code);
+        PERF_REL_(&driver->error, code);
     }
-    perf_unlock_(&r->lock);
+    perf_unlock_(&reg->lock);
 }
 
 PERF_FN const char *perf_gpu_error_text(void)
 {
-    perf_gpu_driver_ *d = perf_gpu_driver_get_();
+    perf_gpu_driver_ *driver = perf_gpu_driver_get_();
 
-    if (!d || !PERF_ACQ_(&d->error))
+    if (!driver || !PERF_ACQ_(&driver->error))
         return "";
-    return d->error_text;
+    return driver->error_text;
 }
 
 PERF_FN perf_status perf_gpu_status(void)
 {
-    const perf_gpu_backend *b = perf_gpu_table();
-    perf_gpu_driver_       *d = perf_gpu_driver_get_();
+    const perf_gpu_backend *backend = perf_gpu_table();
+    perf_gpu_driver_       *driver = perf_gpu_driver_get_();
     void                   *ctx = PERF_NULL_;
     int                     code;
 
-    if (!d || PERF_TCC_)                        /* no weak thread-local data there */
+    if (!driver || PERF_TCC_)                   /* no weak thread-local data there */
         return PERF_DISABLE ? PERF_EDISABLED : PERF_ENOGPU;
-    if (PERF_GET_(&d->down) || (b && b->error_waits && b->error_waits()))
+    if (PERF_GET_(&driver->down) || (backend && backend->error_waits && backend->error_waits()))
         return PERF_EGPU;
-    if (!b)
+    if (!backend)
         return PERF_ENOGPU;
-    code = b->ctx_get(&ctx);
+    code = backend->ctx_get(&ctx);
     if (code == PERF_GPU_SHUT_DOWN) {
-        perf_gpu_error_(d, "ctx_get", code);
+        perf_gpu_error_(driver, "ctx_get", code);
         return PERF_EGPU;
     }
     if (code || !ctx)
@@ -581,56 +584,57 @@ typedef struct perf_gpu_entered_ {
 } perf_gpu_entered_;
 
 /* A call that fails is tried once more: else the program goes on in our mode and context. */
-PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *b, perf_gpu_entered_ *e)
+PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *backend, perf_gpu_entered_ *entered)
 {
-    int mode = e->mode, code = 0;
+    int mode = entered->mode, code = 0;
 
-    if (e->relaxed)
-        code = b->capture_mode(&mode);
+    if (entered->relaxed)
+        code = backend->capture_mode(&mode);
     if (code && code != PERF_GPU_SHUT_DOWN) {
-        mode = e->mode;
-        code = b->capture_mode(&mode);
+        mode = entered->mode;
+        code = backend->capture_mode(&mode);
     }
     if (code == PERF_GPU_SHUT_DOWN)
         return;
-    if (e->set && b->ctx_set(e->before))
-        (void)b->ctx_set(e->before);
-    if (!e->waited && b->error_clear && b->error_peek && b->error_peek())
-        (void)b->error_clear();
+    if (entered->set && backend->ctx_set(entered->before))
+        (void)backend->ctx_set(entered->before);
+    if (!entered->waited && backend->error_clear && backend->error_peek && backend->error_peek())
+        (void)backend->error_clear();
 }
 
 /* Makes `ctx` current until perf_gpu_leave_, which clears our errors; NULL: the current one stays.
  * Captures of other threads are safe meanwhile.  Returns 0, or the driver's code: then
  * perf_gpu_leave_ must not follow.  PERF_GPU_UNREAD: any call would lose the program's error. */
-PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu_entered_ *e)
+PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *backend, void *ctx,
+                                  perf_gpu_entered_ *entered)
 {
     int code = 0, failed = 1;
 
-    memset(e, 0, sizeof *e);
-    if (b->error_waits)
-        e->waited = b->error_waits();
-    if (e->waited == PERF_GPU_SHUT_DOWN)
-        return e->waited;
-    if (e->waited)
+    memset(entered, 0, sizeof *entered);
+    if (backend->error_waits)
+        entered->waited = backend->error_waits();
+    if (entered->waited == PERF_GPU_SHUT_DOWN)
+        return entered->waited;
+    if (entered->waited)
         return PERF_GPU_UNREAD;
-    if (b->error_peek)
-        e->waited = b->error_peek();
+    if (backend->error_peek)
+        entered->waited = backend->error_peek();
     if (ctx)
-        code = b->ctx_get(&e->before);
-    if (!code && ctx && e->before != ctx) {
+        code = backend->ctx_get(&entered->before);
+    if (!code && ctx && entered->before != ctx) {
         code = 201;                             /* no such context */
-        if (b->ctx_set)
-            code = b->ctx_set(ctx);
-        e->set = !code;
+        if (backend->ctx_set)
+            code = backend->ctx_set(ctx);
+        entered->set = !code;
     }
     if (code) {
-        perf_gpu_leave_(b, e);
+        perf_gpu_leave_(backend, entered);
         return code;
     }
-    e->mode = 2;                                /* relaxed */
-    if (b->capture_mode)
-        failed = b->capture_mode(&e->mode);
-    e->relaxed = !failed;
+    entered->mode = 2;                          /* relaxed */
+    if (backend->capture_mode)
+        failed = backend->capture_mode(&entered->mode);
+    entered->relaxed = !failed;
     if (failed == PERF_GPU_SHUT_DOWN)
         return failed;
     return 0;

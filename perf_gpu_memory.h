@@ -50,48 +50,48 @@ PERF_COLD_DECL_ void perf_gpu_memory_reset_(void);
 /* NULL without memory. */
 PERF_COLD_FN_ perf_gpu_memory_ *perf_gpu_memory_get_(void)
 {
-    perf_gpu_driver_ *d = perf_gpu_driver_get_();
-    perf_registry_   *r = perf_registry_get_();
-    perf_gpu_memory_ *g;
+    perf_gpu_driver_ *driver = perf_gpu_driver_get_();
+    perf_registry_   *reg = perf_registry_get_();
+    perf_gpu_memory_ *memory;
 
-    if (!d)
+    if (!driver)
         return PERF_NULL_;
-    g = PERF_CAST_(perf_gpu_memory_ *, PERF_ACQ_(&d->memory));
-    if (g || !perf_lock_(r))
-        return g;
-    g = PERF_CAST_(perf_gpu_memory_ *, d->memory);
-    if (!g) {
-        g = PERF_CAST_(perf_gpu_memory_ *, perf_pages_(sizeof *g, 0));
-        if (g) {
-            g->driver = d;
-            g->source.report = perf_gpu_memory_report_;
-            g->source.reset = perf_gpu_memory_reset_;
-            PERF_REL_(&d->memory, PERF_CAST_(void *, g));
+    memory = PERF_CAST_(perf_gpu_memory_ *, PERF_ACQ_(&driver->memory));
+    if (memory || !perf_lock_(reg))
+        return memory;
+    memory = PERF_CAST_(perf_gpu_memory_ *, driver->memory);
+    if (!memory) {
+        memory = PERF_CAST_(perf_gpu_memory_ *, perf_pages_(sizeof *memory, 0));
+        if (memory) {
+            memory->driver = driver;
+            memory->source.report = perf_gpu_memory_report_;
+            memory->source.reset = perf_gpu_memory_reset_;
+            PERF_REL_(&driver->memory, PERF_CAST_(void *, memory));
         }
     }
-    perf_unlock_(&r->lock);
-    if (g)
-        perf_source_add_(r, &g->source);
-    return g;
+    perf_unlock_(&reg->lock);
+    if (memory)
+        perf_source_add_(reg, &memory->source);
+    return memory;
 }
 
 PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
 {
-    perf_gpu_memory_ *g;
+    perf_gpu_memory_ *memory;
 
     if (!(bytes > -1e18 && bytes < 1e18) || !perf_is_finite_(bytes))
         return PERF_EINVAL;
     if (PERF_DISABLE)
         return PERF_EDISABLED;
-    g = perf_gpu_memory_get_();
-    if (!g)
+    memory = perf_gpu_memory_get_();
+    if (!memory)
         return PERF_ENOMEM;
-    if (!perf_lock_word_(&g->lock, 1))
+    if (!perf_lock_word_(&memory->lock, 1))
         return PERF_ESTATE;
-    bytes += g->noted;
-    g->noted = bytes;
-    g->noted_peak = perf_most_(bytes, g->noted_peak);
-    perf_unlock_(&g->lock);
+    bytes += memory->noted;
+    memory->noted = bytes;
+    memory->noted_peak = perf_most_(bytes, memory->noted_peak);
+    perf_unlock_(&memory->lock);
     if (what)
         perf_count(what, bytes);                /* a curve in the trace */
     return PERF_OK;
@@ -99,66 +99,69 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
 
 /* What the driver knows: bytes in use now, and the most since the mark before.  Spoils no capture.
  * Sets back the pool's high-water mark, which so belongs to one phase.  0 or the driver's code. */
-PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_ *m, uint64_t *high)
+PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *backend, perf_gpu_mark_ *mark,
+                                       uint64_t *high)
 {
     size_t   left = 0, total = 0;
     uint64_t held = 0, out = 0, zero = 0;
     void    *pool = PERF_NULL_;
-    perf_gpu_entered_ e;
-    int      code = perf_gpu_enter_(b, PERF_NULL_, &e);
+    perf_gpu_entered_ entered;
+    int      code = perf_gpu_enter_(backend, PERF_NULL_, &entered);
 
     if (code)
         return code;
     code = 1;                                   /* another table by now */
-    if (b->mem_info)
-        code = b->mem_info(&left, &total);
-    (void)(b->ctx_device && b->ctx_device(&m->device));
-    m->total = PERF_CAST_(double, total);
-    m->used = m->needed = m->total - PERF_CAST_(double, left);
-    if (!code && b->pool_get && b->pool_value && b->pool_set && !b->pool_get(&pool, m->device) &&
-        !b->pool_value(pool, PERF_GPU_POOL_RESERVED, &held) &&
-        !b->pool_value(pool, PERF_GPU_POOL_USED, &out)) {
-        m->needed -= PERF_CAST_(double, held) - PERF_CAST_(double, out);
-        if (b->pool_value(pool, PERF_GPU_POOL_USED_HIGH, high) ||
-            b->pool_set(pool, PERF_GPU_POOL_USED_HIGH, &zero))
+    if (backend->mem_info)
+        code = backend->mem_info(&left, &total);
+    (void)(backend->ctx_device && backend->ctx_device(&mark->device));
+    mark->total = PERF_CAST_(double, total);
+    mark->used = mark->needed = mark->total - PERF_CAST_(double, left);
+    if (!code && backend->pool_get && backend->pool_value && backend->pool_set &&
+        !backend->pool_get(&pool, mark->device) &&
+        !backend->pool_value(pool, PERF_GPU_POOL_RESERVED, &held) &&
+        !backend->pool_value(pool, PERF_GPU_POOL_USED, &out)) {
+        mark->needed -= PERF_CAST_(double, held) - PERF_CAST_(double, out);
+        if (backend->pool_value(pool, PERF_GPU_POOL_USED_HIGH, high) ||
+            backend->pool_set(pool, PERF_GPU_POOL_USED_HIGH, &zero))
             *high = 0;
         if (*high < out)
             *high = out;
         *high -= out;
     }
-    m->peak = m->needed;
-    perf_gpu_leave_(b, &e);
+    mark->peak = mark->needed;
+    perf_gpu_leave_(backend, &entered);
     return code;
 }
 
 /* The peak of the pool, of notes taken back, of notes that stand, and at both ends of the phase. */
-PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_memory_ *g, perf_gpu_mark_ *m, uint64_t high)
+PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_memory_ *memory, perf_gpu_mark_ *mark,
+                                         uint64_t high)
 {
     perf_gpu_mark_ **link;
     double           least[3];
     int              i;
 
-    for (link = &g->marks; *link; link = &(*link)->next)
-        if ((*link)->device == m->device)
-            m->before = *link;
-    *link = m;
-    least[0] = m->needed + PERF_CAST_(double, high);
-    least[1] = m->needed + (g->noted_peak - g->noted);
+    for (link = &memory->marks; *link; link = &(*link)->next)
+        if ((*link)->device == mark->device)
+            mark->before = *link;
+    *link = mark;
+    least[0] = mark->needed + PERF_CAST_(double, high);
+    least[1] = mark->needed + (memory->noted_peak - memory->noted);
     least[2] = 0;
-    if (m->before)
-        least[2] = m->before->needed - m->before->noted;
-    if (m->before || m == g->marks)
-        least[2] += g->noted_peak;
+    if (mark->before)
+        least[2] = mark->before->needed - mark->before->noted;
+    if (mark->before || mark == memory->marks)
+        least[2] += memory->noted_peak;
     for (i = 0; i < 3; i++)
-        m->peak = perf_most_(least[i], m->peak);
-    m->noted = g->noted_peak = g->noted;
+        mark->peak = perf_most_(least[i], mark->peak);
+    mark->noted = memory->noted_peak = memory->noted;
 }
 
 PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
 {
-    const perf_gpu_backend *b = perf_gpu_table();
-    perf_registry_         *r = perf_registry_get_();
-    perf_gpu_memory_        *g;
+    const perf_gpu_backend *backend = perf_gpu_table();
+    perf_registry_         *reg = perf_registry_get_();
+    perf_gpu_memory_        *memory;
     perf_gpu_mark_          now = PERF_ZERO, *added;
     perf_status             status = perf_gpu_status();
     perf_site_              site = PERF_ZERO;
@@ -168,98 +171,99 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
 
     if (status != PERF_OK)
         return status;
-    g = perf_gpu_memory_get_();
-    if (!g)
+    memory = perf_gpu_memory_get_();
+    if (!memory)
         return PERF_ENOMEM;
-    if (!b->mem_info)
+    if (!backend->mem_info)
         return PERF_ENODATA;
-    code = perf_gpu_memory_ask_(b, &now, &high);
+    code = perf_gpu_memory_ask_(backend, &now, &high);
     if (code) {
-        perf_gpu_error_(g->driver, "mem_info", code);
+        perf_gpu_error_(memory->driver, "mem_info", code);
         return PERF_EGPU;
     }
     site.name = phase;
     site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
-    id = perf_site_id_(r, &site);
-    if (!perf_lock_(r))
+    id = perf_site_id_(reg, &site);
+    if (!perf_lock_(reg))
         return PERF_ESTATE;
-    added = PERF_CAST_(perf_gpu_mark_ *, perf_keep_(r, sizeof *added));
-    perf_unlock_(&r->lock);
+    added = PERF_CAST_(perf_gpu_mark_ *, perf_keep_(reg, sizeof *added));
+    perf_unlock_(&reg->lock);
     if (!added || !id)
         return PERF_ENOMEM;
-    now.name = PERF_ACQ_(&r->names)[id];
-    if (!perf_lock_word_(&g->lock, 1))
+    now.name = PERF_ACQ_(&reg->names)[id];
+    if (!perf_lock_word_(&memory->lock, 1))
         return PERF_ESTATE;
     *added = now;
-    perf_gpu_memory_book_(g, added, high);
-    perf_unlock_(&g->lock);
+    perf_gpu_memory_book_(memory, added, high);
+    perf_unlock_(&memory->lock);
     return PERF_OK;
 }
 
 PERF_COLD_FN_ void perf_gpu_memory_reset_(void)
 {
-    perf_gpu_memory_       *g = perf_gpu_memory_get_();
-    const perf_gpu_backend *b = perf_gpu_table();
+    perf_gpu_memory_       *memory = perf_gpu_memory_get_();
+    const perf_gpu_backend *backend = perf_gpu_table();
     perf_gpu_mark_          mark = PERF_ZERO;
     uint64_t                high;
 
-    if (!g)
+    if (!memory)
         return;
-    if (g->marks && b && perf_gpu_status() == PERF_OK)  /* the pool's high-water mark, too */
-        (void)perf_gpu_memory_ask_(b, &mark, &high);
-    if (!perf_lock_word_(&g->lock, 1))
+    /* the pool's high-water mark, too */
+    if (memory->marks && backend && perf_gpu_status() == PERF_OK)
+        (void)perf_gpu_memory_ask_(backend, &mark, &high);
+    if (!perf_lock_word_(&memory->lock, 1))
         return;
-    g->marks = PERF_NULL_;
-    g->noted_peak = g->noted;
-    perf_unlock_(&g->lock);
+    memory->marks = PERF_NULL_;
+    memory->noted_peak = memory->noted;
+    perf_unlock_(&memory->lock);
 }
 
-PERF_COLD_FN_ void perf_gpu_put_mark_(perf_out_ *o, const perf_gpu_mark_ *m)
+PERF_COLD_FN_ void perf_gpu_put_mark_(perf_out_ *out, const perf_gpu_mark_ *mark)
 {
     double      before = 0;
     const char *fits = "";
 
-    if (m->before)
-        before = m->before->used;
-    if (m->peak > m->total)
+    if (mark->before)
+        before = mark->before->used;
+    if (mark->peak > mark->total)
         fits = "  does not fit";
-    perf_put_padded_(o, m->name->site.name, 25);
-    perf_put_fixed_in_(o, PERF_CAST_(double, m->device), 0, 6);
-    perf_put_bytes_in_(o, m->used, 11);
-    perf_put_bytes_in_(o, m->used - before, 11);
-    perf_put_bytes_in_(o, m->peak, 11);
-    perf_put_bytes_in_(o, m->noted, 11);
-    perf_put_bytes_in_(o, m->total, 11);
-    perf_put_(o, fits);
-    perf_put_char_(o, '\n');
+    perf_put_padded_(out, mark->name->site.name, 25);
+    perf_put_fixed_in_(out, PERF_CAST_(double, mark->device), 0, 6);
+    perf_put_bytes_in_(out, mark->used, 11);
+    perf_put_bytes_in_(out, mark->used - before, 11);
+    perf_put_bytes_in_(out, mark->peak, 11);
+    perf_put_bytes_in_(out, mark->noted, 11);
+    perf_put_bytes_in_(out, mark->total, 11);
+    perf_put_(out, fits);
+    perf_put_char_(out, '\n');
 }
 
 /* The phases as a table of the report, and the first that would not fit. */
-PERF_COLD_FN_ void perf_gpu_memory_report_(perf_out_ *o, int json)
+PERF_COLD_FN_ void perf_gpu_memory_report_(perf_out_ *out, int json)
 {
-    perf_gpu_memory_     *g = perf_gpu_memory_get_();
-    const perf_gpu_mark_ *m, *first = PERF_NULL_;
+    perf_gpu_memory_     *memory = perf_gpu_memory_get_();
+    const perf_gpu_mark_ *mark, *first = PERF_NULL_;
 
-    if (json || !g || !perf_lock_word_(&g->lock, 1))
+    if (json || !memory || !perf_lock_word_(&memory->lock, 1))
         return;
-    if (g->marks)
-        perf_put_(o, "device memory phase         GPU    in use     change       peak     noted"
-                     "      total\n");
-    for (m = g->marks; m; m = m->next) {
-        perf_gpu_put_mark_(o, m);
-        if (m->peak > m->total && !first)
-            first = m;
+    if (memory->marks)
+        perf_put_(out, "device memory phase         GPU    in use     change       peak     noted"
+                       "      total\n");
+    for (mark = memory->marks; mark; mark = mark->next) {
+        perf_gpu_put_mark_(out, mark);
+        if (mark->peak > mark->total && !first)
+            first = mark;
     }
     if (first) {
-        perf_put_(o, "note: ");
-        (void)perf_put_cut_(o, first->name->site.name, 60);
-        perf_put_number_(o, " is the first phase that does not fit on GPU ",
+        perf_put_(out, "note: ");
+        (void)perf_put_cut_(out, first->name->site.name, 60);
+        perf_put_number_(out, " is the first phase that does not fit on GPU ",
                          PERF_CAST_(double, first->device), 0);
-        perf_put_(o, ": short of");
-        perf_put_bytes_in_(o, first->peak - first->total, 11);
-        perf_put_char_(o, '\n');
+        perf_put_(out, ": short of");
+        perf_put_bytes_in_(out, first->peak - first->total, 11);
+        perf_put_char_(out, '\n');
     }
-    perf_unlock_(&g->lock);
+    perf_unlock_(&memory->lock);
 }
 
 #if PERF_DISABLE

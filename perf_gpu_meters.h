@@ -44,17 +44,18 @@ typedef struct perf_gpu_meters_ {
     X(busy, "nvmlDeviceGetUtilizationRates") X(smi_init, "rsmi_init")                             \
     X(smi_place, "rsmi_dev_pci_id_get") X(smi_energy, "rsmi_dev_energy_count_get")                \
     X(smi_celsius, "rsmi_dev_temp_metric_get") X(smi_busy, "rsmi_dev_busy_percent_get")
-#define PERF_GPU_METER_(f, name) perf_library_symbol_(library, "", name, &n->f);
+#define PERF_GPU_METER_(f, name) perf_library_symbol_(library, "", name, &meters->f);
 
 /* 1: it has what is needed of it, and has started. */
-PERF_COLD_FN_ int perf_gpu_meters_start_(const perf_gpu_meters_ *n)
+PERF_COLD_FN_ int perf_gpu_meters_start_(const perf_gpu_meters_ *meters)
 {
-    if (n->amd) {
-        if (!n->smi_init || !n->smi_place || !n->smi_energy || !n->smi_celsius || !n->smi_busy)
+    if (meters->amd) {
+        if (!meters->smi_init || !meters->smi_place || !meters->smi_energy ||
+            !meters->smi_celsius || !meters->smi_busy)
             return 0;
-        return !n->smi_init(UINT64_C(1) << 58);
+        return !meters->smi_init(UINT64_C(1) << 58);
     }
-    return n->init && n->by_address && n->clock && !n->init();
+    return meters->init && meters->by_address && meters->clock && !meters->init();
 }
 
 /* Loads and starts one, once in the process (tens of ms, no lock held; until then others get NULL).
@@ -65,28 +66,28 @@ PERF_COLD_FN_ perf_gpu_meters_ *perf_gpu_meters_get_(uint32_t amd)
         {"libnvidia-ml.so.1"},
         {"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5", "librocm_smi64.so.1",
          "librocm_smi64.so"}};
-    perf_gpu_driver_ *d = perf_gpu_driver_get_();
-    perf_gpu_meters_ *n = PERF_NULL_;
+    perf_gpu_driver_ *driver = perf_gpu_driver_get_();
+    perf_gpu_meters_ *meters = PERF_NULL_;
     void             *library = PERF_NULL_;
 
-    if (d)
-        n = PERF_CAST_(perf_gpu_meters_ *, PERF_ACQ_(&d->meters));
-    if (n && n->usable && n->amd == amd)
-        return n;
-    if (n || !d || !perf_claim_(&d->meters_asked, 0, 1))
+    if (driver)
+        meters = PERF_CAST_(perf_gpu_meters_ *, PERF_ACQ_(&driver->meters));
+    if (meters && meters->usable && meters->amd == amd)
+        return meters;
+    if (meters || !driver || !perf_claim_(&driver->meters_asked, 0, 1))
         return PERF_NULL_;
-    n = PERF_CAST_(perf_gpu_meters_ *, perf_pages_(sizeof *n, 0));
-    if (n)
+    meters = PERF_CAST_(perf_gpu_meters_ *, perf_pages_(sizeof *meters, 0));
+    if (meters)
         library = perf_library_open_(name[amd]);
     if (library) {
         PERF_GPU_METERS_(PERF_GPU_METER_)
-        n->amd = amd;
-        n->usable = PERF_CAST_(uint32_t, perf_gpu_meters_start_(n));
+        meters->amd = amd;
+        meters->usable = PERF_CAST_(uint32_t, perf_gpu_meters_start_(meters));
     }
-    PERF_REL_(&d->meters, PERF_CAST_(void *, n));
-    if (!n || !n->usable)
+    PERF_REL_(&driver->meters, PERF_CAST_(void *, meters));
+    if (!meters || !meters->usable)
         return PERF_NULL_;
-    return n;
+    return meters;
 }
 
 /* "0000:3b:00.0" as a number, up to the dot. */
@@ -106,13 +107,13 @@ PERF_COLD_FN_ uint64_t perf_gpu_place_of_(const char *bus)
 
 /* The device in that place as SMI numbers it, and 1; NULL: none.  The last digit is a part of a
  * divided device, whose first one has the meters of all. */
-PERF_COLD_FN_ void *perf_gpu_smi_at_(const perf_gpu_meters_ *n, uint64_t want)
+PERF_COLD_FN_ void *perf_gpu_smi_at_(const perf_gpu_meters_ *meters, uint64_t want)
 {
     uint64_t bits, place;
     uint32_t i;
 
     for (i = 0; i < 64; i++) {
-        if (n->smi_place(i, &bits))
+        if (meters->smi_place(i, &bits))
             continue;
         place = bits >> 32 << 16 | (bits & 0xff00) | (bits >> 3 & 31);
         if (place == want)
@@ -122,20 +123,20 @@ PERF_COLD_FN_ void *perf_gpu_smi_at_(const perf_gpu_meters_ *n, uint64_t want)
 }
 
 /* Who knows the meters of a device, and its handle there; NULL: not to be had. */
-PERF_COLD_FN_ void *perf_gpu_meters_of_(const perf_gpu_backend *t, int device,
+PERF_COLD_FN_ void *perf_gpu_meters_of_(const perf_gpu_backend *backend, int device,
                                         perf_gpu_meters_ **meters)
 {
     perf_gpu_meters_ *n = PERF_NULL_;
     char              bus[32] = "";
     void             *handle = PERF_NULL_;
 
-    if (!(t->flags & PERF_GPU_TABLE_SIMULATED))
-        n = perf_gpu_meters_get_((t->flags & PERF_GPU_TABLE_AMD) != 0);
+    if (!(backend->flags & PERF_GPU_TABLE_SIMULATED))
+        n = perf_gpu_meters_get_((backend->flags & PERF_GPU_TABLE_AMD) != 0);
     *meters = n;
-    if (!n || device < 0 || device >= 64 || !t->device_bus)
+    if (!n || device < 0 || device >= 64 || !backend->device_bus)
         return PERF_NULL_;
     handle = PERF_ACQ_(&n->device[device]);
-    if (handle || t->device_bus(bus, 32, device))
+    if (handle || backend->device_bus(bus, 32, device))
         return handle;
     if (n->amd)
         handle = perf_gpu_smi_at_(n, perf_gpu_place_of_(bus));
@@ -147,63 +148,66 @@ PERF_COLD_FN_ void *perf_gpu_meters_of_(const perf_gpu_backend *t, int device,
 
 /* The SM clock of a device now, and why it is not higher: 0, or nonzero where nobody knows.  The
  * first call may load NVML, tens of ms; no lock.                                                 */
-PERF_COLD_FN_ int perf_gpu_clock_(const perf_gpu_backend *t, int device, unsigned *mhz,
+PERF_COLD_FN_ int perf_gpu_clock_(const perf_gpu_backend *backend, int device, unsigned *mhz,
                                   uint64_t *why)
 {
-    perf_gpu_meters_  *n = PERF_CAST_(perf_gpu_meters_ *, PERF_NULL_);
+    perf_gpu_meters_  *meters = PERF_CAST_(perf_gpu_meters_ *, PERF_NULL_);
     void              *handle;
     unsigned long long bits = 0;
 
-    if (t->device_clock)
-        return t->device_clock(device, mhz, why);
-    if (t->flags & PERF_GPU_TABLE_AMD)
+    if (backend->device_clock)
+        return backend->device_clock(device, mhz, why);
+    if (backend->flags & PERF_GPU_TABLE_AMD)
         return 1;
-    handle = perf_gpu_meters_of_(t, device, &n);
-    if (!handle || n->clock(handle, 1, mhz))
+    handle = perf_gpu_meters_of_(backend, device, &meters);
+    if (!handle || meters->clock(handle, 1, mhz))
         return 1;
-    if (n->reasons && !n->reasons(handle, &bits))
+    if (meters->reasons && !meters->reasons(handle, &bits))
         *why = bits;
     return 0;
 }
 
 /* Sensor 0 is at the edge of the chip; some have but its hottest point, 1. */
-PERF_COLD_FN_ double perf_gpu_smi_meter_(const perf_gpu_meters_ *n, uint32_t at, int what)
+PERF_COLD_FN_ double perf_gpu_smi_meter_(const perf_gpu_meters_ *meters, uint32_t at, int what)
 {
     uint64_t count = 0, when;
     uint32_t percent = 0;
     int64_t  heat = 0;
     float    uj = 0;
 
-    if (what == 0 && !n->smi_energy(at, &count, &uj, &when))
+    if (what == 0 && !meters->smi_energy(at, &count, &uj, &when))
         return PERF_CAST_(double, count) * PERF_CAST_(double, uj) * 1e-6;
-    if (what == 1 && (!n->smi_celsius(at, 0, 0, &heat) || !n->smi_celsius(at, 1, 0, &heat)))
+    if (what == 1 && (!meters->smi_celsius(at, 0, 0, &heat) ||
+                      !meters->smi_celsius(at, 1, 0, &heat)))
         return PERF_CAST_(double, heat) * 1e-3;
-    if (what == 2 && !n->smi_busy(at, &percent))
+    if (what == 2 && !meters->smi_busy(at, &percent))
         return percent;
     return -1.0;
 }
 
 /* See perf_gpu_backend.device_meter; negative: nobody knows. */
-PERF_COLD_FN_ double perf_gpu_meter_(const perf_gpu_backend *t, int device, int what)
+PERF_COLD_FN_ double perf_gpu_meter_(const perf_gpu_backend *backend, int device, int what)
 {
-    perf_gpu_meters_  *n;
+    perf_gpu_meters_  *meters;
     void              *handle;
     unsigned long long mj = 0;
     unsigned           now[2] = {0, 0};
     double             x = -1.0;
 
-    if (t->device_meter)
-        return t->device_meter(device, what, &x) ? -1.0 : x;    /* a failure may have written x */
-    handle = perf_gpu_meters_of_(t, device, &n);
+    if (backend->device_meter)
+        /* a failure may have written x */
+        return backend->device_meter(device, what, &x) ? -1.0 : x;
+    handle = perf_gpu_meters_of_(backend, device, &meters);
     if (!handle)
         return -1.0;
-    if (n->amd)
-        return perf_gpu_smi_meter_(n, PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, handle)) - 1, what);
-    if (what == 0 && n->energy && !n->energy(handle, &mj))
+    if (meters->amd)
+        return perf_gpu_smi_meter_(meters, PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, handle)) - 1,
+                                   what);
+    if (what == 0 && meters->energy && !meters->energy(handle, &mj))
         return PERF_CAST_(double, mj) * 1e-3;
-    if (what == 1 && n->celsius && !n->celsius(handle, 0, now))
+    if (what == 1 && meters->celsius && !meters->celsius(handle, 0, now))
         return now[0];
-    if (what == 2 && n->busy && !n->busy(handle, now))
+    if (what == 2 && meters->busy && !meters->busy(handle, now))
         return now[0];
     return -1.0;
 }

@@ -182,9 +182,9 @@ PERF_OUTLINE_FN_ perf_gpu_slot_ *perf_gpu_open_part_(perf_site_ *site, void *str
     return perf_gpu_core_get_()->part(site, stream);
 }
 
-PERF_OUTLINE_FN_ void perf_gpu_end_cold_(perf_gpu_slot_ *s, int bad)
+PERF_OUTLINE_FN_ void perf_gpu_end_cold_(perf_gpu_slot_ *slot, int bad)
 {
-    perf_gpu_core_get_()->end(s, bad);
+    perf_gpu_core_get_()->end(slot, bad);
 }
 
 /* The short way: 1 + 2 calls of the driver, and some 30 instructions of ours (tests/gpu/cost.sh).
@@ -194,40 +194,40 @@ PERF_INLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_(perf_site_ *site, void *stream)
 {
     perf_gpu_ring_ *ring = perf_gpu_self_v1_.ring;
     uintptr_t       off = PERF_PEEK_(perf_anchor_v1_.off);
-    perf_gpu_slot_ *s;
+    perf_gpu_slot_ *slot;
     uint64_t        ticks;
 
     if (PERF_UNLIKELY_(!ring))
         return perf_gpu_begin_cold_(site, stream);
-    s = ring->at;                               /* NULL: wiped by a fork */
-    if (PERF_UNLIKELY_(!s || PERF_ACQ_(&s->key) != PERF_PTR_(uintptr_t, stream) + 1 + off))
+    slot = ring->at;                            /* NULL: wiped by a fork */
+    if (PERF_UNLIKELY_(!slot || PERF_ACQ_(&slot->key) != PERF_PTR_(uintptr_t, stream) + 1 + off))
         return perf_gpu_begin_cold_(site, stream);
     ticks = perf_ticks();
     if (PERF_UNLIKELY_(ticks >= perf_gpu_self_v1_.until) && !perf_gpu_core_get_()->renew(ring))
         return perf_gpu_begin_cold_(site, stream);
-    PERF_SET_(&s->begin, ticks);
-    PERF_SET_(&s->key, PERF_CAST_(uintptr_t, 0));
-    PERF_REL_(&ring->at, s->next);
-    s->site = site;
-    s->code[0] = PERF_PEEK_(s->record)(s->start, stream);
-    if (PERF_UNLIKELY_(s->code[0]))
-        return perf_gpu_core_get_()->again(s);
-    return s;
+    PERF_SET_(&slot->begin, ticks);
+    PERF_SET_(&slot->key, PERF_CAST_(uintptr_t, 0));
+    PERF_REL_(&ring->at, slot->next);
+    slot->site = site;
+    slot->code[0] = PERF_PEEK_(slot->record)(slot->start, stream);
+    if (PERF_UNLIKELY_(slot->code[0]))
+        return perf_gpu_core_get_()->again(slot);
+    return slot;
 }
 
-PERF_INLINE_FN_ void perf_gpu_end_(perf_gpu_slot_ *s)
+PERF_INLINE_FN_ void perf_gpu_end_(perf_gpu_slot_ *slot)
 {
     int bad;
 
-    if (PERF_UNLIKELY_(!s->arg))                /* begun before a fork */
+    if (PERF_UNLIKELY_(!slot->arg))             /* begun before a fork */
         return;
-    s->code[1] = PERF_PEEK_(s->record)(s->arg, s->stream);
-    bad = PERF_PEEK_(s->capturing)(s->stream, &s->capture);
-    bad |= s->code[0] | s->code[1] | s->capture;
+    slot->code[1] = PERF_PEEK_(slot->record)(slot->arg, slot->stream);
+    bad = PERF_PEEK_(slot->capturing)(slot->stream, &slot->capture);
+    bad |= slot->code[0] | slot->code[1] | slot->capture;
     if (PERF_UNLIKELY_(bad))
-        perf_gpu_end_cold_(s, bad);
+        perf_gpu_end_cold_(slot, bad);
     else
-        PERF_REL_(&s->end, perf_ticks());
+        PERF_REL_(&slot->end, perf_ticks());
 }
 #endif
 
@@ -249,7 +249,7 @@ PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
 {
     const int         known = kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE;
     const perf_core_ *core = PERF_NULL_;
-    perf_gpu_scope    s = PERF_ZERO;
+    perf_gpu_scope    scope = PERF_ZERO;
     uint32_t          of_site = PERF_KIND_DEVICE_;
     perf_site_       *site = PERF_NULL_;
 
@@ -260,8 +260,8 @@ PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
     if (core)
         site = core->find(name, of_site);
     if (site)
-        s.slot = PERF_CAST_(perf_gpu_slot_ *, perf_gpu_begin_(site, PERF_GPU_STREAM_(stream)));
-    return s;
+        scope.slot = PERF_CAST_(perf_gpu_slot_ *, perf_gpu_begin_(site, PERF_GPU_STREAM_(stream)));
+    return scope;
 }
 
 PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream)

@@ -89,58 +89,58 @@ typedef struct perf_hist_opts {     /* zero = default                           
 } perf_hist_opts;
 
 /* Bytes that a histogram with these options (NULL: defaults) needs; 0: they are out of range. */
-PERF_FN size_t perf_hist_bytes(const perf_hist_opts *o);
+PERF_FN size_t perf_hist_bytes(const perf_hist_opts *opts);
 
 /* Makes an empty histogram in `mem` (8-byte aligned, yours, needs no freeing) and returns it.
  * NULL: memory too small, misaligned or options out of range.  Do not copy it with `=`, which
  * would copy sizeof(perf_hist) bytes: use perf_hist_copy or memcpy of perf_hist_bytes.           */
-PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts *o);
+PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts *opts);
 
 /* Histogram in memory that somebody else filled (a mapping, a message).  NULL: not one of ours. */
 PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes);
 
-/* ---- record ----  h is not NULL, of any form.  The first two have one writer, and at any time
- * perf_hist_copy may read from other threads or processes.                                       */
+/* ---- record ----  `hist` is not NULL, of any form.  The first two have one writer; meanwhile
+ * perf_hist_copy may read, from other threads or processes too.                                  */
 
 /* Inlined for the fixed form.  Keeps the sum. */
-PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns);
+PERF_FN void perf_hist_add(perf_hist *hist, uint64_t ns);
 
 /* The same, inlined for caller-owned memory.  Keeps the sum if its counters have 64 bits; with 32
  * the mean comes from the buckets.                                                               */
-PERF_FN void perf_hist_add_own(perf_hist *h, uint64_t value);
+PERF_FN void perf_hist_add_own(perf_hist *hist, uint64_t value);
 
 /* Any number of writers, on the host or on the device; not together with the forms above.  Keeps no
  * sum.  perf_hist_copy may read at any time (on the device: after the kernel).                   */
-PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns);
+PERF_HD_FN void perf_hist_add_shared(perf_hist *hist, uint64_t ns);
 
 /* `n` times the same value.  A count that would pass 2^63 - 2^56 stays there, the rest is lost. */
-PERF_FN void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n);
+PERF_FN void perf_hist_add_n(perf_hist *hist, uint64_t ns, uint64_t n);
 
 /* Rounded to the nearest multiple of the histogram's unit.  NaN is lost, and so is what is half a
  * unit or more below zero.  What is 2^63 units or more is recorded as 2^63 - 1 of them.          */
-PERF_FN void perf_hist_add_double(perf_hist *h, double ns);
+PERF_FN void perf_hist_add_double(perf_hist *hist, double ns);
 
-/* ---- read ----  no values, or h NULL: PERF_HIST_NO_DATA, and 0 from what counts               */
+/* ---- read ----  no values, or `hist` NULL: PERF_HIST_NO_DATA, and 0 from what counts */
 
-PERF_FN uint64_t perf_hist_count(const perf_hist *h);      /* values, without the lost ones      */
-PERF_FN uint64_t perf_hist_lost(const perf_hist *h);       /* not counted: negative or NaN, or   */
+PERF_FN uint64_t perf_hist_count(const perf_hist *hist);   /* values, without the lost ones      */
+PERF_FN uint64_t perf_hist_lost(const perf_hist *hist);    /* not counted: negative or NaN, or   */
                                                            /* met a full one; at most UINT64_MAX */
 
 /* Exact when every record kept the sum, also past 2^64: the buckets tell how often it wrapped.
  * Otherwise from bucket midpoints.  Either way within 2^-K.                                      */
-PERF_FN double perf_hist_mean(const perf_hist *h);
+PERF_FN double perf_hist_mean(const perf_hist *hist);
 
 /* Sample standard deviation (n - 1), from bucket midpoints with Sheppard's correction.  Good when
  * values spread over many buckets; a few values in wide buckets can be far off (figures:
  * docs/histogram.md), and values outside the range are rough: half-way to the extreme.           */
-PERF_FN double perf_hist_std(const perf_hist *h);
+PERF_FN double perf_hist_std(const perf_hist *hist);
 
 /* 0 <= q <= 1, else PERF_HIST_NO_DATA.  0 is the minimum, 1 the maximum: exact below 2^53. */
-PERF_FN double perf_hist_quantile(const perf_hist *h, double q);
+PERF_FN double perf_hist_quantile(const perf_hist *hist, double q);
 
 /* How many values are at most `value`, those in its bucket included: divided by perf_hist_count
  * the distribution function.  0 for NaN.                                                         */
-PERF_FN uint64_t perf_hist_rank(const perf_hist *h, double value);
+PERF_FN uint64_t perf_hist_rank(const perf_hist *hist, double value);
 
 /* Occupied buckets in ascending order:
  *     perf_hist_bucket b = PERF_ZERO;
@@ -153,7 +153,7 @@ typedef struct perf_hist_bucket {
     uint64_t below;                 /* values in all buckets before it                            */
     size_t   next_, end_;           /* where the walk is                                          */
 } perf_hist_bucket;
-PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b);
+PERF_FN int perf_hist_next(const perf_hist *hist, perf_hist_bucket *bucket);
 
 /* ---- combine ----  a call that fails leaves `into` as it was; NULL is PERF_EINVAL              */
 
@@ -172,7 +172,7 @@ PERF_FN perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from);
 PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from);
 
 /* Empty again; touches only the memory that was used.  NULL: nothing. */
-PERF_FN void perf_hist_reset(perf_hist *h);
+PERF_FN void perf_hist_reset(perf_hist *hist);
 
 /* >>internal: what other headers may use -------------------------------------------------------
  * No function here takes a lock; the histogram is the caller's, as above.
@@ -235,32 +235,32 @@ typedef struct perf_hist_shape_ {
 } perf_hist_shape_;
 
 /* The head by its own type: caller-owned memory may be smaller than a perf_hist. */
-PERF_HD_FN perf_hist_head_ *perf_hist_at_(perf_hist *h)
+PERF_HD_FN perf_hist_head_ *perf_hist_at_(perf_hist *hist)
 {
-    return PERF_PTR_(perf_hist_head_ *, h);
+    return PERF_PTR_(perf_hist_head_ *, hist);
 }
 
-PERF_HD_FN const perf_hist_head_ *perf_hist_peek_(const perf_hist *h)
+PERF_HD_FN const perf_hist_head_ *perf_hist_peek_(const perf_hist *hist)
 {
-    return PERF_PTR_(const perf_hist_head_ *, h);
+    return PERF_PTR_(const perf_hist_head_ *, hist);
 }
 
-PERF_HD_FN const void *perf_hist_peek_cells_(const perf_hist *h)
+PERF_HD_FN const void *perf_hist_peek_cells_(const perf_hist *hist)
 {
-    return PERF_PTR_(const char *, h) + sizeof(perf_hist_head_);
+    return PERF_PTR_(const char *, hist) + sizeof(perf_hist_head_);
 }
 
-/* Position of the highest set bit of v, v > 0. */
-PERF_HD_FN unsigned perf_top_bit_(uint64_t v)
+/* Position of the highest set bit of `value`, `value` > 0. */
+PERF_HD_FN unsigned perf_top_bit_(uint64_t value)
 {
 #if defined(__CUDA_ARCH__)
-    return PERF_CAST_(unsigned, 63 - __clzll(PERF_CAST_(long long, v)));
+    return PERF_CAST_(unsigned, 63 - __clzll(PERF_CAST_(long long, value)));
 #elif defined(__GNUC__) && !PERF_TCC_
-    return 63u ^ PERF_CAST_(unsigned, __builtin_clzll(v));
+    return 63u ^ PERF_CAST_(unsigned, __builtin_clzll(value));
 #else
     unsigned n = 0;
 
-    while (v >>= 1)
+    while (value >>= 1)
         n++;
     return n;
 #endif
@@ -290,32 +290,34 @@ PERF_FN double perf_clamped_(double x, double low, double high)
     return x;
 }
 
-/* Counter of v, lowest <= v <= highest.  Integer arithmetic: a device does the same as the host. */
-PERF_HD_FN uint64_t perf_hist_index_(const perf_hist_shape_ *s, uint64_t v)
+/* Counter of `value`, lowest <= `value` <= highest.  Integer arithmetic: a device does the same as
+ * the host.                                                                                      */
+PERF_HD_FN uint64_t perf_hist_index_(const perf_hist_shape_ *shape, uint64_t value)
 {
-    unsigned e = perf_top_bit_(v), k = s->bits;     /* v = 2^e and more, 2^k buckets an octave    */
+    /* `value` = 2^e and more, 2^k buckets an octave */
+    unsigned e = perf_top_bit_(value), k = shape->bits;
     uint64_t step;                                  /* in [2^k, 2^(k+1))                          */
 
     if (e >= k)
-        step = v >> (e - k);
+        step = value >> (e - k);
     else
-        step = v << (k - e);
-    if (!s->compact)
+        step = value << (k - e);
+    if (!shape->compact)
         return (PERF_CAST_(uint64_t, e) << k) + step - (UINT64_C(1) << k);
     if (e <= k)
-        return v - s->first;
-    return (PERF_CAST_(uint64_t, e - k) << k) + step - s->first;
+        return value - shape->first;
+    return (PERF_CAST_(uint64_t, e - k) << k) + step - shape->first;
 }
 
 /* First value of counter i; *width becomes the number of integers in its bucket. */
-PERF_HD_FN uint64_t perf_hist_lower_(const perf_hist_shape_ *s, size_t i, uint64_t *width)
+PERF_HD_FN uint64_t perf_hist_lower_(const perf_hist_shape_ *shape, size_t i, uint64_t *width)
 {
-    size_t   j = i + s->first;
-    unsigned k = s->bits, e = PERF_CAST_(unsigned, j >> k);
+    size_t   j = i + shape->first;
+    unsigned k = shape->bits, e = PERF_CAST_(unsigned, j >> k);
     uint64_t step = (j & ((PERF_CAST_(size_t, 1) << k) - 1)) | (PERF_CAST_(size_t, 1) << k);
 
     *width = 1;
-    if (s->compact) {
+    if (shape->compact) {
         if (e < 2)
             return j;
         *width = UINT64_C(1) << (e - 1);
@@ -327,43 +329,44 @@ PERF_HD_FN uint64_t perf_hist_lower_(const perf_hist_shape_ *s, size_t i, uint64
     return step << (e - k);
 }
 
-PERF_HD_FN perf_hist_shape_ perf_hist_shape_of_(const perf_hist *h)
+PERF_HD_FN perf_hist_shape_ perf_hist_shape_of_(const perf_hist *hist)
 {
-    const perf_hist_head_ *d = perf_hist_peek_(h);
-    perf_hist_shape_       s;
+    const perf_hist_head_ *head = perf_hist_peek_(hist);
+    perf_hist_shape_       shape;
     uint64_t               width;
 
-    s.compact = d->highest != 0;
-    s.highest = PERF_HIST_HIGHEST_;
-    s.lowest = 1;
-    s.first = 0;
-    s.counters = PERF_HIST_FIXED_;
-    s.bits = PERF_HIST_BITS_;
-    s.bytes = 8;
-    s.form = PERF_HIST_FORM_FIXED_;
-    s.unit = 1.0;
-    if (d->unit > 0.0)
-        s.unit = d->unit;
-    if (!s.compact)
-        return s;
-    s.highest = d->highest;
-    s.counters = d->counters;
-    s.bits = d->bits;
-    s.bytes = d->bytes;
-    s.form = PERF_HIST_FORM_32_;
-    if (s.bytes == 8)
-        s.form = PERF_HIST_FORM_64_;
-    s.first = PERF_CAST_(size_t, d->bias - (PERF_CAST_(uint64_t, 1022 + s.bits) << s.bits));
-    if (s.first)
-        s.lowest = perf_hist_lower_(&s, 0, &width);
-    return s;
+    shape.compact = head->highest != 0;
+    shape.highest = PERF_HIST_HIGHEST_;
+    shape.lowest = 1;
+    shape.first = 0;
+    shape.counters = PERF_HIST_FIXED_;
+    shape.bits = PERF_HIST_BITS_;
+    shape.bytes = 8;
+    shape.form = PERF_HIST_FORM_FIXED_;
+    shape.unit = 1.0;
+    if (head->unit > 0.0)
+        shape.unit = head->unit;
+    if (!shape.compact)
+        return shape;
+    shape.highest = head->highest;
+    shape.counters = head->counters;
+    shape.bits = head->bits;
+    shape.bytes = head->bytes;
+    shape.form = PERF_HIST_FORM_32_;
+    if (shape.bytes == 8)
+        shape.form = PERF_HIST_FORM_64_;
+    shape.first =
+        PERF_CAST_(size_t, head->bias - (PERF_CAST_(uint64_t, 1022 + shape.bits) << shape.bits));
+    if (shape.first)
+        shape.lowest = perf_hist_lower_(&shape, 0, &width);
+    return shape;
 }
 
-PERF_FN uint64_t perf_hist_cell_(const perf_hist *h, const perf_hist_shape_ *s, size_t i)
+PERF_FN uint64_t perf_hist_cell_(const perf_hist *hist, const perf_hist_shape_ *shape, size_t i)
 {
-    const void *cells = perf_hist_peek_cells_(h);
+    const void *cells = perf_hist_peek_cells_(hist);
 
-    if (s->bytes == 4)
+    if (shape->bytes == 4)
         return PERF_GET_(&PERF_CAST_(const uint32_t *, cells)[i]);
     return PERF_GET_(&PERF_CAST_(const uint64_t *, cells)[i]);
 }
@@ -371,199 +374,203 @@ PERF_FN uint64_t perf_hist_cell_(const perf_hist *h, const perf_hist_shape_ *s, 
 /* The sum of eight counters from i on. */
 #define PERF_EIGHT_(p)                                                                            \
     (zero + (p)[0] + (p)[1] + (p)[2] + (p)[3] + (zero + (p)[4] + (p)[5] + (p)[6] + (p)[7]))
-PERF_FN uint64_t perf_hist_eight_(const perf_hist *h, const perf_hist_shape_ *s, size_t i)
+PERF_FN uint64_t perf_hist_eight_(const perf_hist *hist, const perf_hist_shape_ *shape, size_t i)
 {
-    const void     *cells = perf_hist_peek_cells_(h);
+    const void     *cells = perf_hist_peek_cells_(hist);
     const uint64_t *c64 = PERF_CAST_(const uint64_t *, cells) + i;
     const uint32_t *c32 = PERF_CAST_(const uint32_t *, cells) + i;
     uint64_t        zero = 0;
 
-    if (s->bytes == 4)
+    if (shape->bytes == 4)
         return PERF_EIGHT_(c32);
     return PERF_EIGHT_(c64);
 }
 #undef PERF_EIGHT_
 
 /* The first counter in [i, end) that is not zero, else end. */
-PERF_FN size_t perf_hist_occupied_(const perf_hist *h, const perf_hist_shape_ *s, size_t i,
+PERF_FN size_t perf_hist_occupied_(const perf_hist *hist, const perf_hist_shape_ *shape, size_t i,
                                    size_t end)
 {
-    while (i < end && !perf_hist_cell_(h, s, i)) {
+    while (i < end && !perf_hist_cell_(hist, shape, i)) {
         i++;
-        while (end - i >= 8 && !perf_hist_eight_(h, s, i))
+        while (end - i >= 8 && !perf_hist_eight_(hist, shape, i))
             i += 8;
     }
     return i;
 }
 
 /* Buckets that may be occupied: [*first, return value). */
-PERF_FN size_t perf_hist_touched_(const perf_hist *h, const perf_hist_shape_ *s, size_t *first)
+PERF_FN size_t perf_hist_touched_(const perf_hist *hist, const perf_hist_shape_ *shape,
+                                  size_t *first)
 {
-    const perf_hist_head_ *d = perf_hist_peek_(h);
-    uint64_t               lo = ~PERF_GET_(&d->not_min), hi = PERF_GET_(&d->max);
+    const perf_hist_head_ *head = perf_hist_peek_(hist);
+    uint64_t               lo = ~PERF_GET_(&head->not_min), hi = PERF_GET_(&head->max);
 
-    lo = perf_greater_(lo, s->lowest);
-    hi = perf_lesser_(hi, s->highest);
+    lo = perf_greater_(lo, shape->lowest);
+    hi = perf_lesser_(hi, shape->highest);
     *first = 0;
     if (lo > hi)
         return 0;
-    *first = PERF_CAST_(size_t, perf_hist_index_(s, lo));
-    return PERF_CAST_(size_t, perf_hist_index_(s, hi)) + 1;
+    *first = PERF_CAST_(size_t, perf_hist_index_(shape, lo));
+    return PERF_CAST_(size_t, perf_hist_index_(shape, hi)) + 1;
 }
 
-PERF_FN double perf_hist_unit_(const perf_hist *h)
+PERF_FN double perf_hist_unit_(const perf_hist *hist)
 {
-    return perf_hist_shape_of_(h).unit;
+    return perf_hist_shape_of_(hist).unit;
 }
 
 /* ---- histogram: caller-owned memory ---- */
 
 /* 1: every option is in its range; defaults are filled in. */
-PERF_FN int perf_hist_opts_ok_(const perf_hist_opts *o)
+PERF_FN int perf_hist_opts_ok_(const perf_hist_opts *opts)
 {
-    const int bytes_ok = o->counter_bytes == 4 || o->counter_bytes == 8;
+    const int bytes_ok = opts->counter_bytes == 4 || opts->counter_bytes == 8;
 
-    return o->bits <= 14 && bytes_ok && o->highest >= 2 && o->highest <= PERF_HIST_MOST_ &&
-           o->lowest <= o->highest && o->unit > 0.0 && perf_is_finite_(o->unit) &&
-           perf_is_finite_(1.0 / o->unit);
+    return opts->bits <= 14 && bytes_ok && opts->highest >= 2 && opts->highest <= PERF_HIST_MOST_ &&
+           opts->lowest <= opts->highest && opts->unit > 0.0 && perf_is_finite_(opts->unit) &&
+           perf_is_finite_(1.0 / opts->unit);
 }
 
-/* 0: options out of range.  Else the layout in *s and bytes that it takes. */
-PERF_FN size_t perf_hist_plan_(const perf_hist_opts *opts, perf_hist_shape_ *s)
+/* 0: options out of range.  Else the layout in *shape and bytes that it takes. */
+PERF_FN size_t perf_hist_plan_(const perf_hist_opts *opts, perf_hist_shape_ *shape)
 {
-    perf_hist_opts o = PERF_ZERO;
+    perf_hist_opts options = PERF_ZERO;
     uint64_t       width;
 
     if (opts)
-        o = *opts;
-    if (o.highest == 0)
-        o.highest = UINT64_C(3600000000000);
-    if (o.counter_bytes == 0)
-        o.counter_bytes = 4;
-    if (!(o.unit < 0.0) && !(o.unit > 0.0) && !perf_is_nan_(o.unit))
-        o.unit = 1.0;
-    if (!perf_hist_opts_ok_(&o))
+        options = *opts;
+    if (options.highest == 0)
+        options.highest = UINT64_C(3600000000000);
+    if (options.counter_bytes == 0)
+        options.counter_bytes = 4;
+    if (!(options.unit < 0.0) && !(options.unit > 0.0) && !perf_is_nan_(options.unit))
+        options.unit = 1.0;
+    if (!perf_hist_opts_ok_(&options))
         return 0;
-    s->unit = o.unit;
-    s->bits = 7;
-    if (o.bits < 0)
-        s->bits = 0;
-    else if (o.bits > 0)
-        s->bits = PERF_CAST_(unsigned, o.bits);
-    s->bytes = PERF_CAST_(unsigned, o.counter_bytes);
-    s->form = PERF_HIST_FORM_32_;
-    if (s->bytes == 8)
-        s->form = PERF_HIST_FORM_64_;
-    s->compact = 1;
-    s->first = 0;
-    s->lowest = 1;
-    if (o.lowest > 1)
-        s->first = PERF_CAST_(size_t, perf_hist_index_(s, o.lowest));
-    if (s->first)
-        s->lowest = perf_hist_lower_(s, 0, &width);
-    s->counters = PERF_CAST_(size_t, perf_hist_index_(s, o.highest)) + 1;
-    s->highest = perf_hist_lower_(s, s->counters - 1, &width);
-    s->highest += width - 1;
-    return sizeof(perf_hist_head_) + ((s->counters * s->bytes + 31) & ~PERF_CAST_(size_t, 31));
+    shape->unit = options.unit;
+    shape->bits = 7;
+    if (options.bits < 0)
+        shape->bits = 0;
+    else if (options.bits > 0)
+        shape->bits = PERF_CAST_(unsigned, options.bits);
+    shape->bytes = PERF_CAST_(unsigned, options.counter_bytes);
+    shape->form = PERF_HIST_FORM_32_;
+    if (shape->bytes == 8)
+        shape->form = PERF_HIST_FORM_64_;
+    shape->compact = 1;
+    shape->first = 0;
+    shape->lowest = 1;
+    if (options.lowest > 1)
+        shape->first = PERF_CAST_(size_t, perf_hist_index_(shape, options.lowest));
+    if (shape->first)
+        shape->lowest = perf_hist_lower_(shape, 0, &width);
+    shape->counters = PERF_CAST_(size_t, perf_hist_index_(shape, options.highest)) + 1;
+    shape->highest = perf_hist_lower_(shape, shape->counters - 1, &width);
+    shape->highest += width - 1;
+    return sizeof(perf_hist_head_) +
+           ((shape->counters * shape->bytes + 31) & ~PERF_CAST_(size_t, 31));
 }
 
-PERF_FN size_t perf_hist_bytes(const perf_hist_opts *o)
+PERF_FN size_t perf_hist_bytes(const perf_hist_opts *opts)
 {
-    perf_hist_shape_ s = PERF_ZERO;
+    perf_hist_shape_ shape = PERF_ZERO;
 
-    return perf_hist_plan_(o, &s);
+    return perf_hist_plan_(opts, &shape);
 }
 
 /* The head of an empty histogram. */
-PERF_FN void perf_hist_found_(perf_hist_head_ *d, const perf_hist_shape_ *s)
+PERF_FN void perf_hist_found_(perf_hist_head_ *head, const perf_hist_shape_ *shape)
 {
-    PERF_LIBC_(memset)(d, 0, sizeof *d);
-    if (!s->compact)
+    PERF_LIBC_(memset)(head, 0, sizeof *head);
+    if (!shape->compact)
         return;
-    d->highest = s->highest;
-    d->counters = PERF_CAST_(uint32_t, s->counters);
-    d->bits = PERF_CAST_(uint8_t, s->bits);
-    d->bytes = PERF_CAST_(uint8_t, s->bytes);
-    d->shift = PERF_CAST_(uint8_t, 52 - s->bits);
-    d->bias = (PERF_CAST_(uint64_t, 1022 + s->bits) << s->bits) + s->first;
-    if (perf_bits_(s->unit) != perf_bits_(1.0))
-        d->unit = s->unit;
+    head->highest = shape->highest;
+    head->counters = PERF_CAST_(uint32_t, shape->counters);
+    head->bits = PERF_CAST_(uint8_t, shape->bits);
+    head->bytes = PERF_CAST_(uint8_t, shape->bytes);
+    head->shift = PERF_CAST_(uint8_t, 52 - shape->bits);
+    head->bias = (PERF_CAST_(uint64_t, 1022 + shape->bits) << shape->bits) + shape->first;
+    if (perf_bits_(shape->unit) != perf_bits_(1.0))
+        head->unit = shape->unit;
 }
 
-PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts *o)
+PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts *opts)
 {
-    perf_hist_shape_ s = PERF_ZERO;
-    size_t           need = perf_hist_plan_(o, &s);
+    perf_hist_shape_ shape = PERF_ZERO;
+    size_t           need = perf_hist_plan_(opts, &shape);
 
     if (!mem || PERF_PTR_(uintptr_t, mem) % 8 || need == 0 || bytes < need)
         return PERF_CAST_(perf_hist *, PERF_NULL_);
     PERF_LIBC_(memset)(mem, 0, need);
-    perf_hist_found_(PERF_CAST_(perf_hist_head_ *, mem), &s);
+    perf_hist_found_(PERF_CAST_(perf_hist_head_ *, mem), &shape);
     return PERF_CAST_(perf_hist *, mem);
 }
 
 /* Smallest value that an inlined record may take: its double tells its counter. */
-PERF_FN uint64_t perf_hist_least_(const perf_hist_shape_ *s)
+PERF_FN uint64_t perf_hist_least_(const perf_hist_shape_ *shape)
 {
-    if (!s->compact)
+    if (!shape->compact)
         return 1;
-    return perf_greater_(s->lowest, UINT64_C(1) << s->bits);
+    return perf_greater_(shape->lowest, UINT64_C(1) << shape->bits);
 }
 
 /* The layout that a head in memory asks for, and the bytes that it needs; 0: not one of ours. */
-PERF_FN size_t perf_hist_plan_of_head_(const perf_hist_head_ *d, perf_hist_shape_ *s)
+PERF_FN size_t perf_hist_plan_of_head_(const perf_hist_head_ *head, perf_hist_shape_ *shape)
 {
-    perf_hist_opts o = PERF_ZERO;
+    perf_hist_opts opts = PERF_ZERO;
     uint64_t       front, width;
 
-    s->highest = PERF_HIST_HIGHEST_;
-    if (!d->highest)
+    shape->highest = PERF_HIST_HIGHEST_;
+    if (!head->highest)
         return sizeof(perf_hist);
-    front = PERF_CAST_(uint64_t, 1022 + (d->bits & 15)) << (d->bits & 15);
-    if (d->bits > 14 || d->bias < front || d->bias - front >= 64u << d->bits || !d->bytes)
+    front = PERF_CAST_(uint64_t, 1022 + (head->bits & 15)) << (head->bits & 15);
+    if (head->bits > 14 || head->bias < front || head->bias - front >= 64u << head->bits ||
+        !head->bytes)
         return 0;
-    s->bits = d->bits;
-    s->compact = 1;
-    o.bits = d->bits;
-    if (d->bits == 0)
-        o.bits = -1;
-    o.counter_bytes = d->bytes;
-    o.highest = d->highest;
-    o.lowest = perf_hist_lower_(s, PERF_CAST_(size_t, d->bias - front), &width);
-    o.unit = d->unit;
-    return perf_hist_plan_(&o, s);
+    shape->bits = head->bits;
+    shape->compact = 1;
+    opts.bits = head->bits;
+    if (head->bits == 0)
+        opts.bits = -1;
+    opts.counter_bytes = head->bytes;
+    opts.highest = head->highest;
+    opts.lowest = perf_hist_lower_(shape, PERF_CAST_(size_t, head->bias - front), &width);
+    opts.unit = head->unit;
+    return perf_hist_plan_(&opts, shape);
 }
 
 /* 1: the window of a head leads no record past the counters, and other forms have none. */
-PERF_FN int perf_hist_window_ok_(const perf_hist_head_ *d, const perf_hist_shape_ *s)
+PERF_FN int perf_hist_window_ok_(const perf_hist_head_ *head, const perf_hist_shape_ *shape)
 {
-    uint64_t width = d->width[s->form];
-    uint64_t top = perf_lesser_(s->highest, UINT64_MAX >> 11);      /* exact as a double          */
+    uint64_t width = head->width[shape->form];
+    uint64_t top = perf_lesser_(shape->highest, UINT64_MAX >> 11);  /* exact as a double          */
 
-    if (d->width[(s->form + 1) % 3] || d->width[(s->form + 2) % 3])
+    if (head->width[(shape->form + 1) % 3] || head->width[(shape->form + 2) % 3])
         return 0;
-    return !width || (d->lo >= perf_hist_least_(s) && d->lo <= top && width - 1 <= top - d->lo);
+    return !width || (head->lo >= perf_hist_least_(shape) && head->lo <= top &&
+                      width - 1 <= top - head->lo);
 }
 
 /* The constant fields of the head must be those that perf_hist_init would write. */
 PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
 {
-    const perf_hist_head_ *d = PERF_CAST_(const perf_hist_head_ *, mem);
+    const perf_hist_head_ *head = PERF_CAST_(const perf_hist_head_ *, mem);
     perf_hist_head_        same;
-    perf_hist_shape_       s = PERF_ZERO;
+    perf_hist_shape_       shape = PERF_ZERO;
     perf_hist             *none = PERF_CAST_(perf_hist *, PERF_NULL_);
     size_t                 need;
 
-    if (!mem || PERF_PTR_(uintptr_t, mem) % 8 || bytes < sizeof *d)
+    if (!mem || PERF_PTR_(uintptr_t, mem) % 8 || bytes < sizeof *head)
         return none;
-    need = perf_hist_plan_of_head_(d, &s);
+    need = perf_hist_plan_of_head_(head, &shape);
     if (need == 0 || need > bytes)
         return none;
-    perf_hist_found_(&same, &s);
-    if (PERF_LIBC_(memcmp)(&same.highest, &d->highest,
+    perf_hist_found_(&same, &shape);
+    if (PERF_LIBC_(memcmp)(&same.highest, &head->highest,
                            sizeof same - offsetof(perf_hist_head_, highest)) != 0)
         return none;
-    if (!perf_hist_window_ok_(d, &s))
+    if (!perf_hist_window_ok_(head, &shape))
         return none;
     return PERF_CAST_(perf_hist *, mem);
 }
@@ -572,65 +579,65 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
 
 /* One writer's *p += n, which no reader sees half done.  On x86-64 that is the one instruction of a
  * plain +=, of which gcc makes three when asked for a relaxed load and store.                    */
-PERF_FN void perf_hist_raise_(uint64_t *p, uint64_t n)
+PERF_FN void perf_hist_raise_(uint64_t *mark, uint64_t n)
 {
 #if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_ && !PERF_TSAN_
-    __asm__("addq %1, %0" : "+m"(*p) : "er"(n) : "cc");
+    __asm__("addq %1, %0" : "+m"(*mark) : "er"(n) : "cc");
 #else
-    PERF_SET_(p, PERF_GET_(p) + n);
+    PERF_SET_(mark, PERF_GET_(mark) + n);
 #endif
 }
 
 /* n records that are not counted. */
-PERF_FN void perf_hist_lose_(perf_hist *h, uint64_t n)
+PERF_FN void perf_hist_lose_(perf_hist *hist, uint64_t n)
 {
-    uint64_t *p = &perf_hist_at_(h)->lost;
+    uint64_t *mark = &perf_hist_at_(hist)->lost;
 
-    PERF_SET_(p, *p + perf_lesser_(n, UINT64_MAX - *p));
+    PERF_SET_(mark, *mark + perf_lesser_(n, UINT64_MAX - *mark));
 }
 
 /* Where a value goes: the number of a counter, or one of these. */
 #define PERF_HIST_UNDER_ (UINT64_MAX - 1)
 #define PERF_HIST_OVER_  UINT64_MAX
-PERF_HD_FN uint64_t perf_hist_place_(const perf_hist_shape_ *s, uint64_t v)
+PERF_HD_FN uint64_t perf_hist_place_(const perf_hist_shape_ *shape, uint64_t value)
 {
-    if (v < s->lowest)
+    if (value < shape->lowest)
         return PERF_HIST_UNDER_;
-    if (v > s->highest)
+    if (value > shape->highest)
         return PERF_HIST_OVER_;
-    return perf_hist_index_(s, v);
+    return perf_hist_index_(shape, value);
 }
 
 /* The 64-bit counter of a place: in the head for values outside the range. */
-PERF_HD_FN uint64_t *perf_hist_counter_(perf_hist *h, uint64_t place)
+PERF_HD_FN uint64_t *perf_hist_counter_(perf_hist *hist, uint64_t place)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
+    perf_hist_head_ *head = perf_hist_at_(hist);
 
     if (place == PERF_HIST_UNDER_)
-        return &d->under;
+        return &head->under;
     if (place == PERF_HIST_OVER_)
-        return &d->over;
-    return PERF_PTR_(uint64_t *, d + 1) + place;
+        return &head->over;
+    return PERF_PTR_(uint64_t *, head + 1) + place;
 }
 
 /* n more (or fewer) values at a place; 0: the counter cannot hold that, nothing is changed. */
-PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t place, uint64_t n,
-                            int minus)
+PERF_FN int perf_hist_bump_(perf_hist *hist, const perf_hist_shape_ *shape, uint64_t place,
+                            uint64_t n, int minus)
 {
     uint64_t *c, sum, change = n;
     uint32_t *c32;
 
     if (minus)
         change = 0 - n;
-    if (place < PERF_HIST_UNDER_ && s->bytes == 4) {
-        c32 = PERF_PTR_(uint32_t *, perf_hist_at_(h) + 1) + place;
+    if (place < PERF_HIST_UNDER_ && shape->bytes == 4) {
+        c32 = PERF_PTR_(uint32_t *, perf_hist_at_(hist) + 1) + place;
         sum = *c32 + change;
         if ((n | sum) >> 32)
             return 0;
         PERF_SET_(c32, PERF_CAST_(uint32_t, sum));
         return 1;
     }
-    c = perf_hist_counter_(h, place);
+    c = perf_hist_counter_(hist, place);
     sum = *c + change;
     if ((n | sum) >> 63)
         return 0;
@@ -638,78 +645,78 @@ PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t pl
     return 1;
 }
 
-/* The same for values like v. */
-PERF_FN int perf_hist_book_(perf_hist *h, const perf_hist_shape_ *s, uint64_t v, uint64_t n,
-                            int minus)
+/* The same for values like `value`. */
+PERF_FN int perf_hist_book_(perf_hist *hist, const perf_hist_shape_ *shape, uint64_t value,
+                            uint64_t n, int minus)
 {
-    return perf_hist_bump_(h, s, perf_hist_place_(s, v), n, minus);
+    return perf_hist_bump_(hist, shape, perf_hist_place_(shape, value), n, minus);
 }
 
 /* How many of n more values of a place are counted; the others are lost.  Only a large n can bring
  * the total to its end, so a small one does not pay for the count.                               */
-PERF_FN uint64_t perf_hist_room_(perf_hist *h, const perf_hist_shape_ *s, uint64_t place,
+PERF_FN uint64_t perf_hist_room_(perf_hist *hist, const perf_hist_shape_ *shape, uint64_t place,
                                  uint64_t n)
 {
     uint64_t room = n, held;
 
     if (n >> 20) {
-        held = perf_hist_count(h);
+        held = perf_hist_count(hist);
         room = PERF_HIST_BULK_ - perf_lesser_(held, PERF_HIST_BULK_);
     }
-    if (s->bytes == 4 && place < PERF_HIST_UNDER_) {
-        held = UINT32_MAX - perf_hist_cell_(h, s, PERF_CAST_(size_t, place));
+    if (shape->bytes == 4 && place < PERF_HIST_UNDER_) {
+        held = UINT32_MAX - perf_hist_cell_(hist, shape, PERF_CAST_(size_t, place));
         room = perf_lesser_(room, held);
     }
     if (n <= room)
         return n;
-    perf_hist_lose_(h, n - room);
+    perf_hist_lose_(hist, n - room);
     return room;
 }
 
-/* Widens the window of admitted values to v. */
-PERF_FN void perf_hist_admit_(perf_hist_head_ *d, int form, uint64_t v)
+/* Widens the window of admitted values to `value`. */
+PERF_FN void perf_hist_admit_(perf_hist_head_ *head, int form, uint64_t value)
 {
-    uint64_t *width = &d->width[form], end = v + 1;
+    uint64_t *width = &head->width[form], end = value + 1;
 
     if (*width) {
-        end = perf_greater_(end, d->lo + *width);
-        v = perf_lesser_(v, d->lo);
+        end = perf_greater_(end, head->lo + *width);
+        value = perf_lesser_(value, head->lo);
     }
-    d->lo = v;
-    *width = end - v;
+    head->lo = value;
+    *width = end - value;
 }
 
 /* Every record that the inlined compare did not admit: a new extreme, zero, out of range, small
- * values of the compact form, another form.  n values like v whose sum is `sum`.                 */
-PERF_OUTLINE_FN_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64_t sum)
+ * values of the compact form, another form.  n values like `value` whose sum is `sum`.           */
+PERF_OUTLINE_FN_ void perf_hist_put_(perf_hist *hist, uint64_t value, uint64_t n, uint64_t sum)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
-    perf_hist_shape_ s;
+    perf_hist_head_ *head = perf_hist_at_(hist);
+    perf_hist_shape_ shape;
     uint64_t         place;
 
-    if (v >> 63) {
-        perf_hist_lose_(h, n);
+    if (value >> 63) {
+        perf_hist_lose_(hist, n);
         return;
     }
-    s = perf_hist_shape_of_(h);
-    place = perf_hist_place_(&s, v);
-    n = perf_hist_room_(h, &s, place, n);
+    shape = perf_hist_shape_of_(hist);
+    place = perf_hist_place_(&shape, value);
+    n = perf_hist_room_(hist, &shape, place, n);
     if (n == 0)
         return;
-    PERF_SET_(&d->sums[0], d->sums[0] + sum);
-    if (~v > d->not_min)
-        PERF_SET_(&d->not_min, ~v);
-    if (v > d->max)
-        PERF_SET_(&d->max, v);
-    (void)perf_hist_bump_(h, &s, place, n, 0);
-    if (place < PERF_HIST_UNDER_ && v >= perf_hist_least_(&s) && !(v >> 53))
-        perf_hist_admit_(d, s.form, v);             /* its double is exact                        */
+    PERF_SET_(&head->sums[0], head->sums[0] + sum);
+    if (~value > head->not_min)
+        PERF_SET_(&head->not_min, ~value);
+    if (value > head->max)
+        PERF_SET_(&head->max, value);
+    (void)perf_hist_bump_(hist, &shape, place, n, 0);
+    if (place < PERF_HIST_UNDER_ && value >= perf_hist_least_(&shape) && !(value >> 53))
+        perf_hist_admit_(head, shape.form, value);  /* its double is exact                        */
 }
 
 /* A record of perf_hist_add into another form. */
-PERF_OUTLINE_FN_ void perf_hist_put_other_(perf_hist *h, uint64_t v)
+PERF_OUTLINE_FN_ void perf_hist_put_other_(perf_hist *hist, uint64_t value)
 {
-    perf_hist_add_own(h, v);
+    perf_hist_add_own(hist, value);
 }
 
 /* One sum would make every record wait until the one before has stored it (2.5 in place of 1.4 ns
@@ -717,60 +724,60 @@ PERF_OUTLINE_FN_ void perf_hist_put_other_(perf_hist *h, uint64_t v)
  * for their counter anyway.  A record updates one sum and one counter: two adjacent accumulators
  * would be joined into one vector by clang and by gcc -march=native, and the next load would wait
  * for both stores (8.9 in place of 1.9 cycles; bench/hist.c shows it).                           */
-PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns)
+PERF_FN void perf_hist_add(perf_hist *hist, uint64_t ns)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
+    perf_hist_head_ *head = perf_hist_at_(hist);
     uint64_t         top;
 
-    PERF_HIDE_(d);                  /* one base register for all that follows                     */
-    if (PERF_UNLIKELY_(ns - d->lo >= d->width[0])) {
-        perf_hist_put_other_(h, ns);
+    PERF_HIDE_(head);               /* one base register for all that follows                     */
+    if (PERF_UNLIKELY_(ns - head->lo >= head->width[0])) {
+        perf_hist_put_other_(hist, ns);
         return;
     }
     top = PERF_HIST_TOP_(ns) >> PERF_HIST_SHIFT_;
     PERF_HIDE_(top);
-    perf_hist_raise_(&d->sums[top & 3], ns);
-    perf_hist_raise_(PERF_PTR_(uint64_t *, d + 1) + (top - PERF_HIST_BIAS_), 1);
+    perf_hist_raise_(&head->sums[top & 3], ns);
+    perf_hist_raise_(PERF_PTR_(uint64_t *, head + 1) + (top - PERF_HIST_BIAS_), 1);
 }
 
 /* One more in a 32-bit counter, by the index of an admitted value.  A full one stays full. */
-PERF_INLINE_FN_ void perf_hist_add32_(perf_hist *h, uint64_t value)
+PERF_INLINE_FN_ void perf_hist_add32_(perf_hist *hist, uint64_t value)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
-    uint64_t         top = (PERF_HIST_TOP_(value) >> d->shift) - d->bias;
+    perf_hist_head_ *head = perf_hist_at_(hist);
+    uint64_t         top = (PERF_HIST_TOP_(value) >> head->shift) - head->bias;
     uint32_t        *c, n;
 
     PERF_HIDE_(top);
-    c = PERF_PTR_(uint32_t *, d + 1) + top;
+    c = PERF_PTR_(uint32_t *, head + 1) + top;
     n = *c + 1;
     if (PERF_UNLIKELY_(n == 0)) {
-        perf_hist_put_(h, value, 1, 0);
+        perf_hist_put_(hist, value, 1, 0);
         return;
     }
     PERF_SET_(c, n);
 }
 
-PERF_FN void perf_hist_add_own(perf_hist *h, uint64_t value)
+PERF_FN void perf_hist_add_own(perf_hist *hist, uint64_t value)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
+    perf_hist_head_ *head = perf_hist_at_(hist);
     uint64_t         top, sum = value;
 
-    PERF_HIDE_(d);
-    if (PERF_UNLIKELY_(value - d->lo >= d->width[PERF_HIST_FORM_64_])) {
-        if (value - d->lo < d->width[PERF_HIST_FORM_32_]) {
-            perf_hist_add32_(h, value);
+    PERF_HIDE_(head);
+    if (PERF_UNLIKELY_(value - head->lo >= head->width[PERF_HIST_FORM_64_])) {
+        if (value - head->lo < head->width[PERF_HIST_FORM_32_]) {
+            perf_hist_add32_(hist, value);
             return;
         }
-        if (d->bytes == 4)
+        if (head->bytes == 4)
             sum = 0;                /* 32-bit counters come without a sum                         */
-        perf_hist_put_(h, value, 1, sum);
+        perf_hist_put_(hist, value, 1, sum);
         return;
     }
-    top = PERF_HIST_TOP_(value) >> d->shift;
-    perf_hist_raise_(&d->sums[top & 3], value);
-    top -= d->bias;
+    top = PERF_HIST_TOP_(value) >> head->shift;
+    perf_hist_raise_(&head->sums[top & 3], value);
+    top -= head->bias;
     PERF_HIDE_(top);                /* else gcc subtracts it from the address, in three steps     */
-    perf_hist_raise_(PERF_PTR_(uint64_t *, d + 1) + top, 1);
+    perf_hist_raise_(PERF_PTR_(uint64_t *, head + 1) + top, 1);
 }
 
 PERF_HD_FN uint64_t perf_shared_add_(uint64_t *p, uint64_t n)
@@ -778,63 +785,63 @@ PERF_HD_FN uint64_t perf_shared_add_(uint64_t *p, uint64_t n)
     return PERF_ATOMIC_ADD_(unsigned long long, p, n);
 }
 
-PERF_HD_FN void perf_shared_max_(uint64_t *p, uint64_t v)
+PERF_HD_FN void perf_shared_max_(uint64_t *p, uint64_t value)
 {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-    if (v > *PERF_PTR_(volatile uint64_t *, p))
-        atomicMax(PERF_PTR_(unsigned long long *, p), v);
+    if (value > *PERF_PTR_(volatile uint64_t *, p))
+        atomicMax(PERF_PTR_(unsigned long long *, p), value);
 #elif defined(__GNUC__) && !PERF_TCC_
     uint64_t seen = PERF_GET_(p);
 
-    while (v > seen && !__atomic_compare_exchange_n(p, &seen, v, 1, 0, 0))
+    while (value > seen && !__atomic_compare_exchange_n(p, &seen, value, 1, 0, 0))
         continue;
 #else
-    if (v > *p)
-        *p = v;
+    if (value > *p)
+        *p = value;
 #endif
 }
 
-PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
+PERF_HD_FN void perf_hist_add_shared(perf_hist *hist, uint64_t ns)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
-    perf_hist_shape_ s = perf_hist_shape_of_(h);
+    perf_hist_head_ *head = perf_hist_at_(hist);
+    perf_hist_shape_ shape = perf_hist_shape_of_(hist);
     uint64_t         place;
     uint32_t        *c32;
 
     if (ns >> 63 == 0) {
-        perf_shared_max_(&d->not_min, ~ns);
-        perf_shared_max_(&d->max, ns);
-        place = perf_hist_place_(&s, ns);
-        if (place >= PERF_HIST_UNDER_ || s.bytes == 8) {
-            (void)perf_shared_add_(perf_hist_counter_(h, place), 1);
+        perf_shared_max_(&head->not_min, ~ns);
+        perf_shared_max_(&head->max, ns);
+        place = perf_hist_place_(&shape, ns);
+        if (place >= PERF_HIST_UNDER_ || shape.bytes == 8) {
+            (void)perf_shared_add_(perf_hist_counter_(hist, place), 1);
             return;
         }
-        c32 = PERF_PTR_(uint32_t *, d + 1) + place;
+        c32 = PERF_PTR_(uint32_t *, head + 1) + place;
         if (PERF_ATOMIC_ADD_(uint32_t, c32, 1) < PERF_HIST_FULL_)
             return;
         (void)PERF_ATOMIC_ADD_(uint32_t, c32, UINT32_MAX);      /* take it back                   */
     }
-    if (perf_shared_add_(&d->lost, 1) == UINT64_MAX)            /* at its end it stays            */
-        (void)perf_shared_add_(&d->lost, UINT64_MAX);
+    if (perf_shared_add_(&head->lost, 1) == UINT64_MAX)         /* at its end it stays            */
+        (void)perf_shared_add_(&head->lost, UINT64_MAX);
 }
 
-PERF_FN void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n)
+PERF_FN void perf_hist_add_n(perf_hist *hist, uint64_t ns, uint64_t n)
 {
-    perf_hist_put_(h, ns, n, ns * n);
+    perf_hist_put_(hist, ns, n, ns * n);
 }
 
-PERF_FN void perf_hist_add_double(perf_hist *h, double ns)
+PERF_FN void perf_hist_add_double(perf_hist *hist, double ns)
 {
-    double   x = ns / perf_hist_unit_(h);
-    uint64_t v;
+    double   x = ns / perf_hist_unit_(hist);
+    uint64_t value;
 
     if (perf_is_nan_(x) || x <= -0.5) {
-        perf_hist_lose_(h, 1);
+        perf_hist_lose_(hist, 1);
     } else if (x >= 9223372036854775807.0) {
-        perf_hist_add(h, PERF_HIST_MOST_);
+        perf_hist_add(hist, PERF_HIST_MOST_);
     } else {
-        v = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, x));
-        perf_hist_add(h, v + (x - PERF_CAST_(double, PERF_CAST_(int64_t, v)) >= 0.5));
+        value = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, x));
+        perf_hist_add(hist, value + (x - PERF_CAST_(double, PERF_CAST_(int64_t, value)) >= 0.5));
     }
 }
 
@@ -874,15 +881,15 @@ PERF_ATTR_((__target__("avx2"))) PERF_HIST_LANES_(perf_hist_avx2_lanes_)
 typedef uint64_t perf_lanes_ PERF_ATTR_((__may_alias__));
 #endif
 
-PERF_FN uint64_t perf_hist_sums_(const perf_hist *h, const perf_hist_shape_ *s, size_t first,
+PERF_FN uint64_t perf_hist_sums_(const perf_hist *hist, const perf_hist_shape_ *shape, size_t first,
                                  size_t block, size_t n, uint64_t *sums)
 {
     uint64_t total = 0;
     size_t   i, k;
 
 #if !defined(PERF_HIST_NO_LANES_)
-    if (s->bytes == 8) {
-        const uint64_t *c = PERF_CAST_(const uint64_t *, perf_hist_peek_cells_(h)) + first;
+    if (shape->bytes == 8) {
+        const uint64_t *c = PERF_CAST_(const uint64_t *, perf_hist_peek_cells_(hist)) + first;
 #if defined(PERF_HIST_AVX2_)
         if (__builtin_cpu_supports("avx2"))
             return perf_hist_avx2_lanes_(c, block, n, sums);
@@ -892,190 +899,194 @@ PERF_FN uint64_t perf_hist_sums_(const perf_hist *h, const perf_hist_shape_ *s, 
 #endif
     for (k = 0; k < n; k++, total += sums[k - 1])
         for (sums[k] = 0, i = 0; i < block; i += 8, first += 8)
-            sums[k] += perf_hist_eight_(h, s, first);
+            sums[k] += perf_hist_eight_(hist, shape, first);
     return total;
 }
 
 /* The sum of counters [first, first + n). */
-PERF_FN uint64_t perf_hist_sum_cells_(const perf_hist *h, const perf_hist_shape_ *s, size_t first,
-                                      size_t n)
+PERF_FN uint64_t perf_hist_sum_cells_(const perf_hist *hist, const perf_hist_shape_ *shape,
+                                      size_t first, size_t n)
 {
     uint64_t sum = 0, part = 0;
 
     for (; n % 64; n--)
-        sum += perf_hist_cell_(h, s, first + n - 1);
+        sum += perf_hist_cell_(hist, shape, first + n - 1);
     if (n)
-        sum += perf_hist_sums_(h, s, first, n, 1, &part);
+        sum += perf_hist_sums_(hist, shape, first, n, 1, &part);
     return sum;
 }
 
-PERF_FN uint64_t perf_hist_count(const perf_hist *h)
+PERF_FN uint64_t perf_hist_count(const perf_hist *hist)
 {
-    const perf_hist_head_ *d = perf_hist_peek_(h);
-    perf_hist_shape_       s;
+    const perf_hist_head_ *head = perf_hist_peek_(hist);
+    perf_hist_shape_       shape;
     size_t                 first, end;
 
-    if (!h)
+    if (!hist)
         return 0;
-    s = perf_hist_shape_of_(h);
-    end = perf_hist_touched_(h, &s, &first);
-    return d->under + d->over + perf_hist_sum_cells_(h, &s, first, end - first);
+    shape = perf_hist_shape_of_(hist);
+    end = perf_hist_touched_(hist, &shape, &first);
+    return head->under + head->over + perf_hist_sum_cells_(hist, &shape, first, end - first);
 }
 
-PERF_FN uint64_t perf_hist_lost(const perf_hist *h)
+PERF_FN uint64_t perf_hist_lost(const perf_hist *hist)
 {
-    if (!h)
+    if (!hist)
         return 0;
-    return PERF_GET_(&perf_hist_peek_(h)->lost);
+    return PERF_GET_(&perf_hist_peek_(hist)->lost);
 }
 
 /* The extremes as integers; 0: there are none. */
-PERF_FN int perf_hist_extremes_(const perf_hist *h, uint64_t *min, uint64_t *max)
+PERF_FN int perf_hist_extremes_(const perf_hist *hist, uint64_t *min, uint64_t *max)
 {
     uint64_t not_min = 0;
 
     *max = 0;
-    if (h)
-        not_min = PERF_GET_(&perf_hist_peek_(h)->not_min);
+    if (hist)
+        not_min = PERF_GET_(&perf_hist_peek_(hist)->not_min);
     if (not_min)
-        *max = PERF_GET_(&perf_hist_peek_(h)->max);
+        *max = PERF_GET_(&perf_hist_peek_(hist)->max);
     *min = ~not_min;
     return not_min != 0;
 }
 
 /* The values below the range as a bucket; a single one is the minimum itself.  0: none. */
-PERF_FN int perf_hist_bucket_under_(const perf_hist_head_ *d, uint64_t lowest, perf_hist_bucket *b)
+PERF_FN int perf_hist_bucket_under_(const perf_hist_head_ *head, uint64_t lowest,
+                                    perf_hist_bucket *bucket)
 {
-    b->count = d->under;
-    if (!b->count)
+    bucket->count = head->under;
+    if (!bucket->count)
         return 0;
-    b->lower = perf_lesser_(~d->not_min, lowest - 1);
-    b->upper = lowest - 1;
-    if (b->count == 1)
-        b->upper = b->lower;
+    bucket->lower = perf_lesser_(~head->not_min, lowest - 1);
+    bucket->upper = lowest - 1;
+    if (bucket->count == 1)
+        bucket->upper = bucket->lower;
     return 1;
 }
 
 /* The values above the range likewise. */
-PERF_FN int perf_hist_bucket_over_(const perf_hist_head_ *d, uint64_t highest, perf_hist_bucket *b)
+PERF_FN int perf_hist_bucket_over_(const perf_hist_head_ *head, uint64_t highest,
+                                   perf_hist_bucket *bucket)
 {
-    b->count = d->over;
-    if (!b->count)
+    bucket->count = head->over;
+    if (!bucket->count)
         return 0;
-    b->upper = perf_greater_(d->max, highest + 1);
-    b->lower = highest + 1;
-    if (b->count == 1)
-        b->lower = b->upper;
+    bucket->upper = perf_greater_(head->max, highest + 1);
+    bucket->lower = highest + 1;
+    if (bucket->count == 1)
+        bucket->lower = bucket->upper;
     return 1;
 }
 
 /* One step of the walk: next_ is 0 at the start, then 1 + index of the bucket to look at. */
-PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b)
+PERF_FN int perf_hist_next(const perf_hist *hist, perf_hist_bucket *bucket)
 {
-    const perf_hist_head_ *d = perf_hist_peek_(h);
-    perf_hist_shape_       s;
+    const perf_hist_head_ *head = perf_hist_peek_(hist);
+    perf_hist_shape_       shape;
     uint64_t               width;
 
-    if (!h || !b)
+    if (!hist || !bucket)
         return 0;
-    s = perf_hist_shape_of_(h);
-    b->below += b->count;
-    b->count = 0;
-    if (b->next_ == 0) {
-        b->end_ = perf_hist_touched_(h, &s, &b->next_) + 1;
-        b->next_++;
-        if (perf_hist_bucket_under_(d, s.lowest, b))
+    shape = perf_hist_shape_of_(hist);
+    bucket->below += bucket->count;
+    bucket->count = 0;
+    if (bucket->next_ == 0) {
+        bucket->end_ = perf_hist_touched_(hist, &shape, &bucket->next_) + 1;
+        bucket->next_++;
+        if (perf_hist_bucket_under_(head, shape.lowest, bucket))
             return 1;
     }
-    if (b->next_ < b->end_) {
-        size_t i = perf_hist_occupied_(h, &s, b->next_ - 1, b->end_ - 1);
-        b->next_ = i + 1;
-        if (b->next_ < b->end_) {
-            b->next_++;
-            b->count = perf_hist_cell_(h, &s, i);
-            b->lower = perf_hist_lower_(&s, i, &width);
-            b->upper = b->lower + width - 1;
+    if (bucket->next_ < bucket->end_) {
+        size_t i = perf_hist_occupied_(hist, &shape, bucket->next_ - 1, bucket->end_ - 1);
+        bucket->next_ = i + 1;
+        if (bucket->next_ < bucket->end_) {
+            bucket->next_++;
+            bucket->count = perf_hist_cell_(hist, &shape, i);
+            bucket->lower = perf_hist_lower_(&shape, i, &width);
+            bucket->upper = bucket->lower + width - 1;
             return 1;
         }
     }
-    if (b->next_ != b->end_)
+    if (bucket->next_ != bucket->end_)
         return 0;
-    if (!perf_hist_bucket_over_(d, s.highest, b))
+    if (!perf_hist_bucket_over_(head, shape.highest, bucket))
         return 0;
-    b->next_++;
+    bucket->next_++;
     return 1;
 }
 
 /* Middle of the integers of a bucket, as far as they are within the extremes. */
-PERF_FN double perf_hist_middle_(const perf_hist *h, uint64_t lower, uint64_t upper)
+PERF_FN double perf_hist_middle_(const perf_hist *hist, uint64_t lower, uint64_t upper)
 {
     double   x = PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, upper - lower);
     uint64_t min, max;
 
-    (void)perf_hist_extremes_(h, &min, &max);
+    (void)perf_hist_extremes_(hist, &min, &max);
     return perf_clamped_(x, PERF_CAST_(double, min), PERF_CAST_(double, max));
 }
 
 /* The sum of all values, exact modulo 2^64 where every record kept it.  The buckets say which
  * multiple to add.  If none brings it between their edges, it is not the sum of these records, and
  * that of the midpoints is taken.                                                                */
-PERF_FN double perf_hist_sum_(const perf_hist *h)
+PERF_FN double perf_hist_sum_(const perf_hist *hist)
 {
-    perf_hist_bucket b = PERF_ZERO;
-    const perf_hist_head_ *d = perf_hist_peek_(h);
+    perf_hist_bucket bucket = PERF_ZERO;
+    const perf_hist_head_ *head = perf_hist_peek_(hist);
     double           low = 0.0, mid = 0.0, high = 0.0, sum, wraps;
 
-    while (perf_hist_next(h, &b)) {
-        double n = PERF_CAST_(double, b.count);
-        low += n * PERF_CAST_(double, b.lower);
-        mid += n * perf_hist_middle_(h, b.lower, b.upper);
-        high += n * PERF_CAST_(double, b.upper);
+    while (perf_hist_next(hist, &bucket)) {
+        double n = PERF_CAST_(double, bucket.count);
+        low += n * PERF_CAST_(double, bucket.lower);
+        mid += n * perf_hist_middle_(hist, bucket.lower, bucket.upper);
+        high += n * PERF_CAST_(double, bucket.upper);
     }
-    if (b.below == 0)
+    if (bucket.below == 0)
         return PERF_HIST_NO_DATA;
-    sum = PERF_CAST_(double, PERF_GET_(&d->sums[0]) + PERF_GET_(&d->sums[1]) +
-                             PERF_GET_(&d->sums[2]) + PERF_GET_(&d->sums[3]));
+    sum = PERF_CAST_(double, PERF_GET_(&head->sums[0]) + PERF_GET_(&head->sums[1]) +
+                             PERF_GET_(&head->sums[2]) + PERF_GET_(&head->sums[3]));
     wraps = (mid - sum) / 18446744073709551616.0;
     if (wraps > 0.5 && wraps < 4e15)
         sum += 18446744073709551616.0 * PERF_CAST_(double, PERF_CAST_(int64_t, wraps + 0.5));
     if (!(sum >= low * (1.0 - 1e-12) && sum <= high * (1.0 + 1e-12)))
         sum = mid;
-    return sum * perf_hist_unit_(h);
+    return sum * perf_hist_unit_(hist);
 }
 
-PERF_FN double perf_hist_mean(const perf_hist *h)
+PERF_FN double perf_hist_mean(const perf_hist *hist)
 {
-    uint64_t n = perf_hist_count(h), min, max;
+    uint64_t n = perf_hist_count(hist), min, max;
     double   unit;
 
     if (n == 0)
         return PERF_HIST_NO_DATA;
-    (void)perf_hist_extremes_(h, &min, &max);
-    unit = perf_hist_unit_(h);
-    return perf_clamped_(perf_hist_sum_(h) / PERF_CAST_(double, n), PERF_CAST_(double, min) * unit,
-                         PERF_CAST_(double, max) * unit);
+    (void)perf_hist_extremes_(hist, &min, &max);
+    unit = perf_hist_unit_(hist);
+    return perf_clamped_(perf_hist_sum_(hist) / PERF_CAST_(double, n),
+                         PERF_CAST_(double, min) * unit, PERF_CAST_(double, max) * unit);
 }
 
-PERF_FN double perf_hist_std(const perf_hist *h)
+PERF_FN double perf_hist_std(const perf_hist *hist)
 {
-    perf_hist_bucket b = PERF_ZERO;
-    perf_hist_shape_ s;
+    perf_hist_bucket bucket = PERF_ZERO;
+    perf_hist_shape_ shape;
     double           n, mean, s1 = 0.0, s2 = 0.0, within = 0.0, var, limit;
     uint64_t         min, max;
 
-    n = PERF_CAST_(double, perf_hist_count(h));
-    if (n < 1.0 || !perf_hist_extremes_(h, &min, &max))
+    n = PERF_CAST_(double, perf_hist_count(hist));
+    if (n < 1.0 || !perf_hist_extremes_(hist, &min, &max))
         return PERF_HIST_NO_DATA;
     if (n < 2.0)
         return 0.0;
-    s = perf_hist_shape_of_(h);
-    mean = perf_hist_mean(h) / perf_hist_unit_(h);
-    while (perf_hist_next(h, &b)) {     /* deviations from near the mean: no cancellation         */
-        double c = PERF_CAST_(double, b.count), w = PERF_CAST_(double, b.upper - b.lower) + 1.0;
-        double x = perf_hist_middle_(h, b.lower, b.upper) - mean;
+    shape = perf_hist_shape_of_(hist);
+    mean = perf_hist_mean(hist) / perf_hist_unit_(hist);
+    while (perf_hist_next(hist, &bucket)) { /* deviations from near the mean: no cancellation     */
+        double c = PERF_CAST_(double, bucket.count),
+               w = PERF_CAST_(double, bucket.upper - bucket.lower) + 1.0;
+        double x = perf_hist_middle_(hist, bucket.lower, bucket.upper) - mean;
         s1 += c * x;
         s2 += c * x * x;
-        if (b.lower >= s.lowest && b.upper <= s.highest)    /* not the two beyond the range       */
+        /* not the two beyond the range */
+        if (bucket.lower >= shape.lowest && bucket.upper <= shape.highest)
             within += c * (w * w - 1.0) / 12.0;             /* Sheppard, for integers             */
     }
     var = s2 - s1 * s1 / n - within;
@@ -1084,7 +1095,7 @@ PERF_FN double perf_hist_std(const perf_hist *h)
         var = limit;
     if (var < 0.0)
         var = 0.0;
-    return perf_sqrt_(var / (n - 1.0)) * perf_hist_unit_(h);
+    return perf_sqrt_(var / (n - 1.0)) * perf_hist_unit_(hist);
 }
 
 /* Sums of up to 256 blocks of counters: what a quantile needs to find its bucket. */
@@ -1097,46 +1108,46 @@ typedef struct perf_hist_scan_ {
     uint64_t         sums[256];
 } perf_hist_scan_;
 
-PERF_FN void perf_hist_scan_blocks_(const perf_hist *h, perf_hist_scan_ *s)
+PERF_FN void perf_hist_scan_blocks_(const perf_hist *hist, perf_hist_scan_ *scan)
 {
-    const perf_hist_head_ *d = perf_hist_peek_(h);
+    const perf_hist_head_ *head = perf_hist_peek_(hist);
     uint64_t               min, max;
     size_t                 i;
 
-    s->shape = perf_hist_shape_of_(h);
-    s->end = perf_hist_touched_(h, &s->shape, &s->first);
-    s->first &= ~PERF_CAST_(size_t, 63);        /* whole blocks: the ones around are zero         */
-    s->end = (s->end + 63) & ~PERF_CAST_(size_t, 63);
-    if (s->end > s->shape.counters)
-        s->end = s->shape.counters;
-    (void)perf_hist_extremes_(h, &min, &max);
-    s->min = PERF_CAST_(double, min);
-    s->max = PERF_CAST_(double, max);
-    for (s->block = 64; (s->end - s->first) / s->block >= 256; s->block *= 2)
+    scan->shape = perf_hist_shape_of_(hist);
+    scan->end = perf_hist_touched_(hist, &scan->shape, &scan->first);
+    scan->first &= ~PERF_CAST_(size_t, 63);     /* whole blocks: the ones around are zero         */
+    scan->end = (scan->end + 63) & ~PERF_CAST_(size_t, 63);
+    if (scan->end > scan->shape.counters)
+        scan->end = scan->shape.counters;
+    (void)perf_hist_extremes_(hist, &min, &max);
+    scan->min = PERF_CAST_(double, min);
+    scan->max = PERF_CAST_(double, max);
+    for (scan->block = 64; (scan->end - scan->first) / scan->block >= 256; scan->block *= 2)
         continue;
-    s->total = d->under + d->over;
-    i = s->first;
-    s->blocks = (s->end - i) / s->block;
-    s->total += perf_hist_sums_(h, &s->shape, i, s->block, s->blocks, s->sums);
-    i += s->blocks * s->block;
-    if (i < s->end) {
-        s->sums[s->blocks] = perf_hist_sum_cells_(h, &s->shape, i, s->end - i);
-        s->total += s->sums[s->blocks++];
+    scan->total = head->under + head->over;
+    i = scan->first;
+    scan->blocks = (scan->end - i) / scan->block;
+    scan->total += perf_hist_sums_(hist, &scan->shape, i, scan->block, scan->blocks, scan->sums);
+    i += scan->blocks * scan->block;
+    if (i < scan->end) {
+        scan->sums[scan->blocks] = perf_hist_sum_cells_(hist, &scan->shape, i, scan->end - i);
+        scan->total += scan->sums[scan->blocks++];
     }
 }
 
 /* The bucket in [j, end) where the running count reaches rank. */
-PERF_FN size_t perf_hist_walk_(const perf_hist *h, const perf_hist_shape_ *s, size_t j, size_t end,
-                               uint64_t below, uint64_t rank)
+PERF_FN size_t perf_hist_walk_(const perf_hist *hist, const perf_hist_shape_ *shape, size_t j,
+                               size_t end, uint64_t below, uint64_t rank)
 {
     uint64_t eight;
 
     for (; end - j > 8; j += 8, below += eight) {
-        eight = perf_hist_eight_(h, s, j);
+        eight = perf_hist_eight_(hist, shape, j);
         if (below + eight >= rank)
             break;
     }
-    while (j < end - 1 && (below += perf_hist_cell_(h, s, j)) < rank)
+    while (j < end - 1 && (below += perf_hist_cell_(hist, shape, j)) < rank)
         j++;
     return j;
 }
@@ -1145,86 +1156,86 @@ PERF_FN size_t perf_hist_walk_(const perf_hist *h, const perf_hist_shape_ *s, si
 PERF_FN uint64_t perf_hist_rank_(double q, uint64_t n)
 {
     double   r = q * PERF_CAST_(double, n);
-    uint64_t t;
+    uint64_t ticks;
 
     if (q >= 1.0 || r >= 9.2e18)                /* n as a double may be less than n               */
         return n;
-    t = PERF_CAST_(uint64_t, r);
-    if (r - PERF_CAST_(double, t) > r * 4.5e-16)
-        t++;
-    return perf_greater_(perf_lesser_(t, n), 1);
+    ticks = PERF_CAST_(uint64_t, r);
+    if (r - PERF_CAST_(double, ticks) > r * 4.5e-16)
+        ticks++;
+    return perf_greater_(perf_lesser_(ticks, n), 1);
 }
 
 /* The value of a rank in 1..total, in integers of the histogram. */
-PERF_FN double perf_hist_value_(const perf_hist *h, const perf_hist_scan_ *s, uint64_t rank)
+PERF_FN double perf_hist_value_(const perf_hist *hist, const perf_hist_scan_ *scan, uint64_t rank)
 {
-    uint64_t under = perf_hist_peek_(h)->under, below = under, width, lower;
+    uint64_t under = perf_hist_peek_(hist)->under, below = under, width, lower;
     size_t   i, end, block = 0;
 
-    if (rank == s->total)
-        return s->max;
+    if (rank == scan->total)
+        return scan->max;
     if (rank == 1 || rank <= under)
-        return s->min;
-    while (block < s->blocks && rank - below > s->sums[block])
-        below += s->sums[block++];
-    if (block == s->blocks)
-        return s->max;                          /* above the range                                */
-    i = s->first + block * s->block;
-    end = i + s->block;
-    if (end > s->end)
-        end = s->end;
-    i = perf_hist_walk_(h, &s->shape, i, end, below, rank);
-    lower = perf_hist_lower_(&s->shape, i, &width);
-    return perf_clamped_(PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, width - 1), s->min,
-                         s->max);
+        return scan->min;
+    while (block < scan->blocks && rank - below > scan->sums[block])
+        below += scan->sums[block++];
+    if (block == scan->blocks)
+        return scan->max;                       /* above the range                                */
+    i = scan->first + block * scan->block;
+    end = i + scan->block;
+    if (end > scan->end)
+        end = scan->end;
+    i = perf_hist_walk_(hist, &scan->shape, i, end, below, rank);
+    lower = perf_hist_lower_(&scan->shape, i, &width);
+    return perf_clamped_(PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, width - 1), scan->min,
+                         scan->max);
 }
 
-PERF_FN double perf_hist_quantile(const perf_hist *h, double q)
+PERF_FN double perf_hist_quantile(const perf_hist *hist, double q)
 {
-    perf_hist_scan_ s;
+    perf_hist_scan_ scan;
     uint64_t        rank;
 
-    if (!h || !(q >= 0.0 && q <= 1.0))
+    if (!hist || !(q >= 0.0 && q <= 1.0))
         return PERF_HIST_NO_DATA;
-    perf_hist_scan_blocks_(h, &s);
-    if (s.total == 0)
+    perf_hist_scan_blocks_(hist, &scan);
+    if (scan.total == 0)
         return PERF_HIST_NO_DATA;
-    rank = perf_hist_rank_(q, s.total);
-    return s.shape.unit * perf_hist_value_(h, &s, rank);
+    rank = perf_hist_rank_(q, scan.total);
+    return scan.shape.unit * perf_hist_value_(hist, &scan, rank);
 }
 
-/* Values in the buckets up to that of the integer v. */
-PERF_FN uint64_t perf_hist_up_to_(const perf_hist *h, uint64_t v)
+/* Values in the buckets up to that of the integer `value`. */
+PERF_FN uint64_t perf_hist_up_to_(const perf_hist *hist, uint64_t value)
 {
-    perf_hist_shape_ s = perf_hist_shape_of_(h);
+    perf_hist_shape_ shape = perf_hist_shape_of_(hist);
     size_t           first, i;
     uint64_t         min, max;
 
-    if (!perf_hist_extremes_(h, &min, &max) || v < min)
+    if (!perf_hist_extremes_(hist, &min, &max) || value < min)
         return 0;
-    if (v >= max || v > s.highest)
-        return perf_hist_count(h);
-    if (v < s.lowest)
-        return perf_hist_peek_(h)->under;
-    (void)perf_hist_touched_(h, &s, &first);
-    i = PERF_CAST_(size_t, perf_hist_index_(&s, v)) + 1;
-    return perf_hist_peek_(h)->under + perf_hist_sum_cells_(h, &s, first, i - first);
+    if (value >= max || value > shape.highest)
+        return perf_hist_count(hist);
+    if (value < shape.lowest)
+        return perf_hist_peek_(hist)->under;
+    (void)perf_hist_touched_(hist, &shape, &first);
+    i = PERF_CAST_(size_t, perf_hist_index_(&shape, value)) + 1;
+    return perf_hist_peek_(hist)->under + perf_hist_sum_cells_(hist, &shape, first, i - first);
 }
 
-PERF_FN uint64_t perf_hist_rank(const perf_hist *h, double value)
+PERF_FN uint64_t perf_hist_rank(const perf_hist *hist, double value)
 {
     double x;
 
-    if (!h || perf_is_nan_(value))
+    if (!hist || perf_is_nan_(value))
         return 0;
-    x = value / perf_hist_unit_(h);
-    if (perf_hist_peek_(h)->unit > 0.0)
+    x = value / perf_hist_unit_(hist);
+    if (perf_hist_peek_(hist)->unit > 0.0)
         x *= 1.0 + 4.5e-16;                     /* 0.3 / 0.1 is 3                                 */
     if (x < 0.0)
         return 0;
     if (x < 9.2e18)
-        return perf_hist_up_to_(h, PERF_CAST_(uint64_t, x));
-    return perf_hist_up_to_(h, PERF_HIST_MOST_);
+        return perf_hist_up_to_(hist, PERF_CAST_(uint64_t, x));
+    return perf_hist_up_to_(hist, PERF_HIST_MOST_);
 }
 
 /* ---- histogram: combine ---- */
@@ -1237,25 +1248,26 @@ PERF_FN int perf_hist_same_(const perf_hist_shape_ *a, const perf_hist_shape_ *b
 
 /* Whether the values of `from` can go to `into` at all, by unit and bits; and both shapes. */
 PERF_FN perf_status perf_hist_nests_(const perf_hist *into, const perf_hist *from,
-                                     perf_hist_shape_ *s, perf_hist_shape_ *t)
+                                     perf_hist_shape_ *shape, perf_hist_shape_ *target)
 {
     if (!into || !from || into == from)
         return PERF_EINVAL;
-    *s = perf_hist_shape_of_(into);
-    *t = perf_hist_shape_of_(from);
-    if (t->bits < s->bits || perf_bits_(s->unit) != perf_bits_(t->unit))
+    *shape = perf_hist_shape_of_(into);
+    *target = perf_hist_shape_of_(from);
+    if (target->bits < shape->bits || perf_bits_(shape->unit) != perf_bits_(target->unit))
         return PERF_EINVAL;
     return PERF_OK;
 }
 
 /* What the counter of a place holds. */
-PERF_FN uint64_t perf_hist_held_(const perf_hist *h, const perf_hist_shape_ *s, uint64_t place)
+PERF_FN uint64_t perf_hist_held_(const perf_hist *hist, const perf_hist_shape_ *shape,
+                                 uint64_t place)
 {
     if (place == PERF_HIST_UNDER_)
-        return perf_hist_peek_(h)->under;
+        return perf_hist_peek_(hist)->under;
     if (place == PERF_HIST_OVER_)
-        return perf_hist_peek_(h)->over;
-    return perf_hist_cell_(h, s, PERF_CAST_(size_t, place));
+        return perf_hist_peek_(hist)->over;
+    return perf_hist_cell_(hist, shape, PERF_CAST_(size_t, place));
 }
 
 /* What is to be done with the values of another histogram. */
@@ -1264,14 +1276,14 @@ typedef enum perf_hist_deed_ {
 } perf_hist_deed_;
 
 /* 1: the counter of a place can take (or give back) n values. */
-PERF_FN int perf_hist_has_room_(const perf_hist *h, const perf_hist_shape_ *s, uint64_t place,
-                                uint64_t n, perf_hist_deed_ deed)
+PERF_FN int perf_hist_has_room_(const perf_hist *hist, const perf_hist_shape_ *shape,
+                                uint64_t place, uint64_t n, perf_hist_deed_ deed)
 {
     uint64_t held = 0, most = PERF_HIST_MOST_;
 
     if (deed != PERF_HIST_INSTEAD_)
-        held = perf_hist_held_(h, s, place);
-    if (s->bytes == 4 && place < PERF_HIST_UNDER_)
+        held = perf_hist_held_(hist, shape, place);
+    if (shape->bytes == 4 && place < PERF_HIST_UNDER_)
         most = UINT32_MAX;
     if ((n | held) >> 63)
         return 0;
@@ -1284,24 +1296,24 @@ PERF_FN int perf_hist_has_room_(const perf_hist *h, const perf_hist_shape_ *s, u
 PERF_FN perf_status perf_hist_fits_(const perf_hist *into, const perf_hist *from,
                                     perf_hist_deed_ deed)
 {
-    perf_hist_shape_ s = perf_hist_shape_of_(into);
+    perf_hist_shape_ shape = perf_hist_shape_of_(into);
     uint64_t         n = 0, at = PERF_HIST_UNDER_, next, held = 0;
-    perf_hist_bucket b = PERF_ZERO;
+    perf_hist_bucket bucket = PERF_ZERO;
 
-    while (perf_hist_next(from, &b)) {          /* ascending: what shares a counter is together   */
-        next = perf_hist_place_(&s, b.lower);
-        if (next != perf_hist_place_(&s, b.upper))
+    while (perf_hist_next(from, &bucket)) {     /* ascending: what shares a counter is together   */
+        next = perf_hist_place_(&shape, bucket.lower);
+        if (next != perf_hist_place_(&shape, bucket.upper))
             return PERF_EINVAL;                 /* outside its range, and we would know better    */
         if (next != at)
             n = 0;
-        n += b.count;
+        n += bucket.count;
         at = next;
-        if (b.count >> 63 || !perf_hist_has_room_(into, &s, at, n, deed))
+        if (bucket.count >> 63 || !perf_hist_has_room_(into, &shape, at, n, deed))
             return PERF_ERANGE;
     }
     if (deed == PERF_HIST_PLUS_)
         held = perf_hist_count(into);
-    if ((b.below | held) >> 63 || b.below + held > PERF_HIST_MOST_)
+    if ((bucket.below | held) >> 63 || bucket.below + held > PERF_HIST_MOST_)
         return PERF_ERANGE;
     return PERF_OK;
 }
@@ -1309,99 +1321,99 @@ PERF_FN perf_status perf_hist_fits_(const perf_hist *into, const perf_hist *from
 /* Equal shapes are added as they lie, two 32-bit counters as one number: none can overflow where
  * the total does not.  The memory of the counters is a multiple of 32 bytes.                     */
 PERF_FN void perf_hist_merge_equal_(perf_hist *into, const perf_hist *from,
-                                    const perf_hist_shape_ *s)
+                                    const perf_hist_shape_ *shape)
 {
-    perf_hist_head_       *d = perf_hist_at_(into);
-    const perf_hist_head_ *f = perf_hist_peek_(from);
-    size_t                 i, end = perf_hist_touched_(from, s, &i);
-    size_t                 each = sizeof(perf_lanes_) / s->bytes;
-    perf_lanes_           *to = PERF_PTR_(perf_lanes_ *, d + 1);
+    perf_hist_head_       *head = perf_hist_at_(into);
+    const perf_hist_head_ *source = perf_hist_peek_(from);
+    size_t                 i, end = perf_hist_touched_(from, shape, &i);
+    size_t                 each = sizeof(perf_lanes_) / shape->bytes;
+    perf_lanes_           *to = PERF_PTR_(perf_lanes_ *, head + 1);
     const perf_lanes_     *cells = PERF_CAST_(const perf_lanes_ *, perf_hist_peek_cells_(from));
 
     for (i /= each; i * each < end; i++)
         to[i] += cells[i];
-    d->under += f->under;
-    d->over += f->over;
+    head->under += source->under;
+    head->over += source->over;
 }
 
 /* 1: equal shapes whose totals fit together, so that no counter can overflow. */
 PERF_FN int perf_hist_adds_up_(const perf_hist *into, const perf_hist *from,
-                               const perf_hist_shape_ *s, const perf_hist_shape_ *t)
+                               const perf_hist_shape_ *shape, const perf_hist_shape_ *target)
 {
     uint64_t n = perf_hist_count(into), m = perf_hist_count(from), most = PERF_HIST_MOST_;
 
-    if (s->bytes == 4)
+    if (shape->bytes == 4)
         most = UINT32_MAX;
-    return perf_hist_same_(s, t) && (n | m) >> 63 == 0 && n + m <= most;
+    return perf_hist_same_(shape, target) && (n | m) >> 63 == 0 && n + m <= most;
 }
 
 /* into += from, or -= */
 PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, int minus)
 {
-    perf_hist_head_       *d = perf_hist_at_(into);
-    const perf_hist_head_ *f = perf_hist_peek_(from);
-    perf_hist_shape_       s, t;
-    perf_hist_bucket       b = PERF_ZERO;
-    perf_status            status = perf_hist_nests_(into, from, &s, &t);
+    perf_hist_head_       *head = perf_hist_at_(into);
+    const perf_hist_head_ *source = perf_hist_peek_(from);
+    perf_hist_shape_       shape, target;
+    perf_hist_bucket       bucket = PERF_ZERO;
+    perf_status            status = perf_hist_nests_(into, from, &shape, &target);
     int                    i;
 
     if (status != PERF_OK)
         return status;
-    if (minus && d->lost < f->lost)
+    if (minus && head->lost < source->lost)
         return PERF_ERANGE;
-    if (!minus && perf_hist_adds_up_(into, from, &s, &t)) {
-        perf_hist_merge_equal_(into, from, &s);
+    if (!minus && perf_hist_adds_up_(into, from, &shape, &target)) {
+        perf_hist_merge_equal_(into, from, &shape);
     } else {
         status = perf_hist_fits_(into, from, minus ? PERF_HIST_MINUS_ : PERF_HIST_PLUS_);
-        while (status == PERF_OK && perf_hist_next(from, &b))
-            (void)perf_hist_book_(into, &s, b.lower, b.count, minus);
+        while (status == PERF_OK && perf_hist_next(from, &bucket))
+            (void)perf_hist_book_(into, &shape, bucket.lower, bucket.count, minus);
     }
     if (status != PERF_OK)
         return status;
     for (i = 0; i < 4; i++)
         if (minus)
-            d->sums[i] -= f->sums[i];
+            head->sums[i] -= source->sums[i];
         else
-            d->sums[i] += f->sums[i];
+            head->sums[i] += source->sums[i];
     if (!minus)
-        perf_hist_lose_(into, f->lost);
-    else if (d->lost != UINT64_MAX)
-        d->lost -= f->lost;
+        perf_hist_lose_(into, source->lost);
+    else if (head->lost != UINT64_MAX)
+        head->lost -= source->lost;
     return PERF_OK;
 }
 
 PERF_FN perf_status perf_hist_merge(perf_hist *into, const perf_hist *from)
 {
     perf_status            status = perf_hist_combine_(into, from, 0);
-    perf_hist_head_       *d = perf_hist_at_(into);
-    const perf_hist_head_ *f = perf_hist_peek_(from);
+    perf_hist_head_       *head = perf_hist_at_(into);
+    const perf_hist_head_ *source = perf_hist_peek_(from);
 
     if (status == PERF_OK) {        /* the windows stay: what they admit is still no new extreme  */
-        d->not_min = perf_greater_(f->not_min, d->not_min);
-        d->max = perf_greater_(f->max, d->max);
+        head->not_min = perf_greater_(source->not_min, head->not_min);
+        head->max = perf_greater_(source->max, head->max);
     }
     return status;
 }
 
 /* Extremes that the occupied buckets allow, as near as possible to those given; windows closed. */
-PERF_FN void perf_hist_settle_(perf_hist *h, uint64_t min, uint64_t max)
+PERF_FN void perf_hist_settle_(perf_hist *hist, uint64_t min, uint64_t max)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
-    perf_hist_bucket b = PERF_ZERO, first = b, last = b;
+    perf_hist_head_ *head = perf_hist_at_(hist);
+    perf_hist_bucket bucket = PERF_ZERO, first = bucket, last = bucket;
 
-    d->lo = d->width[0] = d->width[1] = d->width[2] = 0;
-    while (perf_hist_next(h, &b)) {
-        if (b.below == 0)
-            first = b;
-        last = b;
+    head->lo = head->width[0] = head->width[1] = head->width[2] = 0;
+    while (perf_hist_next(hist, &bucket)) {
+        if (bucket.below == 0)
+            first = bucket;
+        last = bucket;
     }
-    d->not_min = d->max = 0;
-    if (b.below == 0)
+    head->not_min = head->max = 0;
+    if (bucket.below == 0)
         return;
-    d->not_min = ~perf_greater_(perf_lesser_(min, first.upper), first.lower);
-    d->max = perf_greater_(perf_lesser_(max, last.upper), last.lower);
-    if (b.below == 1)
-        d->not_min = ~d->max;                   /* one value has no two extremes                  */
+    head->not_min = ~perf_greater_(perf_lesser_(min, first.upper), first.lower);
+    head->max = perf_greater_(perf_lesser_(max, last.upper), last.lower);
+    if (bucket.below == 1)
+        head->not_min = ~head->max;             /* one value has no two extremes                  */
 }
 
 PERF_FN perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from)
@@ -1413,49 +1425,51 @@ PERF_FN perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from)
     return status;
 }
 
-PERF_FN void perf_hist_reset(perf_hist *h)
+PERF_FN void perf_hist_reset(perf_hist *hist)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
-    perf_hist_shape_ s;
+    perf_hist_head_ *head = perf_hist_at_(hist);
+    perf_hist_shape_ shape;
     size_t           first, end;
 
-    if (!h)
+    if (!hist)
         return;
-    s = perf_hist_shape_of_(h);
-    end = perf_hist_touched_(h, &s, &first);
-    PERF_LIBC_(memset)(PERF_PTR_(char *, d + 1) + first * s.bytes, 0, (end - first) * s.bytes);
-    perf_hist_found_(d, &s);
+    shape = perf_hist_shape_of_(hist);
+    end = perf_hist_touched_(hist, &shape, &first);
+    PERF_LIBC_(memset)(PERF_PTR_(char *, head + 1) + first * shape.bytes, 0,
+                       (end - first) * shape.bytes);
+    perf_hist_found_(head, &shape);
 }
 
 /* A histogram of the same form, which somebody may be writing. */
-PERF_FN void perf_hist_copy_live_(perf_hist *into, const perf_hist *live, const perf_hist_shape_ *s)
+PERF_FN void perf_hist_copy_live_(perf_hist *into, const perf_hist *live,
+                                  const perf_hist_shape_ *shape)
 {
-    perf_hist_head_       *d = perf_hist_at_(into);
-    const perf_hist_head_ *f = perf_hist_peek_(live);
+    perf_hist_head_       *head = perf_hist_at_(into);
+    const perf_hist_head_ *from = perf_hist_peek_(live);
     size_t                 i, end;
 
     perf_hist_reset(into);
-    for (end = perf_hist_touched_(live, s, &i); i < end; i++)
-        (void)perf_hist_bump_(into, s, i, perf_hist_cell_(live, s, i), 0);
-    d->under = PERF_GET_(&f->under);
-    d->over = PERF_GET_(&f->over);
-    d->lost = PERF_GET_(&f->lost);
+    for (end = perf_hist_touched_(live, shape, &i); i < end; i++)
+        (void)perf_hist_bump_(into, shape, i, perf_hist_cell_(live, shape, i), 0);
+    head->under = PERF_GET_(&from->under);
+    head->over = PERF_GET_(&from->over);
+    head->lost = PERF_GET_(&from->lost);
     for (i = 0; i < 4; i++)
-        d->sums[i] = PERF_GET_(&f->sums[i]);
-    d->not_min = PERF_GET_(&f->not_min);        /* the walk below needs the touched range         */
-    d->max = PERF_GET_(&f->max);
-    perf_hist_settle_(into, ~d->not_min, d->max);
+        head->sums[i] = PERF_GET_(&from->sums[i]);
+    head->not_min = PERF_GET_(&from->not_min);  /* the walk below needs the touched range         */
+    head->max = PERF_GET_(&from->max);
+    perf_hist_settle_(into, ~head->not_min, head->max);
 }
 
 PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from)
 {
-    perf_hist_shape_ s, t;
-    perf_status      status = perf_hist_nests_(into, from, &s, &t);
+    perf_hist_shape_ shape, target;
+    perf_status      status = perf_hist_nests_(into, from, &shape, &target);
 
     if (status != PERF_OK)
         return status;
-    if (perf_hist_same_(&s, &t)) {
-        perf_hist_copy_live_(into, from, &s);
+    if (perf_hist_same_(&shape, &target)) {
+        perf_hist_copy_live_(into, from, &shape);
         return PERF_OK;
     }
     status = perf_hist_fits_(into, from, PERF_HIST_INSTEAD_);

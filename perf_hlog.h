@@ -45,7 +45,7 @@ typedef struct perf_hlog_interval {
     "#[Histogram log format version 1.3]\n"                                                       \
     "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
 
-/* One line with all values of h.  Returns its number of characters, without the final NUL, as
+/* One line with all values of `hist`.  Returns its number of characters, without the final NUL, as
  * snprintf does.  A result >= cap means that it did not fit: out then holds "".  out may be NULL
  * with cap 0, to ask for the size.  V2 encoding, at 1, 2, 3 or 4 digits: the fewest that keep all
  * bits, so that reading it into its own form gives its counters back (perf_hist_copy into fewer
@@ -53,7 +53,7 @@ typedef struct perf_hlog_interval {
  * recorded them, others at the midpoints of their buckets.  Values outside the range are written at
  * the extremes; the unit is the ratio.  Not kept: lost, exact sum and extremes.  Uses about 29 KB
  * of stack.  0: bad argument, or a number in iv that is not finite or beyond 1e15.               */
-PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
+PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *hist,
                               const perf_hlog_interval *iv);
 
 /* Walks through a log in memory (`text` need not end with NUL, and is not copied):
@@ -77,7 +77,8 @@ typedef struct perf_hlog_reader {
  *               with a unit (not 0) that is not iv->ratio; nothing added
  * PERF_ERANGE   a counter or the count of `into` would overflow; nothing added
  * After an error the next call goes on with the next line.  Uses about 46 KB of stack.           */
-PERF_FN perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv, perf_hist *into);
+PERF_FN perf_status perf_hlog_next(perf_hlog_reader *reader, perf_hlog_interval *iv,
+                                   perf_hist *into);
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -111,17 +112,17 @@ typedef struct perf_zip_ {
 } perf_zip_;
 
 /* zlib's checksum; 5552 bytes cannot overflow 32 bits. */
-PERF_FN uint32_t perf_adler32_(uint32_t adler, const unsigned char *p, size_t n)
+PERF_FN uint32_t perf_adler32_(uint32_t adler, const unsigned char *at, size_t n)
 {
     uint32_t a = adler & 65535, b = adler >> 16;
     size_t   part;
 
-    for (; n; n -= part, p += part, a %= 65521, b %= 65521) {
-        const unsigned char *end, *q = p;
+    for (; n; n -= part, at += part, a %= 65521, b %= 65521) {
+        const unsigned char *end, *q = at;
         part = 5552;
         if (part > n)
             part = n;
-        end = p + part;
+        end = at + part;
         while (q < end) {
             a += *q++;
             b += a;
@@ -130,57 +131,57 @@ PERF_FN uint32_t perf_adler32_(uint32_t adler, const unsigned char *p, size_t n)
     return b << 16 | a;
 }
 
-/* The bits of v at `at` and below as four characters of base64. */
-PERF_FN void perf_base64_(char *out, uint64_t v, int at)
+/* The bits of `value` at `at` and below as four characters of base64. */
+PERF_FN void perf_base64_(char *out, uint64_t value, int at)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-    out[0] = digit[v >> at & 63];
-    out[1] = digit[v >> (at - 6) & 63];
-    out[2] = digit[v >> (at - 12) & 63];
-    out[3] = digit[v >> (at - 18) & 63];
+    out[0] = digit[value >> at & 63];
+    out[1] = digit[value >> (at - 6) & 63];
+    out[2] = digit[value >> (at - 12) & 63];
+    out[3] = digit[value >> (at - 18) & 63];
 }
 
 /* Eight bytes, the first highest: one load where the compiler sees it. */
-PERF_FN uint64_t perf_zip_load_(const unsigned char *p)
+PERF_FN uint64_t perf_zip_load_(const unsigned char *at)
 {
-    return PERF_CAST_(uint64_t, p[0]) << 56 | PERF_CAST_(uint64_t, p[1]) << 48 |
-           PERF_CAST_(uint64_t, p[2]) << 40 | PERF_CAST_(uint64_t, p[3]) << 32 |
-           PERF_CAST_(uint64_t, p[4]) << 24 | PERF_CAST_(uint64_t, p[5]) << 16 |
-           PERF_CAST_(uint64_t, p[6]) << 8 | p[7];
+    return PERF_CAST_(uint64_t, at[0]) << 56 | PERF_CAST_(uint64_t, at[1]) << 48 |
+           PERF_CAST_(uint64_t, at[2]) << 40 | PERF_CAST_(uint64_t, at[3]) << 32 |
+           PERF_CAST_(uint64_t, at[4]) << 24 | PERF_CAST_(uint64_t, at[5]) << 16 |
+           PERF_CAST_(uint64_t, at[6]) << 8 | at[7];
 }
 
 /* Turns the bytes of the block into text; up to five wait for the next block. */
-PERF_FN void perf_zip_text_(perf_zip_ *z)
+PERF_FN void perf_zip_text_(perf_zip_ *zip)
 {
-    size_t i, n = z->packed / 6;
+    size_t i, n = zip->packed / 6;
 
-    if (z->at + 8 * n < z->cap)
+    if (zip->at + 8 * n < zip->cap)
         for (i = 0; i < n; i++) {
-            uint64_t v = perf_zip_load_(z->block + 6 * i);
-            perf_base64_(z->out + z->at + 8 * i, v, 58);
-            perf_base64_(z->out + z->at + 8 * i + 4, v, 34);
+            uint64_t value = perf_zip_load_(zip->block + 6 * i);
+            perf_base64_(zip->out + zip->at + 8 * i, value, 58);
+            perf_base64_(zip->out + zip->at + 8 * i + 4, value, 34);
         }
-    z->at += 8 * n;
-    z->packed %= 6;
-    memmove(z->block, z->block + 6 * n, z->packed);
+    zip->at += 8 * n;
+    zip->packed %= 6;
+    memmove(zip->block, zip->block + 6 * n, zip->packed);
 }
 
-/* Appends n bits of v, at most 32, the lowest first. */
-PERF_FN void perf_zip_bits_(perf_zip_ *z, uint64_t v, unsigned n)
+/* Appends n bits of `value`, at most 32, the lowest first. */
+PERF_FN void perf_zip_bits_(perf_zip_ *zip, uint64_t value, unsigned n)
 {
-    z->acc |= v << z->acc_bits;
-    for (z->acc_bits += n; z->acc_bits >= 8; z->acc_bits -= 8, z->acc >>= 8)
-        z->block[z->packed++] = PERF_CAST_(unsigned char, z->acc & 255);
+    zip->acc |= value << zip->acc_bits;
+    for (zip->acc_bits += n; zip->acc_bits >= 8; zip->acc_bits -= 8, zip->acc >>= 8)
+        zip->block[zip->packed++] = PERF_CAST_(unsigned char, zip->acc & 255);
 }
 
-/* The lowest `bits` of v, at most 16, in reverse. */
-PERF_FN unsigned perf_reversed_(unsigned v, unsigned bits)
+/* The lowest `bits` of `value`, at most 16, in reverse. */
+PERF_FN unsigned perf_reversed_(unsigned value, unsigned bits)
 {
-    v = (v & 0x5555) << 1 | (v >> 1 & 0x5555);
-    v = (v & 0x3333) << 2 | (v >> 2 & 0x3333);
-    v = (v & 0x0f0f) << 4 | (v >> 4 & 0x0f0f);
-    return ((v & 0x00ff) << 8 | v >> 8) >> (16 - bits);
+    value = (value & 0x5555) << 1 | (value >> 1 & 0x5555);
+    value = (value & 0x3333) << 2 | (value >> 2 & 0x3333);
+    value = (value & 0x0f0f) << 4 | (value >> 4 & 0x0f0f);
+    return ((value & 0x00ff) << 8 | value >> 8) >> (16 - bits);
 }
 
 /* Deflate's fixed code of a symbol (RFC 1951, 3.2.6), as in `code`. */
@@ -193,42 +194,42 @@ PERF_FN uint32_t perf_zip_fixed_(unsigned symbol)
     return perf_reversed_(symbol - 256, 7) | 7u << 16;
 }
 
-PERF_FN void perf_zip_code_(perf_zip_ *z, uint32_t code)
+PERF_FN void perf_zip_code_(perf_zip_ *zip, uint32_t code)
 {
-    perf_zip_bits_(z, code & 0xffff, code >> 16);
+    perf_zip_bits_(zip, code & 0xffff, code >> 16);
 }
 
 /* A block of few bytes in fixed codes.  Runs of a byte are matches at distance 1. */
-PERF_FN void perf_zip_short_(perf_zip_ *z, const unsigned char *p, size_t n, int last)
+PERF_FN void perf_zip_short_(perf_zip_ *zip, const unsigned char *at, size_t n, int last)
 {
     size_t   i;
     unsigned run;
 
-    perf_zip_bits_(z, 2u + (last != 0), 3);     /* bit 0: the last block                          */
+    perf_zip_bits_(zip, 2u + (last != 0), 3);   /* bit 0: the last block                          */
     for (i = 0; i < n; i += 1 + run) {
-        perf_zip_code_(z, perf_zip_fixed_(p[i]));
-        for (run = 0; run < 10 && i + 1 + run < n && p[i + 1 + run] == p[i];)
+        perf_zip_code_(zip, perf_zip_fixed_(at[i]));
+        for (run = 0; run < 10 && i + 1 + run < n && at[i + 1 + run] == at[i];)
             run++;
         if (run < 3)
             run = 0;
         if (run) {                              /* lengths 3 to 10 are 257 to 264                 */
-            perf_zip_code_(z, perf_zip_fixed_(254 + run));
-            perf_zip_bits_(z, 0, 5);
+            perf_zip_code_(zip, perf_zip_fixed_(254 + run));
+            perf_zip_bits_(zip, 0, 5);
         }
     }
-    perf_zip_code_(z, perf_zip_fixed_(PERF_ZIP_END_));
+    perf_zip_code_(zip, perf_zip_fixed_(PERF_ZIP_END_));
 }
 
 /* Shortens codes by a bit each as far as *room goes: only of symbols whose n * 2^length is so many
  * quarters of the total or more.  Returns the bits of the block that this saves.                 */
-PERF_FN size_t perf_zip_shorten_(perf_zip_ *z, uint32_t total, unsigned quarters, unsigned *room)
+PERF_FN size_t perf_zip_shorten_(perf_zip_ *zip, uint32_t total, unsigned quarters, unsigned *room)
 {
     size_t   saved = 0;
     unsigned i;
 
-    for (i = 0; i < z->used && *room; i++) {
-        unsigned char *bits = &z->bits[z->symbol[i]];
-        uint32_t       n = z->frequency[z->symbol[i]], more = 1u << (PERF_ZIP_LONGEST_ - *bits);
+    for (i = 0; i < zip->used && *room; i++) {
+        unsigned char *bits = &zip->bits[zip->symbol[i]];
+        uint32_t       n = zip->frequency[zip->symbol[i]], more = 1u << (PERF_ZIP_LONGEST_ - *bits);
         if (more <= *room && *bits > 1 && 4 * (n << *bits) >= quarters * total) {
             --*bits;
             *room -= more;
@@ -241,106 +242,106 @@ PERF_FN size_t perf_zip_shorten_(perf_zip_ *z, uint32_t total, unsigned quarters
 /* Lengths of codes for the symbols of a block, and about the bits that it then takes.  A symbol of
  * n in `total` gets log2(total / n) bits, rounded up (Shannon).  The room left over shortens
  * codes, first those that were rounded up most.  Within 3 % of Huffman, without a sort.          */
-PERF_FN size_t perf_zip_lengths_(perf_zip_ *z, uint32_t total)
+PERF_FN size_t perf_zip_lengths_(perf_zip_ *zip, uint32_t total)
 {
     unsigned i, length, room = 1u << PERF_ZIP_LONGEST_;
-    size_t   size = 80 + 6 * z->used;           /* some bits of a table                           */
+    size_t   size = 80 + 6 * zip->used;         /* some bits of a table                           */
 
-    for (i = 0; i < z->used; i++) {
-        uint32_t n = z->frequency[z->symbol[i]];
+    for (i = 0; i < zip->used; i++) {
+        uint32_t n = zip->frequency[zip->symbol[i]];
         for (length = 0; n << length < total; length++)
             continue;
-        z->bits[z->symbol[i]] = PERF_CAST_(unsigned char, length);
+        zip->bits[zip->symbol[i]] = PERF_CAST_(unsigned char, length);
         room -= 1u << (PERF_ZIP_LONGEST_ - length);
         size += n * length;
     }
-    size -= perf_zip_shorten_(z, total, 6, &room);
-    size -= perf_zip_shorten_(z, total, 4, &room);
+    size -= perf_zip_shorten_(zip, total, 6, &room);
+    size -= perf_zip_shorten_(zip, total, 4, &room);
     while (room)
-        size -= perf_zip_shorten_(z, total, 0, &room);
+        size -= perf_zip_shorten_(zip, total, 0, &room);
     return size;
 }
 
 /* Canonical codes from their lengths. */
-PERF_FN void perf_zip_codes_(perf_zip_ *z)
+PERF_FN void perf_zip_codes_(perf_zip_ *zip)
 {
     unsigned next[16], count[16], i, code = 0;
 
     memset(count, 0, sizeof count);
-    for (i = 0; i < z->used; i++)
-        count[z->bits[z->symbol[i]]]++;
+    for (i = 0; i < zip->used; i++)
+        count[zip->bits[zip->symbol[i]]]++;
     for (i = 1; i < 16; i++)
         next[i] = code = (code + count[i - 1]) << 1;
-    for (i = 0; i < z->used; i++) {
-        unsigned symbol = z->symbol[i], bits = z->bits[symbol];
-        z->code[symbol] = perf_reversed_(next[bits]++, bits) | PERF_CAST_(uint32_t, bits) << 16;
+    for (i = 0; i < zip->used; i++) {
+        unsigned symbol = zip->symbol[i], bits = zip->bits[symbol];
+        zip->code[symbol] = perf_reversed_(next[bits]++, bits) | PERF_CAST_(uint32_t, bits) << 16;
     }
 }
 
 /* One code length of a table, or a run of absent symbols: sixteen symbols of four bits each. */
-PERF_FN void perf_zip_length_(perf_zip_ *z, unsigned symbol, unsigned extra, unsigned extra_bits)
+PERF_FN void perf_zip_length_(perf_zip_ *zip, unsigned symbol, unsigned extra, unsigned extra_bits)
 {
     unsigned code = symbol;
 
     if (symbol >= 14)
         code = symbol - 3;                      /* 17 and 18 follow 13                            */
     code = (code & 1) << 3 | (code & 2) << 1 | (code & 4) >> 1 | code >> 3;
-    perf_zip_bits_(z, code | extra << 4, 4 + extra_bits);
+    perf_zip_bits_(zip, code | extra << 4, 4 + extra_bits);
 }
 
 /* The table of a block's codes.  Code lengths of code lengths: four bits for 0 to 13 and both runs
  * of zeros, in the order 16 17 18 0 8 7 9 6 10 5 11 4 12 3 13 2 14 1.                            */
-PERF_FN void perf_zip_table_(perf_zip_ *z)
+PERF_FN void perf_zip_table_(perf_zip_ *zip)
 {
     unsigned i, at = 0, run;
 
-    perf_zip_bits_(z, (PERF_ZIP_SYMBOLS_ - 257u) | (18u - 4) << 10, 14);
+    perf_zip_bits_(zip, (PERF_ZIP_SYMBOLS_ - 257u) | (18u - 4) << 10, 14);
     for (i = 0; i < 18; i++)
-        perf_zip_bits_(z, 4u * (i != 0 && i != 16), 3);
-    for (i = 0; i < z->used; i++) {
-        for (; at < z->symbol[i]; at += run) {
-            run = z->symbol[i] - at;
+        perf_zip_bits_(zip, 4u * (i != 0 && i != 16), 3);
+    for (i = 0; i < zip->used; i++) {
+        for (; at < zip->symbol[i]; at += run) {
+            run = zip->symbol[i] - at;
             if (run > 138)
                 run = 138;
             if (run < 3) {
                 run = 1;
-                perf_zip_length_(z, 0, 0, 0);
+                perf_zip_length_(zip, 0, 0, 0);
             } else if (run < 11) {
-                perf_zip_length_(z, 17, run - 3, 3);
+                perf_zip_length_(zip, 17, run - 3, 3);
             } else {
-                perf_zip_length_(z, 18, run - 11, 7);
+                perf_zip_length_(zip, 18, run - 11, 7);
             }
         }
-        perf_zip_length_(z, z->bits[at++], 0, 0);
+        perf_zip_length_(zip, zip->bits[at++], 0, 0);
     }
-    perf_zip_length_(z, 1, 0, 0);               /* one code for distances, not used               */
+    perf_zip_length_(zip, 1, 0, 0);             /* one code for distances, not used               */
 }
 
 /* Eight bytes, the lowest first: one store where the compiler sees it. */
-PERF_FN void perf_zip_store_(unsigned char *p, uint64_t v)
+PERF_FN void perf_zip_store_(unsigned char *at, uint64_t value)
 {
-    p[0] = PERF_CAST_(unsigned char, v & 255);
-    p[1] = PERF_CAST_(unsigned char, v >> 8 & 255);
-    p[2] = PERF_CAST_(unsigned char, v >> 16 & 255);
-    p[3] = PERF_CAST_(unsigned char, v >> 24 & 255);
-    p[4] = PERF_CAST_(unsigned char, v >> 32 & 255);
-    p[5] = PERF_CAST_(unsigned char, v >> 40 & 255);
-    p[6] = PERF_CAST_(unsigned char, v >> 48 & 255);
-    p[7] = PERF_CAST_(unsigned char, v >> 56);
+    at[0] = PERF_CAST_(unsigned char, value & 255);
+    at[1] = PERF_CAST_(unsigned char, value >> 8 & 255);
+    at[2] = PERF_CAST_(unsigned char, value >> 16 & 255);
+    at[3] = PERF_CAST_(unsigned char, value >> 24 & 255);
+    at[4] = PERF_CAST_(unsigned char, value >> 32 & 255);
+    at[5] = PERF_CAST_(unsigned char, value >> 40 & 255);
+    at[6] = PERF_CAST_(unsigned char, value >> 48 & 255);
+    at[7] = PERF_CAST_(unsigned char, value >> 56);
 }
 
 /* Bytes in the codes of the table.  State in locals: no code waits for the store of the last. */
-PERF_FN void perf_zip_coded_(perf_zip_ *z, const unsigned char *p, size_t n)
+PERF_FN void perf_zip_coded_(perf_zip_ *zip, const unsigned char *at, size_t n)
 {
-    const uint32_t *code = z->code;
-    unsigned char  *to = z->block + z->packed;
-    uint64_t        acc = z->acc;
-    unsigned        bits = z->acc_bits;
+    const uint32_t *code = zip->code;
+    unsigned char  *to = zip->block + zip->packed;
+    uint64_t        acc = zip->acc;
+    unsigned        bits = zip->acc_bits;
 
 #define PERF_ZIP_NEXT_()                                                                          \
     do {                                                                                          \
-        acc |= PERF_CAST_(uint64_t, code[*p] & 0xffff) << bits;                                   \
-        bits += code[*p++] >> 16;                                                                 \
+        acc |= PERF_CAST_(uint64_t, code[*at] & 0xffff) << bits;                                  \
+        bits += code[*at++] >> 16;                                                                \
     } while (0)
     for (; n >= 4; n -= 4) {
         PERF_ZIP_NEXT_();
@@ -353,160 +354,161 @@ PERF_FN void perf_zip_coded_(perf_zip_ *z, const unsigned char *p, size_t n)
         bits &= 7;
     }
 #undef PERF_ZIP_NEXT_
-    z->packed = PERF_CAST_(size_t, to - z->block);
-    z->acc = acc;
-    z->acc_bits = bits;
+    zip->packed = PERF_CAST_(size_t, to - zip->block);
+    zip->acc = acc;
+    zip->acc_bits = bits;
     while (n--)
-        perf_zip_code_(z, code[*p++]);
-    perf_zip_code_(z, code[PERF_ZIP_END_]);
+        perf_zip_code_(zip, code[*at++]);
+    perf_zip_code_(zip, code[PERF_ZIP_END_]);
 }
 
 /* Writes a block in the codes that make it shorter.  No search if it is short, or has some hundred
  * bytes and most are large: codes of its own would save less than their table takes.             */
-PERF_FN void perf_zip_block_(perf_zip_ *z, const unsigned char *p, size_t n, int last)
+PERF_FN void perf_zip_block_(perf_zip_ *zip, const unsigned char *at, size_t n, int last)
 {
     size_t   plain = 7, i;
     unsigned symbol;
-    uint64_t a = z->adler & 65535, b = z->adler >> 16;      /* the checksum: 2^13 bytes fit       */
+    uint64_t a = zip->adler & 65535, b = zip->adler >> 16;  /* the checksum: 2^13 bytes fit       */
 
     if (n <= 64) {
-        z->adler = perf_adler32_(z->adler, p, n);
-        perf_zip_short_(z, p, n, last);
+        zip->adler = perf_adler32_(zip->adler, at, n);
+        perf_zip_short_(zip, at, n, last);
         return;
     }
-    memset(z->frequency, 0, sizeof z->frequency);
-    z->frequency[PERF_ZIP_END_] = 1;
+    memset(zip->frequency, 0, sizeof zip->frequency);
+    zip->frequency[PERF_ZIP_END_] = 1;
     for (i = 0; i < n; i++) {
-        symbol = p[i];
-        z->frequency[symbol]++;
+        symbol = at[i];
+        zip->frequency[symbol]++;
         a += symbol;
         b += a;
     }
-    z->adler = PERF_CAST_(uint32_t, b % 65521 << 16 | a % 65521);
-    for (z->used = 0, symbol = 0; symbol < PERF_ZIP_SYMBOLS_; symbol++) {
-        z->symbol[z->used] = PERF_CAST_(uint16_t, symbol);
-        z->used += z->frequency[symbol] != 0;
+    zip->adler = PERF_CAST_(uint32_t, b % 65521 << 16 | a % 65521);
+    for (zip->used = 0, symbol = 0; symbol < PERF_ZIP_SYMBOLS_; symbol++) {
+        zip->symbol[zip->used] = PERF_CAST_(uint16_t, symbol);
+        zip->used += zip->frequency[symbol] != 0;
     }
-    for (i = 0; i < z->used; i++)
-        plain += z->frequency[z->symbol[i]] * (8u + (z->symbol[i] >= 144));
-    if (perf_zip_lengths_(z, PERF_CAST_(uint32_t, n) + 1) < plain) {
-        perf_zip_bits_(z, 4u + (last != 0), 3);
-        perf_zip_codes_(z);
-        perf_zip_table_(z);
+    for (i = 0; i < zip->used; i++)
+        plain += zip->frequency[zip->symbol[i]] * (8u + (zip->symbol[i] >= 144));
+    if (perf_zip_lengths_(zip, PERF_CAST_(uint32_t, n) + 1) < plain) {
+        perf_zip_bits_(zip, 4u + (last != 0), 3);
+        perf_zip_codes_(zip);
+        perf_zip_table_(zip);
     } else {
-        perf_zip_bits_(z, 2u + (last != 0), 3);
-        for (i = 0; i < z->used; i++)
-            z->code[z->symbol[i]] = perf_zip_fixed_(z->symbol[i]);
+        perf_zip_bits_(zip, 2u + (last != 0), 3);
+        for (i = 0; i < zip->used; i++)
+            zip->code[zip->symbol[i]] = perf_zip_fixed_(zip->symbol[i]);
     }
-    perf_zip_coded_(z, p, n);
+    perf_zip_coded_(zip, at, n);
 }
 
 /* Empties the buffer. */
-PERF_FN void perf_zip_flush_(perf_zip_ *z, int last)
+PERF_FN void perf_zip_flush_(perf_zip_ *zip, int last)
 {
     size_t i, n;
 
-    for (i = 0; z->writing && i < z->n; i += n) {
+    for (i = 0; zip->writing && i < zip->n; i += n) {
         n = PERF_ZIP_BLOCK_;
-        if (n > z->n - i)
-            n = z->n - i;
-        perf_zip_block_(z, z->content + i, n, last && i + n == z->n);
-        perf_zip_text_(z);
+        if (n > zip->n - i)
+            n = zip->n - i;
+        perf_zip_block_(zip, zip->content + i, n, last && i + n == zip->n);
+        perf_zip_text_(zip);
     }
-    z->total += z->n;
-    z->n = 0;
+    zip->total += zip->n;
+    zip->n = 0;
 }
 
-/* v at p, 7 bits a byte, the ninth byte whole; returns the end of it. */
-PERF_FN unsigned char *perf_zip_number_(unsigned char *p, uint64_t v)
+/* `value` at `at`, 7 bits a byte, the ninth byte whole; returns the end of it. */
+PERF_FN unsigned char *perf_zip_number_(unsigned char *at, uint64_t value)
 {
     int i;
 
-    if (PERF_LIKELY_(v < 1u << 14)) {           /* one byte or two is random: so, no branch       */
-        unsigned two = v > 127;
-        p[0] = PERF_CAST_(unsigned char, (v | two << 7) & 255);
-        p[1] = PERF_CAST_(unsigned char, v >> 7);
-        return p + 1 + two;
+    if (PERF_LIKELY_(value < 1u << 14)) {       /* one byte or two is random: so, no branch       */
+        unsigned two = value > 127;
+        at[0] = PERF_CAST_(unsigned char, (value | two << 7) & 255);
+        at[1] = PERF_CAST_(unsigned char, value >> 7);
+        return at + 1 + two;
     }
-    for (i = 0; i < 8 && v >> 7; i++, v >>= 7)
-        *p++ = PERF_CAST_(unsigned char, (v & 127) | 128);
-    *p = PERF_CAST_(unsigned char, v);
-    return p + 1;
+    for (i = 0; i < 8 && value >> 7; i++, value >>= 7)
+        *at++ = PERF_CAST_(unsigned char, (value & 127) | 128);
+    *at = PERF_CAST_(unsigned char, value);
+    return at + 1;
 }
 
 /* A run of k empty buckets: ZigZag of -k, but a single one is a count of 0. */
-PERF_FN unsigned char *perf_zip_gap_(unsigned char *p, uint64_t k)
+PERF_FN unsigned char *perf_zip_gap_(unsigned char *at, uint64_t k)
 {
     if (k == 1)
-        return perf_zip_number_(p, 0);
-    return perf_zip_number_(p, 2 * k - 1);
+        return perf_zip_number_(at, 0);
+    return perf_zip_number_(at, 2 * k - 1);
 }
 
 /* Bucket `index` of HdrHistogram's holds n values; *next is the one after the last so written.
  * Numbers are ZigZag: n is 2n.                                                                   */
-PERF_FN void perf_hlog_put_(perf_zip_ *z, uint64_t *next, uint64_t index, uint64_t n)
+PERF_FN void perf_hlog_put_(perf_zip_ *zip, uint64_t *next, uint64_t index, uint64_t n)
 {
-    unsigned char *p;
+    unsigned char *at;
 
-    if (z->n > sizeof z->content - 18)
-        perf_zip_flush_(z, 0);
-    p = z->content + z->n;
+    if (zip->n > sizeof zip->content - 18)
+        perf_zip_flush_(zip, 0);
+    at = zip->content + zip->n;
     if (index > *next)
-        p = perf_zip_gap_(p, index - *next);
+        at = perf_zip_gap_(at, index - *next);
     *next = index + 1;
-    p = perf_zip_number_(p, 2 * n);
-    z->n = PERF_CAST_(size_t, p - z->content);
+    at = perf_zip_number_(at, 2 * n);
+    zip->n = PERF_CAST_(size_t, at - zip->content);
 }
 
 /* Counters [i, end), whose buckets are HdrHistogram's, after one that is not empty. */
-PERF_FN void perf_hlog_cells_(perf_zip_ *z, const perf_hist *h, const perf_hist_shape_ *s, size_t i,
-                              size_t end)
+PERF_FN void perf_hlog_cells_(perf_zip_ *zip, const perf_hist *hist, const perf_hist_shape_ *shape,
+                              size_t i, size_t end)
 {
-    unsigned char *p = z->content + z->n;
+    unsigned char *bytes = zip->content + zip->n;
     uint64_t       n;
     size_t         at, stop;
 
     while (i < end) {
-        z->n = PERF_CAST_(size_t, p - z->content);
-        if (z->n > sizeof z->content - 20)
-            perf_zip_flush_(z, 0);
-        p = z->content + z->n;
-        stop = i + (sizeof z->content - z->n) / 10;         /* none takes more than ten bytes     */
+        zip->n = PERF_CAST_(size_t, bytes - zip->content);
+        if (zip->n > sizeof zip->content - 20)
+            perf_zip_flush_(zip, 0);
+        bytes = zip->content + zip->n;
+        stop = i + (sizeof zip->content - zip->n) / 10;     /* none takes more than ten bytes     */
         if (stop > end)
             stop = end;
         while (i < stop) {
-            n = perf_hist_cell_(h, s, i);
+            n = perf_hist_cell_(hist, shape, i);
             if (n) {
-                p = perf_zip_number_(p, 2 * n);
+                bytes = perf_zip_number_(bytes, 2 * n);
                 i++;
                 continue;
             }
             at = i;
-            i = perf_hist_occupied_(h, s, i, end);
+            i = perf_hist_occupied_(hist, shape, i, end);
             if (i < end)
-                p = perf_zip_gap_(p, i - at);
+                bytes = perf_zip_gap_(bytes, i - at);
         }
     }
-    z->n = PERF_CAST_(size_t, p - z->content);
+    zip->n = PERF_CAST_(size_t, bytes - zip->content);
 }
 
 /* The value by which a bucket is written: its midpoint, outside the range the extreme. */
-PERF_FN uint64_t perf_hlog_value_(const perf_hist_shape_ *s, const perf_hist_bucket *b)
+PERF_FN uint64_t perf_hlog_value_(const perf_hist_shape_ *shape, const perf_hist_bucket *bucket)
 {
-    if (b->lower > s->highest)
-        return b->upper;
-    if (b->lower < s->lowest)
-        return b->lower;
-    return b->lower + (b->upper - b->lower) / 2;
+    if (bucket->lower > shape->highest)
+        return bucket->upper;
+    if (bucket->lower < shape->lowest)
+        return bucket->lower;
+    return bucket->lower + (bucket->upper - bucket->lower) / 2;
 }
 
 /* The first of HdrHistogram's buckets from which on ours are the same, without a gap; UINT64_MAX:
  * none.                                                                                          */
-PERF_FN uint64_t perf_hlog_run_from_(const perf_hist *h, const perf_hist_shape_ *s, unsigned bits)
+PERF_FN uint64_t perf_hlog_run_from_(const perf_hist *hist, const perf_hist_shape_ *shape,
+                                     unsigned bits)
 {
-    if (s->bits != bits || perf_hist_peek_(h)->over)
+    if (shape->bits != bits || perf_hist_peek_(hist)->over)
         return UINT64_MAX;
-    if (s->compact)
+    if (shape->compact)
         return 0;
     return UINT64_C(1) << bits;
 }
@@ -522,61 +524,61 @@ PERF_FN uint64_t perf_hlog_index_(unsigned bits, uint64_t value)
 }
 
 /* All counts, at the midpoints of our buckets where theirs are finer. */
-PERF_FN void perf_hlog_counts_(perf_zip_ *z, const perf_hist *h, unsigned bits)
+PERF_FN void perf_hlog_counts_(perf_zip_ *zip, const perf_hist *hist, unsigned bits)
 {
-    perf_hist_shape_ s = perf_hist_shape_of_(h);
-    perf_hist_bucket b = PERF_ZERO;
-    uint64_t         next = 0, at, run = perf_hlog_run_from_(h, &s, bits);
+    perf_hist_shape_ shape = perf_hist_shape_of_(hist);
+    perf_hist_bucket bucket = PERF_ZERO;
+    uint64_t         next = 0, at, run = perf_hlog_run_from_(hist, &shape, bits);
 
-    while (perf_hist_next(h, &b)) {
-        at = perf_hlog_index_(bits, perf_hlog_value_(&s, &b));
-        perf_hlog_put_(z, &next, at, b.count);
-        if (at >= run && b.lower >= s.lowest) {
-            perf_hlog_cells_(z, h, &s, b.next_ - 1, b.end_ - 1);
+    while (perf_hist_next(hist, &bucket)) {
+        at = perf_hlog_index_(bits, perf_hlog_value_(&shape, &bucket));
+        perf_hlog_put_(zip, &next, at, bucket.count);
+        if (at >= run && bucket.lower >= shape.lowest) {
+            perf_hlog_cells_(zip, hist, &shape, bucket.next_ - 1, bucket.end_ - 1);
             return;
         }
     }
     if (next == 0)                              /* HdrHistogram_c wants one count even then       */
-        perf_hlog_put_(z, &next, 0, 0);
+        perf_hlog_put_(zip, &next, 0, 0);
 }
 
 /* What stands before the counts, a block of its own. */
-PERF_FN void perf_hlog_front_(perf_zip_ *z, const perf_hist *h, int digits)
+PERF_FN void perf_hlog_front_(perf_zip_ *zip, const perf_hist *hist, int digits)
 {
-    uint64_t      range = perf_hist_shape_of_(h).highest, most = perf_hist_peek_(h)->max;
+    uint64_t      range = perf_hist_shape_of_(hist).highest, most = perf_hist_peek_(hist)->max;
     uint64_t      highest = most > range ? most : range;
     uint64_t      word[PERF_ZIP_FRONT_ / 8] = {             /* V2, plain; no index offset         */
-        UINT64_C(0x1c849313) << 32 | (z->total + z->n), PERF_CAST_(uint64_t, digits), 1,
-        highest, perf_bits_(perf_hist_shape_of_(h).unit)};
+        UINT64_C(0x1c849313) << 32 | (zip->total + zip->n), PERF_CAST_(uint64_t, digits), 1,
+        highest, perf_bits_(perf_hist_shape_of_(hist).unit)};
     unsigned char front[PERF_ZIP_FRONT_];
     int           i;
 
     for (i = 0; i < PERF_ZIP_FRONT_; i++)
         front[i] = PERF_CAST_(unsigned char, word[i / 8] >> (56 - i % 8 * 8) & 255);
-    z->adler = perf_adler32_(1, front, sizeof front);
-    perf_zip_short_(z, front, sizeof front, 0);
+    zip->adler = perf_adler32_(1, front, sizeof front);
+    perf_zip_short_(zip, front, sizeof front, 0);
 }
 
 /* A tag: what would end the field becomes an underscore. */
-PERF_FN void perf_hlog_tag_(perf_out_ *o, const char *tag, size_t n)
+PERF_FN void perf_hlog_tag_(perf_out_ *out, const char *tag, size_t n)
 {
     size_t i;
 
-    perf_put_(o, "Tag=");
+    perf_put_(out, "Tag=");
     for (i = 0; i < n; i++) {
         const int ends = tag[i] == ',' || tag[i] == ' ' || PERF_CAST_(unsigned char, tag[i]) < 32;
         if (ends)
-            perf_put_char_(o, '_');
+            perf_put_char_(out, '_');
         else
-            perf_put_char_(o, tag[i]);
+            perf_put_char_(out, tag[i]);
     }
-    perf_put_char_(o, ',');
+    perf_put_char_(out, ',');
 }
 
 /* The start of the line up to the histogram.  0: a number that no reader would take. */
-PERF_FN int perf_hlog_fields_(perf_out_ *o, const perf_hist *h, const perf_hlog_interval *iv)
+PERF_FN int perf_hlog_fields_(perf_out_ *out, const perf_hist *hist, const perf_hlog_interval *iv)
 {
-    double number[3] = {iv->start_seconds, iv->length_seconds, perf_hist_quantile(h, 1.0)};
+    double number[3] = {iv->start_seconds, iv->length_seconds, perf_hist_quantile(hist, 1.0)};
     int    i;
 
     if (iv->max_unit > 0.0)
@@ -589,62 +591,62 @@ PERF_FN int perf_hlog_fields_(perf_out_ *o, const perf_hist *h, const perf_hlog_
         if (!(number[i] < 1e15 && number[i] > -1e15))
             return 0;
     if (iv->tag && iv->tag_size)
-        perf_hlog_tag_(o, iv->tag, iv->tag_size);
+        perf_hlog_tag_(out, iv->tag, iv->tag_size);
     else if (iv->tag)
-        perf_hlog_tag_(o, iv->tag, strlen(iv->tag));
+        perf_hlog_tag_(out, iv->tag, strlen(iv->tag));
     for (i = 0; i < 3; i++) {
-        perf_put_fixed_(o, number[i], 3);
-        perf_put_char_(o, ',');
+        perf_put_fixed_(out, number[i], 3);
+        perf_put_char_(out, ',');
     }
     return 1;
 }
 
-PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
+PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *hist,
                               const perf_hlog_interval *iv)
 {
     static const unsigned char bits_of_digits[5] = {0, 4, 7, 10, 14};
-    perf_out_ o = perf_out_open_(out, cap);
-    perf_zip_ z;
+    perf_out_ buffer = perf_out_open_(out, cap);
+    perf_zip_ zip;
     size_t    head, line, n;
     uint64_t  packed;
     int       i, digits = 1;
 
-    if (!h || !iv)
+    if (!hist || !iv)
         return 0;
-    while (bits_of_digits[digits] < perf_hist_shape_of_(h).bits)
+    while (bits_of_digits[digits] < perf_hist_shape_of_(hist).bits)
         digits++;
-    if (!perf_hlog_fields_(&o, h, iv)) {
+    if (!perf_hlog_fields_(&buffer, hist, iv)) {
         (void)perf_out_open_(out, cap);
         return 0;
     }
-    head = o.len;
-    memset(&z, 0, offsetof(perf_zip_, symbol));
-    perf_hlog_counts_(&z, h, bits_of_digits[digits]);
-    z.out = out;
-    z.cap = o.cap;
-    z.at = head + 12;                           /* the first nine bytes, with the length, go last */
-    z.writing = 1;
-    perf_zip_bits_(&z, 1, 8);                   /* the second byte of zlib's head                 */
-    perf_hlog_front_(&z, h, digits);
-    if (z.total) {                              /* more than the buffer holds: once more          */
-        z.n = 0;
-        perf_hlog_counts_(&z, h, bits_of_digits[digits]);
+    head = buffer.len;
+    memset(&zip, 0, offsetof(perf_zip_, symbol));
+    perf_hlog_counts_(&zip, hist, bits_of_digits[digits]);
+    zip.out = out;
+    zip.cap = buffer.cap;
+    zip.at = head + 12;                         /* the first nine bytes, with the length, go last */
+    zip.writing = 1;
+    perf_zip_bits_(&zip, 1, 8);                 /* the second byte of zlib's head                 */
+    perf_hlog_front_(&zip, hist, digits);
+    if (zip.total) {                            /* more than the buffer holds: once more          */
+        zip.n = 0;
+        perf_hlog_counts_(&zip, hist, bits_of_digits[digits]);
     }
-    perf_zip_flush_(&z, 1);
-    perf_zip_bits_(&z, 0, (8 - z.acc_bits) % 8);
+    perf_zip_flush_(&zip, 1);
+    perf_zip_bits_(&zip, 0, (8 - zip.acc_bits) % 8);
     for (i = 24; i >= 0; i -= 8)
-        perf_zip_bits_(&z, z.adler >> i & 255, 8);
-    perf_zip_text_(&z);
-    line = z.at + (z.packed + 2) / 3 * 4 + 1;
-    if (line >= o.cap) {
+        perf_zip_bits_(&zip, zip.adler >> i & 255, 8);
+    perf_zip_text_(&zip);
+    line = zip.at + (zip.packed + 2) / 3 * 4 + 1;
+    if (line >= buffer.cap) {
         (void)perf_out_open_(out, cap);
         return line;
     }
-    memset(z.block + z.packed, 0, 3);
-    for (n = 0; n < z.packed; n += 3)
-        perf_base64_(out + z.at + n / 3 * 4, perf_zip_load_(z.block + n), 58);
-    memset(out + line - 1 - (n - z.packed), '=', n - z.packed);
-    packed = (z.at - head - 12) / 4 * 3 + z.packed + 1;         /* after the eight bytes          */
+    memset(zip.block + zip.packed, 0, 3);
+    for (n = 0; n < zip.packed; n += 3)
+        perf_base64_(out + zip.at + n / 3 * 4, perf_zip_load_(zip.block + n), 58);
+    memset(out + line - 1 - (n - zip.packed), '=', n - zip.packed);
+    packed = (zip.at - head - 12) / 4 * 3 + zip.packed + 1;     /* after the eight bytes          */
     for (i = 0; i < 2; i++)
         perf_base64_(out + head + 4 * i, UINT64_C(0x1c849314) << 32 | packed, 58 - 24 * i);
     perf_base64_(out + head + 8, packed << 8 | 0x78, 18);
@@ -685,7 +687,7 @@ typedef struct perf_hlog_source_ {
     unsigned char   window[PERF_WINDOW_ + 8192];
 } perf_hlog_source_;
 
-PERF_FN unsigned perf_base64_value_(char c)
+PERF_FN unsigned perf_base64_value_(char ch)
 {
     static const unsigned char value['z' - '+' + 1] = {
         62, 64, 64, 64, 63, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 64, 64, 64, 64, 64,
@@ -693,9 +695,9 @@ PERF_FN unsigned perf_base64_value_(char c)
         18, 19, 20, 21, 22, 23, 24, 25, 64, 64, 64, 64, 64, 64, 26, 27, 28, 29, 30, 31,
         32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51};
 
-    if (c < '+' || c > 'z')
+    if (ch < '+' || ch > 'z')
         return 64;
-    return value[c - '+'];
+    return value[ch - '+'];
 }
 
 /* Some 40 bits ahead, as far as the text goes.  Four characters give three bytes; the text is taken
@@ -704,7 +706,7 @@ PERF_INLINE_FN_ perf_hlog_bits_ perf_hlog_filled_(perf_hlog_bits_ in)
 {
     while (in.count <= 40 && in.at < in.end) {
         size_t   i, n = in.end - in.at;
-        uint32_t v = 0;
+        uint32_t value = 0;
         unsigned wrong = 0, six;
         if (n > 4)
             n = 4;
@@ -713,14 +715,14 @@ PERF_INLINE_FN_ perf_hlog_bits_ perf_hlog_filled_(perf_hlog_bits_ in)
             if (i < n)
                 six = perf_base64_value_(in.text[in.at + i]);
             wrong |= six;
-            v = v << 6 | (six & 63);
+            value = value << 6 | (six & 63);
         }
         if (wrong > 63 || n == 1) {
             in.bad = 1;
             break;
         }
-        v = v >> 16 | (v & 0xff00) | (v & 255) << 16;
-        in.bits |= PERF_CAST_(uint64_t, v) << in.count;
+        value = value >> 16 | (value & 0xff00) | (value & 255) << 16;
+        in.bits |= PERF_CAST_(uint64_t, value) << in.count;
         in.count += PERF_CAST_(unsigned, 6 * n / 8 * 8);
         in.at += n;
     }
@@ -730,7 +732,7 @@ PERF_INLINE_FN_ perf_hlog_bits_ perf_hlog_filled_(perf_hlog_bits_ in)
 /* n <= 16 bits; 0 and bad at the end of the text. */
 PERF_FN unsigned perf_inflate_bits_(perf_hlog_bits_ *in, unsigned n)
 {
-    unsigned v;
+    unsigned value;
 
     if (in->count < n)
         *in = perf_hlog_filled_(*in);
@@ -738,64 +740,65 @@ PERF_FN unsigned perf_inflate_bits_(perf_hlog_bits_ *in, unsigned n)
         in->bad = 1;
         return 0;
     }
-    v = PERF_CAST_(unsigned, in->bits & ((1u << n) - 1));
+    value = PERF_CAST_(unsigned, in->bits & ((1u << n) - 1));
     in->bits >>= n;
     in->count -= n;
-    return v;
+    return value;
 }
 
 /* A big-endian number that is not compressed. */
-PERF_FN uint64_t perf_hlog_raw_(perf_hlog_source_ *s, int bytes)
+PERF_FN uint64_t perf_hlog_raw_(perf_hlog_source_ *source, int bytes)
 {
-    uint64_t v = 0;
+    uint64_t value = 0;
 
     while (bytes-- > 0)
-        v = v << 8 | perf_inflate_bits_(&s->in, 8);
-    return v;
+        value = value << 8 | perf_inflate_bits_(&source->in, 8);
+    return value;
 }
 
 /* Codes from lengths; 0: too many codes, or too few (but deflate allows a single one). */
-PERF_FN int perf_huffman_make_(perf_huffman_ *h, const unsigned char *lengths, unsigned n)
+PERF_FN int perf_huffman_make_(perf_huffman_ *huffman, const unsigned char *lengths, unsigned n)
 {
     uint16_t first[17];
     unsigned i, code = 0, at = 0, length;
     int      room = 1;
 
-    memset(h->count, 0, sizeof h->count);
+    memset(huffman->count, 0, sizeof huffman->count);
     for (i = 0; i < n; i++)
-        h->count[lengths[i]]++;
-    h->count[0] = 0;
+        huffman->count[lengths[i]]++;
+    huffman->count[0] = 0;
     first[1] = 0;
     for (i = 1; i < 16; i++) {
-        room = 2 * room - h->count[i];          /* once below 0 it stays there                    */
-        first[i + 1] = PERF_CAST_(uint16_t, first[i] + h->count[i]);
+        room = 2 * room - huffman->count[i];    /* once below 0 it stays there                    */
+        first[i + 1] = PERF_CAST_(uint16_t, first[i] + huffman->count[i]);
     }
     for (i = 0; i < n; i++)
         if (lengths[i])
-            h->symbol[first[lengths[i]]++] = PERF_CAST_(uint16_t, i);
-    h->fast[0] = 0;
+            huffman->symbol[first[lengths[i]]++] = PERF_CAST_(uint16_t, i);
+    huffman->fast[0] = 0;
     for (length = 1; length <= 9; length++, code <<= 1) {   /* twice as long with each bit        */
-        memcpy(h->fast + (1u << length) / 2, h->fast, sizeof *h->fast << (length - 1));
-        for (i = 0; i < h->count[length]; i++, code++, at++)
-            h->fast[perf_reversed_(code, length)] =
-                PERF_CAST_(uint16_t, h->symbol[at] * 16u | length);
+        memcpy(huffman->fast + (1u << length) / 2, huffman->fast,
+               sizeof *huffman->fast << (length - 1));
+        for (i = 0; i < huffman->count[length]; i++, code++, at++)
+            huffman->fast[perf_reversed_(code, length)] =
+                PERF_CAST_(uint16_t, huffman->symbol[at] * 16u | length);
     }
-    return room == 0 || (h->count[1] == 1 && room == 1 << 14);
+    return room == 0 || (huffman->count[1] == 1 && room == 1 << 14);
 }
 
 /* A code of over 9 bits, or the stream's last.  Canonical: those of one length are consecutive. */
-PERF_FN unsigned perf_huffman_long_(perf_hlog_bits_ *in, const perf_huffman_ *h)
+PERF_FN unsigned perf_huffman_long_(perf_hlog_bits_ *in, const perf_huffman_ *huffman)
 {
     unsigned code = 0, first = 0, index = 0, length;
     uint64_t bits = in->bits;
 
     for (length = 1; length < 16 && length <= in->count; length++, bits >>= 1) {
-        unsigned n = h->count[length];
+        unsigned n = huffman->count[length];
         code |= PERF_CAST_(unsigned, bits & 1);
         if (code - first < n) {
             in->bits >>= length;
             in->count -= length;
-            return h->symbol[index + (code - first)];
+            return huffman->symbol[index + (code - first)];
         }
         index += n;
         first = (first + n) << 1;
@@ -805,15 +808,15 @@ PERF_FN unsigned perf_huffman_long_(perf_hlog_bits_ *in, const perf_huffman_ *h)
     return 0;
 }
 
-PERF_FN unsigned perf_huffman_symbol_(perf_hlog_bits_ *in, const perf_huffman_ *h)
+PERF_FN unsigned perf_huffman_symbol_(perf_hlog_bits_ *in, const perf_huffman_ *huffman)
 {
     unsigned fast;
 
     if (in->count < 15)
         *in = perf_hlog_filled_(*in);
-    fast = h->fast[in->bits & 511];
+    fast = huffman->fast[in->bits & 511];
     if (fast == 0 || (fast & 15) > in->count)
-        return perf_huffman_long_(in, h);
+        return perf_huffman_long_(in, huffman);
     in->bits >>= fast & 15;
     in->count -= fast & 15;
     return fast >> 4;
@@ -849,11 +852,11 @@ PERF_FN unsigned perf_fixed_symbol_(perf_hlog_bits_ *in)
 }
 
 /* The tables of a block with codes of its own. */
-PERF_FN void perf_inflate_tables_(perf_hlog_source_ *s)
+PERF_FN void perf_inflate_tables_(perf_hlog_source_ *source)
 {
     static const unsigned char order[19] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                             11, 4,  12, 3, 13, 2, 14, 1, 15};
-    perf_hlog_bits_ *in = &s->in;
+    perf_hlog_bits_ *in = &source->in;
     unsigned char    lengths[320];
     unsigned         i, literals = perf_inflate_bits_(in, 5) + 257;
     unsigned         distances = perf_inflate_bits_(in, 5) + 1;
@@ -862,9 +865,10 @@ PERF_FN void perf_inflate_tables_(perf_hlog_source_ *s)
     memset(lengths, 0, sizeof lengths);
     for (i = 0; i < coded; i++)
         lengths[order[i]] = PERF_CAST_(unsigned char, perf_inflate_bits_(in, 3));
-    in->bad |= literals > 286 || distances > 30 || !perf_huffman_make_(&s->literal, lengths, 19);
+    in->bad |= literals > 286 || distances > 30 ||
+               !perf_huffman_make_(&source->literal, lengths, 19);
     for (i = 0; i < literals + distances && !in->bad;) {
-        unsigned      symbol = perf_huffman_symbol_(in, &s->literal), times = 1;
+        unsigned      symbol = perf_huffman_symbol_(in, &source->literal), times = 1;
         unsigned char value = PERF_CAST_(unsigned char, symbol);
         if (symbol >= 16)
             value = 0;
@@ -882,71 +886,71 @@ PERF_FN void perf_inflate_tables_(perf_hlog_source_ *s)
         while (times-- && !in->bad)
             lengths[i++] = value;
     }
-    if (in->bad || lengths[256] == 0 || !perf_huffman_make_(&s->literal, lengths, literals)) {
+    if (in->bad || lengths[256] == 0 || !perf_huffman_make_(&source->literal, lengths, literals)) {
         in->bad = 1;
         return;
     }
     /* No distance code at all is allowed: the block then has only literals. */
-    if (!perf_huffman_make_(&s->distant, lengths + literals, distances))
+    if (!perf_huffman_make_(&source->distant, lengths + literals, distances))
         for (i = 0; i < distances; i++)
             in->bad |= lengths[literals + i] != 0;
 }
 
 /* The start of a block, or the end of the stream. */
-PERF_FN void perf_inflate_block_(perf_hlog_source_ *s)
+PERF_FN void perf_inflate_block_(perf_hlog_source_ *source)
 {
-    perf_hlog_bits_ *in = &s->in;
+    perf_hlog_bits_ *in = &source->in;
     unsigned         type = 0;
 
-    if (!s->last) {
-        s->last = PERF_CAST_(int, perf_inflate_bits_(in, 1));
+    if (!source->last) {
+        source->last = PERF_CAST_(int, perf_inflate_bits_(in, 1));
         type = perf_inflate_bits_(in, 2);
-        s->mode = PERF_INFLATE_CODES_;
+        source->mode = PERF_INFLATE_CODES_;
         if (type == 0)
-            s->mode = PERF_INFLATE_STORED_;
+            source->mode = PERF_INFLATE_STORED_;
     } else {
-        s->mode = PERF_INFLATE_END_;
+        source->mode = PERF_INFLATE_END_;
     }
-    if (s->mode == PERF_INFLATE_CODES_) {
+    if (source->mode == PERF_INFLATE_CODES_) {
         in->bad |= type == 3;
-        s->fixed = type == 1;
+        source->fixed = type == 1;
         if (type == 2 && !in->bad)
-            perf_inflate_tables_(s);
+            perf_inflate_tables_(source);
         return;
     }
     in->bits >>= in->count % 8;                 /* on to the next whole byte                      */
     in->count -= in->count % 8;
-    if (s->mode == PERF_INFLATE_STORED_) {
-        s->stored = perf_inflate_bits_(in, 16);
-        in->bad |= s->stored != (~perf_inflate_bits_(in, 16) & 0xffff);
+    if (source->mode == PERF_INFLATE_STORED_) {
+        source->stored = perf_inflate_bits_(in, 16);
+        in->bad |= source->stored != (~perf_inflate_bits_(in, 16) & 0xffff);
     }
 }
 
 /* Literals of a block with codes of its own, as far as the next codes are short.  They run on a
  * local copy of the bits, so that they need not wait for the store of a byte.                    */
-PERF_FN void perf_inflate_literals_(perf_hlog_source_ *s)
+PERF_FN void perf_inflate_literals_(perf_hlog_source_ *source)
 {
-    perf_hlog_bits_ in = s->in;
+    perf_hlog_bits_ in = source->in;
     size_t          w;
     unsigned        fast;
 
-    for (w = s->written; w + 258 < sizeof s->window; w++) {
+    for (w = source->written; w + 258 < sizeof source->window; w++) {
         if (in.count < 15)
             in = perf_hlog_filled_(in);
-        fast = s->literal.fast[in.bits & 511];
+        fast = source->literal.fast[in.bits & 511];
         if (fast == 0 || fast >= 256 << 4 || (fast & 15) > in.count)
             break;
         in.bits >>= fast & 15;
         in.count -= fast & 15;
-        s->window[w] = PERF_CAST_(unsigned char, fast >> 4);
+        source->window[w] = PERF_CAST_(unsigned char, fast >> 4);
     }
-    s->in = in;
-    s->written = w;
+    source->in = in;
+    source->written = w;
 }
 
 /* The length of a match: lengths 3..10 have a symbol each, then every four take one more bit; 258
  * has its own.  symbol: from 0 on.                                                               */
-PERF_FN unsigned perf_inflate_length_(perf_hlog_source_ *s, unsigned symbol)
+PERF_FN unsigned perf_inflate_length_(perf_hlog_source_ *source, unsigned symbol)
 {
     unsigned extra;
 
@@ -955,105 +959,109 @@ PERF_FN unsigned perf_inflate_length_(perf_hlog_source_ *s, unsigned symbol)
     if (symbol >= 28)
         return 258;
     extra = symbol / 4 - 1;
-    return ((4 + symbol % 4) << extra) + 3 + perf_inflate_bits_(&s->in, extra);
+    return ((4 + symbol % 4) << extra) + 3 + perf_inflate_bits_(&source->in, extra);
 }
 
 /* How far back a match lies, at least 1; 0: no such code. */
-PERF_FN unsigned perf_inflate_distance_(perf_hlog_source_ *s)
+PERF_FN unsigned perf_inflate_distance_(perf_hlog_source_ *source)
 {
     unsigned symbol, extra;
 
-    if (s->fixed)
-        symbol = perf_reversed_(perf_inflate_bits_(&s->in, 5), 5);
+    if (source->fixed)
+        symbol = perf_reversed_(perf_inflate_bits_(&source->in, 5), 5);
     else
-        symbol = perf_huffman_symbol_(&s->in, &s->distant);
+        symbol = perf_huffman_symbol_(&source->in, &source->distant);
     if (symbol > 29)
         return 0;
     if (symbol < 4)
         return symbol + 1;
     extra = symbol / 2 - 1;
-    return ((2 + symbol % 2) << extra) + 1 + perf_inflate_bits_(&s->in, extra);
+    return ((2 + symbol % 2) << extra) + 1 + perf_inflate_bits_(&source->in, extra);
 }
 
 /* Symbols of a block, until it ends or the window has no room for a match. */
-PERF_FN void perf_inflate_codes_(perf_hlog_source_ *s)
+PERF_FN void perf_inflate_codes_(perf_hlog_source_ *source)
 {
     unsigned symbol, length, distance;
 
-    while (s->mode == PERF_INFLATE_CODES_ && s->written + 258 <= sizeof s->window && !s->in.bad) {
-        if (s->fixed) {
-            symbol = perf_fixed_symbol_(&s->in);
+    while (source->mode == PERF_INFLATE_CODES_ && source->written + 258 <= sizeof source->window &&
+           !source->in.bad) {
+        if (source->fixed) {
+            symbol = perf_fixed_symbol_(&source->in);
         } else {
-            perf_inflate_literals_(s);
-            symbol = perf_huffman_symbol_(&s->in, &s->literal);
+            perf_inflate_literals_(source);
+            symbol = perf_huffman_symbol_(&source->in, &source->literal);
         }
         if (symbol < 256) {                     /* there is room: 258 bytes of it                 */
-            s->window[s->written++] = PERF_CAST_(unsigned char, symbol);
+            source->window[source->written++] = PERF_CAST_(unsigned char, symbol);
             continue;
         }
         if (symbol == 256) {
-            s->mode = PERF_INFLATE_BLOCK_;
+            source->mode = PERF_INFLATE_BLOCK_;
             continue;
         }
         if (symbol > 257 + 28) {
-            s->in.bad = 1;
+            source->in.bad = 1;
             return;
         }
-        length = perf_inflate_length_(s, symbol - 257);
-        distance = perf_inflate_distance_(s);
-        if (distance == 0 || distance > s->written)
-            s->in.bad = 1;
-        for (; length && !s->in.bad; length--, s->written++)
-            s->window[s->written] = s->window[s->written - distance];
+        length = perf_inflate_length_(source, symbol - 257);
+        distance = perf_inflate_distance_(source);
+        if (distance == 0 || distance > source->written)
+            source->in.bad = 1;
+        for (; length && !source->in.bad; length--, source->written++)
+            source->window[source->written] = source->window[source->written - distance];
     }
 }
 
 /* More bytes in the window, which has all been read; 0: none, at a right end or in a bad line. */
-PERF_FN int perf_inflate_more_(perf_hlog_source_ *s)
+PERF_FN int perf_inflate_more_(perf_hlog_source_ *source)
 {
-    perf_hlog_bits_ *in = &s->in;
+    perf_hlog_bits_ *in = &source->in;
 
-    if (s->mode == PERF_INFLATE_END_ || in->bad)
+    if (source->mode == PERF_INFLATE_END_ || in->bad)
         return 0;
-    if (s->written > PERF_WINDOW_) {
-        memmove(s->window, s->window + s->written - PERF_WINDOW_, PERF_WINDOW_);
-        s->written = PERF_WINDOW_;
+    if (source->written > PERF_WINDOW_) {
+        memmove(source->window, source->window + source->written - PERF_WINDOW_, PERF_WINDOW_);
+        source->written = PERF_WINDOW_;
     }
-    s->read = s->written;
-    while (s->mode != PERF_INFLATE_END_ && !in->bad && s->written + 258 <= sizeof s->window) {
-        if (s->mode == PERF_INFLATE_CODES_) {
-            perf_inflate_codes_(s);
-        } else if (s->mode == PERF_INFLATE_STORED_ && s->stored) {
-            s->window[s->written++] = PERF_CAST_(unsigned char, perf_inflate_bits_(in, 8));
-            s->stored--;
+    source->read = source->written;
+    while (source->mode != PERF_INFLATE_END_ && !in->bad &&
+           source->written + 258 <= sizeof source->window) {
+        if (source->mode == PERF_INFLATE_CODES_) {
+            perf_inflate_codes_(source);
+        } else if (source->mode == PERF_INFLATE_STORED_ && source->stored) {
+            source->window[source->written++] =
+                PERF_CAST_(unsigned char, perf_inflate_bits_(in, 8));
+            source->stored--;
         } else {
-            perf_inflate_block_(s);
+            perf_inflate_block_(source);
         }
     }
-    s->adler = perf_adler32_(s->adler, s->window + s->read, s->written - s->read);
-    if (s->mode == PERF_INFLATE_END_ && !in->bad)
-        in->bad = perf_hlog_raw_(s, 4) != s->adler || in->count || in->at < in->end;
-    return s->written > s->read && !in->bad;
+    source->adler =
+        perf_adler32_(source->adler, source->window + source->read, source->written - source->read);
+    if (source->mode == PERF_INFLATE_END_ && !in->bad)
+        in->bad = perf_hlog_raw_(source, 4) != source->adler || in->count || in->at < in->end;
+    return source->written > source->read && !in->bad;
 }
 
 /* Next byte of the inflated content; -1: its end or bad. */
-PERF_FN int perf_hlog_byte_(perf_hlog_source_ *s)
+PERF_FN int perf_hlog_byte_(perf_hlog_source_ *source)
 {
-    if (s->read == s->written && !perf_inflate_more_(s))
+    if (source->read == source->written && !perf_inflate_more_(source))
         return -1;
-    return s->window[s->read++];
+    return source->window[source->read++];
 }
 
-PERF_FN uint64_t perf_hlog_get_be_(perf_hlog_source_ *s, int bytes)
+PERF_FN uint64_t perf_hlog_get_be_(perf_hlog_source_ *source, int bytes)
 {
-    uint64_t v = 0;
+    uint64_t value = 0;
 
     while (bytes-- > 0) {
-        int byte = perf_hlog_byte_(s);
-        s->in.bad |= byte < 0;
-        v = v << 8 | (PERF_CAST_(uint64_t, byte) & 255);
+        int byte = perf_hlog_byte_(source);
+        source->in.bad |= byte < 0;
+        value = value << 8 | (PERF_CAST_(uint64_t, byte) & 255);
     }
-    return v;
+    return value;
 }
 
 /* Where a line's values go: a pass adds all steps, or takes the first ones back if that failed. */
@@ -1071,81 +1079,83 @@ typedef struct perf_hlog_target_ {
 
 /* The first value of a bucket of the line (see perf_hlog_index_); *width becomes the number of
  * integers in it.                                                                                */
-PERF_FN uint64_t perf_hlog_lower_(const perf_hlog_target_ *t, uint64_t index, uint64_t *width)
+PERF_FN uint64_t perf_hlog_lower_(const perf_hlog_target_ *target, uint64_t index, uint64_t *width)
 {
     unsigned shift = 0;
 
-    if (index >> t->bits > 1)
-        shift = PERF_CAST_(unsigned, index >> t->bits) - 1;
-    index -= PERF_CAST_(uint64_t, shift) << t->bits;
-    *width = UINT64_C(1) << (shift + t->unit);
-    return index << (shift + t->unit);
+    if (index >> target->bits > 1)
+        shift = PERF_CAST_(unsigned, index >> target->bits) - 1;
+    index -= PERF_CAST_(uint64_t, shift) << target->bits;
+    *width = UINT64_C(1) << (shift + target->unit);
+    return index << (shift + target->unit);
 }
 
 /* Bucket `index`, less than the length, holds n > 0 values.  0: that cannot be.  The first one for
  * which a counter has no room ends the steps: the others are only counted.                       */
-PERF_FN int perf_hlog_take_(perf_hlog_target_ *t, uint64_t index, uint64_t n)
+PERF_FN int perf_hlog_take_(perf_hlog_target_ *target, uint64_t index, uint64_t n)
 {
-    uint64_t v, width;
+    uint64_t value, width;
 
-    if (n >> 63 || (t->count + n) >> 63)
+    if (n >> 63 || (target->count + n) >> 63)
         return 0;
-    v = perf_hlog_lower_(t, index, &width);
-    v += width / 2;                             /* where HdrHistogram takes the bucket to be      */
-    if (t->done < t->steps) {
-        if (perf_hist_book_(t->into, &t->shape, v, n, t->minus))
-            t->done++;
+    value = perf_hlog_lower_(target, index, &width);
+    value += width / 2;                         /* where HdrHistogram takes the bucket to be      */
+    if (target->done < target->steps) {
+        if (perf_hist_book_(target->into, &target->shape, value, n, target->minus))
+            target->done++;
         else
-            t->steps = t->done;
+            target->steps = target->done;
     }
-    if (!t->count)
-        t->first = index;
-    t->last = index;
-    t->count += n;
-    t->sum += v * n;
+    if (!target->count)
+        target->first = index;
+    target->last = index;
+    target->count += n;
+    target->sum += value * n;
     return 1;
 }
 
 /* V2: signed numbers of 7 bits a byte, a negative one is a run of empty buckets. */
-PERF_FN int perf_hlog_zigzag_(perf_hlog_source_ *s, uint64_t *left, int64_t *x)
+PERF_FN int perf_hlog_zigzag_(perf_hlog_source_ *source, uint64_t *left, int64_t *x)
 {
-    uint64_t v = 0;
+    uint64_t value = 0;
     int      shift, byte = 128;
 
     for (shift = 0; byte > 127 && shift < 63; shift += 7) {
         byte = -1;
         if (*left)
-            byte = perf_hlog_byte_(s);
+            byte = perf_hlog_byte_(source);
         if (byte < 0)
             return 0;
         --*left;
         if (shift == 56)                        /* the ninth byte is whole                        */
-            v |= PERF_CAST_(uint64_t, byte) << shift;
+            value |= PERF_CAST_(uint64_t, byte) << shift;
         else
-            v |= PERF_CAST_(uint64_t, byte & 127) << shift;
+            value |= PERF_CAST_(uint64_t, byte & 127) << shift;
     }
-    *x = PERF_CAST_(int64_t, v >> 1 ^ (0 - (v & 1)));
+    *x = PERF_CAST_(int64_t, value >> 1 ^ (0 - (value & 1)));
     return 1;
 }
 
 /* All but 40 bytes were read: old versions of HdrHistogram_c counted the header into the length. */
-PERF_FN int perf_hlog_short_by_header_(perf_hlog_source_ *s, uint64_t left)
+PERF_FN int perf_hlog_short_by_header_(perf_hlog_source_ *source, uint64_t left)
 {
-    return left == 40 && s->read == s->written && !perf_inflate_more_(s) && !s->in.bad;
+    return left == 40 && source->read == source->written && !perf_inflate_more_(source) &&
+           !source->in.bad;
 }
 
 /* The counts of a V0 or V1 line: words of 2, 4 or 8 bytes.  V0 has no length (left: none). */
-PERF_FN int perf_hlog_words_(perf_hlog_source_ *s, perf_hlog_target_ *t, uint64_t left, int word)
+PERF_FN int perf_hlog_words_(perf_hlog_source_ *source, perf_hlog_target_ *target, uint64_t left,
+                             int word)
 {
     uint64_t index, n, bytes = PERF_CAST_(uint64_t, word);
 
-    for (index = 0; left && !perf_hlog_short_by_header_(s, left); index++) {
-        if (s->read == s->written && !perf_inflate_more_(s))
-            return left == UINT64_MAX && !s->in.bad;
+    for (index = 0; left && !perf_hlog_short_by_header_(source, left); index++) {
+        if (source->read == source->written && !perf_inflate_more_(source))
+            return left == UINT64_MAX && !source->in.bad;
         if (left < bytes)
             return 0;
-        n = perf_hlog_get_be_(s, word);
-        if (s->in.bad || index >= t->length || (n && !perf_hlog_take_(t, index, n)))
+        n = perf_hlog_get_be_(source, word);
+        if (source->in.bad || index >= target->length || (n && !perf_hlog_take_(target, index, n)))
             return 0;
         if (left != UINT64_MAX)
             left -= bytes;
@@ -1154,19 +1164,19 @@ PERF_FN int perf_hlog_words_(perf_hlog_source_ *s, perf_hlog_target_ *t, uint64_
 }
 
 /* The counts of a V2 line. */
-PERF_FN int perf_hlog_numbers_(perf_hlog_source_ *s, perf_hlog_target_ *t, uint64_t left)
+PERF_FN int perf_hlog_numbers_(perf_hlog_source_ *source, perf_hlog_target_ *target, uint64_t left)
 {
     uint64_t index = 0, run;
-    int64_t  x;
+    int64_t  value;
 
-    while (left && !perf_hlog_short_by_header_(s, left)) {
-        if (!perf_hlog_zigzag_(s, &left, &x))
+    while (left && !perf_hlog_short_by_header_(source, left)) {
+        if (!perf_hlog_zigzag_(source, &left, &value))
             return 0;
         run = 1;
-        if (x < 0)
-            run = PERF_CAST_(uint64_t, -(x + 1)) + 1;
-        if (run > t->length - index ||
-            (x > 0 && !perf_hlog_take_(t, index, PERF_CAST_(uint64_t, x))))
+        if (value < 0)
+            run = PERF_CAST_(uint64_t, -(value + 1)) + 1;
+        if (run > target->length - index ||
+            (value > 0 && !perf_hlog_take_(target, index, PERF_CAST_(uint64_t, value))))
             return 0;
         index += run;
     }
@@ -1174,28 +1184,29 @@ PERF_FN int perf_hlog_numbers_(perf_hlog_source_ *s, perf_hlog_target_ *t, uint6
 }
 
 /* What stands before the compressed stream; -1: not a histogram, else its version. */
-PERF_FN int perf_hlog_open_(perf_hlog_source_ *s, const char *text, size_t at, size_t end)
+PERF_FN int perf_hlog_open_(perf_hlog_source_ *source, const char *text, size_t at, size_t end)
 {
     uint64_t cookie, packed, bytes, front = 8;
     unsigned head;
 
-    memset(s, 0, offsetof(perf_hlog_source_, literal));
+    memset(source, 0, offsetof(perf_hlog_source_, literal));
     while (end > at && text[end - 1] == '=')
         end--;
-    s->in.text = text;
-    s->in.at = at;
-    s->in.end = end;
-    s->adler = 1;
+    source->in.text = text;
+    source->in.at = at;
+    source->in.end = end;
+    source->adler = 1;
     bytes = PERF_CAST_(uint64_t, end - at) * 6 / 8;
-    cookie = perf_hlog_raw_(s, 4);
+    cookie = perf_hlog_raw_(source, 4);
     if (cookie == UINT32_C(0x0c72124f)) {  /* "DHIST": digits and range of a double histogram */
-        (void)perf_hlog_raw_(s, 12);
-        cookie = perf_hlog_raw_(s, 4);
+        (void)perf_hlog_raw_(source, 12);
+        cookie = perf_hlog_raw_(source, 4);
         front += 16;
     }
-    packed = perf_hlog_raw_(s, 4);
-    head = PERF_CAST_(unsigned, perf_hlog_raw_(s, 2));      /* zlib: deflate, no dictionary       */
-    if (s->in.bad || packed + front != bytes || (head >> 8 & 15) != 8 || head % 31 || (head & 32))
+    packed = perf_hlog_raw_(source, 4);
+    head = PERF_CAST_(unsigned, perf_hlog_raw_(source, 2)); /* zlib: deflate, no dictionary       */
+    if (source->in.bad || packed + front != bytes || (head >> 8 & 15) != 8 || head % 31 ||
+        (head & 32))
         return -1;
     cookie &= UINT32_C(0xffffff0f);
     if (cookie == UINT32_C(0x1c849309))
@@ -1207,89 +1218,90 @@ PERF_FN int perf_hlog_open_(perf_hlog_source_ *s, const char *text, size_t at, s
     return -1;
 }
 
-/* The numbers before the counts: layout of the line in t and iv.  *left: bytes of the counts, or
- * UINT64_MAX where V0 does not say; *word: bytes of each (V0, V1).  0: malformed.                */
-PERF_FN int perf_hlog_head_(perf_hlog_source_ *s, perf_hlog_target_ *t, perf_hlog_interval *iv,
-                            uint64_t *left, int *word)
+/* The numbers before the counts: layout of the line in `target` and iv.  *left: bytes of the
+ * counts, or UINT64_MAX where V0 does not say; *word: bytes of each (V0, V1).  0: malformed.     */
+PERF_FN int perf_hlog_head_(perf_hlog_source_ *source, perf_hlog_target_ *target,
+                            perf_hlog_interval *iv, uint64_t *left, int *word)
 {
     static const unsigned char bits_of_digits[6] = {0, 4, 7, 10, 14, 17};
     static const uint32_t      plain[3] = {UINT32_C(0x1c849308), UINT32_C(0x1c849301),
                                            UINT32_C(0x1c849303)};
-    uint64_t cookie = perf_hlog_get_be_(s, 4), digits, lowest, highest;
+    uint64_t cookie = perf_hlog_get_be_(source, 4), digits, lowest, highest;
     unsigned octaves;
     int      word_ok, sound;
 
     *word = PERF_CAST_(int, cookie >> 4 & 14);
     *left = UINT64_MAX;
     if (iv->version > 0) {
-        *left = perf_hlog_get_be_(s, 4);
-        (void)perf_hlog_get_be_(s, 4);          /* index offset: counts are in order anyway       */
+        *left = perf_hlog_get_be_(source, 4);
+        (void)perf_hlog_get_be_(source, 4);     /* index offset: counts are in order anyway       */
     }
-    digits = perf_hlog_get_be_(s, 4);
-    lowest = perf_hlog_get_be_(s, 8);
-    highest = perf_hlog_get_be_(s, 8);
-    iv->ratio = perf_from_bits_(perf_hlog_get_be_(s, 8));
+    digits = perf_hlog_get_be_(source, 4);
+    lowest = perf_hlog_get_be_(source, 8);
+    highest = perf_hlog_get_be_(source, 8);
+    iv->ratio = perf_from_bits_(perf_hlog_get_be_(source, 8));
     if (iv->version == 0)
         iv->ratio = 1.0;                        /* that was a total: we count ourselves           */
     word_ok = iv->version == 2 || *word == 2 || *word == 4 || *word == 8;
     sound = (cookie & UINT32_C(0xffffff0f)) == plain[iv->version] && digits <= 5 && lowest > 0 &&
             highest >> 63 == 0 && lowest <= highest / 2 && *left >> 31 != 1 && word_ok;
-    if (s->in.bad || !sound)
+    if (source->in.bad || !sound)
         return 0;
     iv->digits = PERF_CAST_(int, digits);
-    t->bits = bits_of_digits[digits];
-    for (t->unit = 0; lowest >> t->unit > 1; t->unit++)
+    target->bits = bits_of_digits[digits];
+    for (target->unit = 0; lowest >> target->unit > 1; target->unit++)
         continue;
-    if (t->unit + t->bits > 60)
+    if (target->unit + target->bits > 60)
         return 0;
-    for (octaves = 1; highest >> t->unit >> octaves; octaves++)         /* at least 2             */
+    for (octaves = 1; highest >> target->unit >> octaves; octaves++)    /* at least 2             */
         continue;
-    if (octaves > t->bits + 1)
-        t->length = UINT64_C(1) + octaves - t->bits;
+    if (octaves > target->bits + 1)
+        target->length = UINT64_C(1) + octaves - target->bits;
     else
-        t->length = 2;
-    t->length <<= t->bits;
+        target->length = 2;
+    target->length <<= target->bits;
     return 1;
 }
 
 /* 1: the values of the line can go to the target, by bits and unit. */
-PERF_FN int perf_hlog_suits_(const perf_hlog_target_ *t, double ratio)
+PERF_FN int perf_hlog_suits_(const perf_hlog_target_ *target, double ratio)
 {
     double unit;
 
-    if (!t->into)
+    if (!target->into)
         return 1;
-    unit = perf_hist_peek_(t->into)->unit;
-    if (t->shape.bits > t->bits)
+    unit = perf_hist_peek_(target->into)->unit;
+    if (target->shape.bits > target->bits)
         return 0;
     return !(unit > 0.0) || perf_bits_(unit) == perf_bits_(ratio);
 }
 
-/* One pass over the line's histogram, of iv->version (-1: none).  PERF_EFORMAT: malformed, s->in.at
- * tells about where; PERF_ERANGE: that, or a counter did not fit; PERF_EINVAL: sound, but not for
- * `into`.                                                                                        */
-PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
+/* One pass over the line's histogram, of iv->version (-1: none).  PERF_EFORMAT: malformed,
+ * source->in.at tells about where; PERF_ERANGE: that, or a counter did not fit; PERF_EINVAL: sound,
+ * but not for `into`.                                                                            */
+PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *source, perf_hlog_target_ *target,
                                     perf_hlog_interval *iv)
 {
     uint64_t left;
     int      word, suits, whole;
 
-    if (iv->version < 0 || !perf_hlog_head_(s, t, iv, &left, &word))
+    if (iv->version < 0 || !perf_hlog_head_(source, target, iv, &left, &word))
         return PERF_EFORMAT;
-    suits = perf_hlog_suits_(t, iv->ratio);
+    suits = perf_hlog_suits_(target, iv->ratio);
     if (!suits)
-        t->steps = 0;
+        target->steps = 0;
     if (iv->version == 2)
-        whole = perf_hlog_numbers_(s, t, left);
+        whole = perf_hlog_numbers_(source, target, left);
     else
-        whole = perf_hlog_words_(s, t, left, word);
-    if (whole && s->read == s->written)         /* reads the checksum as well                     */
-        (void)perf_inflate_more_(s);
-    if (!whole || s->in.bad || s->read != s->written || s->mode != PERF_INFLATE_END_)
+        whole = perf_hlog_words_(source, target, left, word);
+    if (whole && source->read == source->written) /* reads the checksum as well                   */
+        (void)perf_inflate_more_(source);
+    if (!whole || source->in.bad || source->read != source->written ||
+        source->mode != PERF_INFLATE_END_)
         return PERF_EFORMAT;
     if (!suits)
         return PERF_EINVAL;
-    if (t->into && t->steps != UINT64_MAX)
+    if (target->into && target->steps != UINT64_MAX)
         return PERF_ERANGE;
     return PERF_OK;
 }
@@ -1298,48 +1310,48 @@ PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
 PERF_FN perf_status perf_hlog_add_(const char *text, size_t at, size_t end, size_t *error_at,
                                    perf_hlog_interval *iv, perf_hist *into)
 {
-    perf_hlog_source_ s;
-    perf_hlog_target_ t = PERF_ZERO;
-    perf_hist_head_  *d = perf_hist_at_(into);
+    perf_hlog_source_ source;
+    perf_hlog_target_ target = PERF_ZERO;
+    perf_hist_head_  *head = perf_hist_at_(into);
     uint64_t          held = perf_hist_count(into), edge, width;
     perf_status       st;
 
     if (into)
-        t.shape = perf_hist_shape_of_(into);
-    t.into = into;
+        target.shape = perf_hist_shape_of_(into);
+    target.into = into;
     if (into)
-        t.steps = UINT64_MAX;
-    iv->version = perf_hlog_open_(&s, text, at, end);
-    st = perf_hlog_pass_(&s, &t, iv);
-    iv->count = t.count;
-    if (st == PERF_OK && into && (t.count + held) >> 63)
+        target.steps = UINT64_MAX;
+    iv->version = perf_hlog_open_(&source, text, at, end);
+    st = perf_hlog_pass_(&source, &target, iv);
+    iv->count = target.count;
+    if (st == PERF_OK && into && (target.count + held) >> 63)
         st = PERF_ERANGE;
     *error_at = at;
     if (st == PERF_EFORMAT)
-        *error_at = s.in.at;
-    if (st != PERF_OK && t.done) {              /* take back what was added                       */
-        t.steps = t.done;
-        t.count = t.done = 0;
-        t.minus = 1;
-        (void)perf_hlog_open_(&s, text, at, end);
-        (void)perf_hlog_pass_(&s, &t, iv);
+        *error_at = source.in.at;
+    if (st != PERF_OK && target.done) {         /* take back what was added                       */
+        target.steps = target.done;
+        target.count = target.done = 0;
+        target.minus = 1;
+        (void)perf_hlog_open_(&source, text, at, end);
+        (void)perf_hlog_pass_(&source, &target, iv);
     }
-    if (st != PERF_OK || !into || t.count == 0)
+    if (st != PERF_OK || !into || target.count == 0)
         return st;
-    d->sums[0] += t.sum;
-    edge = perf_hlog_lower_(&t, t.first, &width);
-    if (~edge > d->not_min)
-        d->not_min = ~edge;
-    edge = perf_hlog_lower_(&t, t.last, &width) + width - 1;
-    if (edge > d->max)
-        d->max = edge;
+    head->sums[0] += target.sum;
+    edge = perf_hlog_lower_(&target, target.first, &width);
+    if (~edge > head->not_min)
+        head->not_min = ~edge;
+    edge = perf_hlog_lower_(&target, target.last, &width) + width - 1;
+    if (edge > head->max)
+        head->max = edge;
     return PERF_OK;
 }
 
 /* A plain decimal number at text[*at]; 0: there is none. */
 PERF_FN int perf_hlog_number_(const char *text, size_t *at, size_t end, double *x)
 {
-    double scale = 1.0, v = 0.0;
+    double scale = 1.0, value = 0.0;
     int    n = 0, minus = 0, point = 0;
 
     while (*at < end && (text[*at] == ' ' || text[*at] == '\t'))
@@ -1353,12 +1365,12 @@ PERF_FN int perf_hlog_number_(const char *text, size_t *at, size_t end, double *
         }
         if (text[*at] < '0' || text[*at] > '9')
             break;
-        v = 10.0 * v + (text[*at] - '0');
+        value = 10.0 * value + (text[*at] - '0');
         if (point)
             scale *= 10.0;
         n++;
     }
-    *x = v / scale;
+    *x = value / scale;
     if (minus)
         *x = -*x;
     return n > 0;
@@ -1371,65 +1383,67 @@ PERF_FN int perf_hlog_prefix_(const char *text, size_t at, size_t end, const cha
     return end - at >= n && memcmp(text + at, prefix, n) == 0;
 }
 
-/* The fields of a line and its histogram; r->error_at is set when the answer is not PERF_OK. */
-PERF_FN perf_status perf_hlog_line_(perf_hlog_reader *r, size_t at, size_t end,
+/* The fields of a line and its histogram; reader->error_at is set when the answer is not
+ * PERF_OK.                                                                                       */
+PERF_FN perf_status perf_hlog_line_(perf_hlog_reader *reader, size_t at, size_t end,
                                     perf_hlog_interval *iv, perf_hist *into)
 {
     double *field[3] = {&iv->start_seconds, &iv->length_seconds, &iv->max};
     size_t  tag = at;
     int     i;
 
-    r->error_at = at;
-    if (perf_hlog_prefix_(r->text, at, end, "Tag=")) {
+    reader->error_at = at;
+    if (perf_hlog_prefix_(reader->text, at, end, "Tag=")) {
         tag = at + 4;
-        while (at < end && r->text[at] != ',')
+        while (at < end && reader->text[at] != ',')
             at++;
-        iv->tag = r->text + tag;
+        iv->tag = reader->text + tag;
         iv->tag_size = at - tag;
         at += at < end;
     }
     for (i = 0; i < 3; i++) {
-        r->error_at = at;
-        if (!perf_hlog_number_(r->text, &at, end, field[i]))
+        reader->error_at = at;
+        if (!perf_hlog_number_(reader->text, &at, end, field[i]))
             return PERF_EFORMAT;
-        while (at < end && r->text[at] == ' ')
+        while (at < end && reader->text[at] == ' ')
             at++;
-        r->error_at = at;
-        if (at == end || r->text[at++] != ',')
+        reader->error_at = at;
+        if (at == end || reader->text[at++] != ',')
             return PERF_EFORMAT;
     }
-    while (at < end && r->text[at] == ' ')
+    while (at < end && reader->text[at] == ' ')
         at++;
-    return perf_hlog_add_(r->text, at, end, &r->error_at, iv, into);
+    return perf_hlog_add_(reader->text, at, end, &reader->error_at, iv, into);
 }
 
-PERF_FN perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv, perf_hist *into)
+PERF_FN perf_status perf_hlog_next(perf_hlog_reader *reader, perf_hlog_interval *iv,
+                                   perf_hist *into)
 {
     perf_hlog_interval none = PERF_ZERO;
 
-    if (!r || !iv || (!r->text && r->size))
+    if (!reader || !iv || (!reader->text && reader->size))
         return PERF_EINVAL;
-    while (r->at < r->size) {
-        size_t at = r->at, end, number;
-        for (end = at; end < r->size && r->text[end] != '\n'; end++)
+    while (reader->at < reader->size) {
+        size_t at = reader->at, end, number;
+        for (end = at; end < reader->size && reader->text[end] != '\n'; end++)
             continue;
-        r->at = end + (end < r->size);
-        while (end > at && (r->text[end - 1] == '\r' || r->text[end - 1] == ' '))
+        reader->at = end + (end < reader->size);
+        while (end > at && (reader->text[end - 1] == '\r' || reader->text[end - 1] == ' '))
             end--;
-        if (at == end || r->text[at] == '"')
+        if (at == end || reader->text[at] == '"')
             continue;
-        if (r->text[at] == '#') {
+        if (reader->text[at] == '#') {
             number = at + 12;
-            if (perf_hlog_prefix_(r->text, at, end, "#[StartTime:"))
-                (void)perf_hlog_number_(r->text, &number, end, &r->start_seconds);
+            if (perf_hlog_prefix_(reader->text, at, end, "#[StartTime:"))
+                (void)perf_hlog_number_(reader->text, &number, end, &reader->start_seconds);
             number = at + 11;
-            if (perf_hlog_prefix_(r->text, at, end, "#[BaseTime:"))
-                (void)perf_hlog_number_(r->text, &number, end, &r->base_seconds);
+            if (perf_hlog_prefix_(reader->text, at, end, "#[BaseTime:"))
+                (void)perf_hlog_number_(reader->text, &number, end, &reader->base_seconds);
             continue;
         }
         *iv = none;
         iv->offset = at;
-        return perf_hlog_line_(r, at, end, iv, into);
+        return perf_hlog_line_(reader, at, end, iv, into);
     }
     return PERF_ENODATA;
 }

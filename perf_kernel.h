@@ -125,18 +125,19 @@ typedef struct perf_kernel_sink_ {
 } perf_kernel_sink_;
 
 /* Takes a ring for the calling warp, if one is free; its lane 0 records.  NULL: no recording. */
-PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *s, perf_kernel_buffer *buffer);
+PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *sink, perf_kernel_buffer *buffer);
 
 /* Writes down how much was recorded.  A kernel that ends without it (a trap, a forgotten close)
  * keeps its records, but not how many were dropped.                                              */
-PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *s);
+PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *sink);
 
 /* A scope by hand: stamp = begin; ...; end(s, id, stamp).  Scopes of one warp may nest. */
 PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_begin(void);
-PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, PERF_U32_ id, perf_kernel_stamp begin);
+PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *sink, PERF_U32_ id,
+                                     perf_kernel_stamp begin);
 
 /* A moment with a value. */
-PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, PERF_U32_ id, PERF_U32_ value);
+PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *sink, PERF_U32_ id, PERF_U32_ value);
 
 /* PERF_KERNEL_SCOPE(sink, id);  PERF_KERNEL_INSTANT(sink, id, value);  C++ only:
  * PERF_KERNEL_SUM(sum);         adds this block's cycles to a perf_kernel_sum: three instructions,
@@ -245,20 +246,20 @@ PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, 
 
 PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
 {
-    perf_kernel_stamp t = PERF_ZERO;
+    perf_kernel_stamp stamp = PERF_ZERO;
 #if defined(__CUDA_ARCH__)
     asm volatile("{ .reg .b64 c; mov.u64 c, %%clock64; mov.b64 {%0, %1}, c; }"
-                 : "=r"(t.lo), "=r"(t.hi) : : "memory");
+                 : "=r"(stamp.lo), "=r"(stamp.hi) : : "memory");
 #elif defined(__GFX12__)        /* if it wraps in between, 1 of 10^8, the record is               */
                                 /* malformed: it ends after the ring closed, or before it began   */
-    t.lo = PERF_CAST_(PERF_U32_, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 29));
-    t.hi = PERF_CAST_(PERF_U32_, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 30));
+    stamp.lo = PERF_CAST_(PERF_U32_, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 29));
+    stamp.hi = PERF_CAST_(PERF_U32_, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 30));
 #elif defined(__HIP_DEVICE_COMPILE__)
     PERF_U64_ c = PERF_KERNEL_AMD_CYCLES_();
-    t.lo = PERF_CAST_(PERF_U32_, c);
-    t.hi = PERF_CAST_(PERF_U32_, c >> 32);
+    stamp.lo = PERF_CAST_(PERF_U32_, c);
+    stamp.hi = PERF_CAST_(PERF_U32_, c >> 32);
 #endif
-    return t;
+    return stamp;
 }
 
 PERF_KERNEL_FN_ PERF_U64_ perf_kernel_wall_(void)
@@ -310,18 +311,18 @@ PERF_KERNEL_FN_ PERF_U32_ perf_kernel_sm_(void)
     return sm;
 }
 
-PERF_KERNEL_FN_ void perf_kernel_place_(perf_kernel_ring *r)
+PERF_KERNEL_FN_ void perf_kernel_place_(perf_kernel_ring *ring)
 {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-    r->block_x = PERF_CAST_(PERF_U32_, blockIdx.x);
-    r->block_yz = PERF_CAST_(PERF_U32_, (blockIdx.y & 0xffffu) | blockIdx.z << 16);
+    ring->block_x = PERF_CAST_(PERF_U32_, blockIdx.x);
+    ring->block_yz = PERF_CAST_(PERF_U32_, (blockIdx.y & 0xffffu) | blockIdx.z << 16);
 #if defined(__HIP_DEVICE_COMPILE__)             /* the macro for it is gone in ROCm 7             */
-    r->warp = perf_kernel_thread_() / PERF_CAST_(PERF_U32_, warpSize);
+    ring->warp = perf_kernel_thread_() / PERF_CAST_(PERF_U32_, warpSize);
 #else
-    r->warp = perf_kernel_thread_() / 32;
+    ring->warp = perf_kernel_thread_() / 32;
 #endif
 #else
-    (void)r;
+    (void)ring;
 #endif
 }
 
@@ -340,36 +341,36 @@ PERF_KERNEL_FN_ PERF_U64_ perf_kernel_claim_(PERF_U64_ *next)
  * needs no `on`: there one instruction adds, and stops at the end of the 4 GB.  No ring
  * crosses 4 GB, so only the low half changes, in one addition where 64 bits take two.  It moves
  * before the store, which then needs no copy; sm_120 adds 64 bits at once, after it.             */
-PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, PERF_U32_ a, PERF_U32_ b, PERF_U32_ c,
-                                      PERF_U32_ d)
+PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *sink, PERF_U32_ a, PERF_U32_ b,
+                                      PERF_U32_ c, PERF_U32_ d)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
-    s->on = s->on && PERF_CAST_(PERF_U32_, s->at) < s->end;
+    sink->on = sink->on && PERF_CAST_(PERF_U32_, sink->at) < sink->end;
     asm volatile("{ .reg .pred on; setp.ne.u32 on, %5, 0; @on st.global.v4.u32 [%0], "
                  "{%1, %2, %3, %4}; add.u64 %0, %0, 16; }"
-                 : "+l"(s->at) : "r"(a), "r"(b), "r"(c), "r"(d), "r"(s->on) : "memory");
+                 : "+l"(sink->at) : "r"(a), "r"(b), "r"(c), "r"(d), "r"(sink->on) : "memory");
 #elif defined(__CUDA_ARCH__)
     asm volatile("{ .reg .u32 lo, hi; mov.b64 {lo, hi}, %0; add.u32 lo, lo, 16; "
-                 "mov.b64 %0, {lo, hi}; }" : "+l"(s->at));
-    s->on = s->on && PERF_CAST_(PERF_U32_, s->at) <= s->end;
+                 "mov.b64 %0, {lo, hi}; }" : "+l"(sink->at));
+    sink->on = sink->on && PERF_CAST_(PERF_U32_, sink->at) <= sink->end;
     asm volatile("{ .reg .pred on; .reg .b64 x, y; mov.b64 x, {%1, %2}; mov.b64 y, {%3, %4}; "
                  "setp.ne.u32 on, %5, 0; @on st.global.v2.b64 [%0 + -16], {x, y}; }"
-                 : : "l"(s->at), "r"(a), "r"(b), "r"(c), "r"(d), "r"(s->on) : "memory");
+                 : : "l"(sink->at), "r"(a), "r"(b), "r"(c), "r"(d), "r"(sink->on) : "memory");
 #else
-    const PERF_U32_ low = PERF_CAST_(PERF_U32_, s->at), next = low + 16;
+    const PERF_U32_ low = PERF_CAST_(PERF_U32_, sink->at), next = low + 16;
 #if defined(__HIP_DEVICE_COMPILE__)             /* in front of the branch: one wait, not two      */
     asm volatile("" : "+s"(b), "+s"(d));
 #endif
-    if (PERF_LIKELY_(low < s->end)) {
+    if (PERF_LIKELY_(low < sink->end)) {
 #if defined(__HIP_DEVICE_COMPILE__)             /* memory of the device, in one store             */
         typedef PERF_U32_ four __attribute__((__ext_vector_type__(4)));
-        *PERF_PTR_(__attribute__((address_space(1))) four *, s->at) = four{a, b, c, d};
+        *PERF_PTR_(__attribute__((address_space(1))) four *, sink->at) = four{a, b, c, d};
 #else
         const PERF_U32_ record[4] = {a, b, c, d};
-        memcpy(PERF_PTR_(void *, PERF_CAST_(PERF_UPTR_, s->at)), record, sizeof record);
+        memcpy(PERF_PTR_(void *, PERF_CAST_(PERF_UPTR_, sink->at)), record, sizeof record);
 #endif
     }
-    s->at = (s->at >> 32 << 32) | (next < low ? 0xffffffffu : next);
+    sink->at = (sink->at >> 32 << 32) | (next < low ? 0xffffffffu : next);
 #endif
 }
 
@@ -380,48 +381,49 @@ PERF_KERNEL_FN_ PERF_U64_ perf_kernel_cycles_(void)
 #if defined(__HIP_DEVICE_COMPILE__)
     return PERF_KERNEL_AMD_CYCLES_();
 #else
-    perf_kernel_stamp t = perf_kernel_clock_();
+    perf_kernel_stamp stamp = perf_kernel_clock_();
 
-    return PERF_CAST_(PERF_U64_, t.hi) << 32 | t.lo;
+    return PERF_CAST_(PERF_U64_, stamp.hi) << 32 | stamp.lo;
 #endif
 }
 
-PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *s, perf_kernel_buffer *buffer)
+PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *sink, perf_kernel_buffer *buffer)
 {
-    s->at = 0;
-    s->end = s->on = 0;
-    s->ring = PERF_NULL_;
+    sink->at = 0;
+    sink->end = sink->on = 0;
+    sink->ring = PERF_NULL_;
     if (!PERF_DISABLE && buffer && perf_kernel_lane_() == 0) {
         PERF_U64_ before = perf_kernel_wall_(), i = perf_kernel_claim_(&buffer->next);
         if (i < buffer->rings) {
-            s->ring = PERF_PTR_(perf_kernel_ring *, buffer + 1) + i;
+            sink->ring = PERF_PTR_(perf_kernel_ring *, buffer + 1) + i;
             PERF_U64_ at = PERF_CAST_(PERF_U64_, PERF_PTR_(PERF_UPTR_, buffer)) +
                           buffer->data_offset + i * buffer->ring_bytes;
-            s->at = at;
-            s->end = PERF_CAST_(PERF_U32_, at + buffer->ring_bytes - 16);
-            s->on = 1;
-            perf_kernel_place_(s->ring);
-            s->ring->sm = perf_kernel_sm_();
-            s->ring->used = PERF_CAST_(PERF_U32_, s->at);
-            s->ring->state = 1;
+            sink->at = at;
+            sink->end = PERF_CAST_(PERF_U32_, at + buffer->ring_bytes - 16);
+            sink->on = 1;
+            perf_kernel_place_(sink->ring);
+            sink->ring->sm = perf_kernel_sm_();
+            sink->ring->used = PERF_CAST_(PERF_U32_, sink->at);
+            sink->ring->state = 1;
             PERF_U64_ wall = perf_kernel_wall_();
-            s->ring->opened = perf_kernel_cycles_();
-            s->ring->opened_wall = wall;
-            s->ring->asked = PERF_CAST_(PERF_U32_, wall - before);
+            sink->ring->opened = perf_kernel_cycles_();
+            sink->ring->opened_wall = wall;
+            sink->ring->asked = PERF_CAST_(PERF_U32_, wall - before);
         }
     }
 }
 
-PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *s)
+PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *sink)
 {
-    if (!PERF_DISABLE && s->ring) {
-        s->ring->closed_wall = perf_kernel_wall_();
-        s->ring->closed = perf_kernel_cycles_();
-        s->ring->used = PERF_CAST_(PERF_U32_, s->at) - PERF_CAST_(PERF_U32_, s->ring->used);
-        s->ring->state = 2;
-        s->ring = PERF_NULL_;
+    if (!PERF_DISABLE && sink->ring) {
+        sink->ring->closed_wall = perf_kernel_wall_();
+        sink->ring->closed = perf_kernel_cycles_();
+        sink->ring->used =
+            PERF_CAST_(PERF_U32_, sink->at) - PERF_CAST_(PERF_U32_, sink->ring->used);
+        sink->ring->state = 2;
+        sink->ring = PERF_NULL_;
     }
-    s->end = s->on = 0;
+    sink->end = sink->on = 0;
 }
 
 PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_begin(void)
@@ -442,23 +444,23 @@ PERF_KERNEL_FN_ PERF_U32_ perf_kernel_low_(void)
 }
 
 /* The id goes above bit 20 of the begin's upper half, in one addition; the end's tells it apart. */
-PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, PERF_U32_ id, perf_kernel_stamp begin)
+PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *sink, PERF_U32_ id, perf_kernel_stamp begin)
 {
     perf_kernel_stamp end = perf_kernel_begin();
 
     id = id < PERF_KERNEL_ID_MAX ? id : PERF_KERNEL_ID_MAX;
     if (!PERF_DISABLE)
-        perf_kernel_put_(s, begin.lo, begin.hi + (id << 20), end.lo, end.hi);
+        perf_kernel_put_(sink, begin.lo, begin.hi + (id << 20), end.lo, end.hi);
 }
 
 /* As a scope whose end has an upper half that no clock reaches. */
-PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, PERF_U32_ id, PERF_U32_ value)
+PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *sink, PERF_U32_ id, PERF_U32_ value)
 {
     perf_kernel_stamp now = perf_kernel_begin();
 
     id = id < PERF_KERNEL_ID_MAX ? id : PERF_KERNEL_ID_MAX;
     if (!PERF_DISABLE)
-        perf_kernel_put_(s, now.lo, now.hi + (id << 20), value, 0xffffffffu);
+        perf_kernel_put_(sink, now.lo, now.hi + (id << 20), value, 0xffffffffu);
 }
 
 #if PERF_KERNEL_RTC_
@@ -541,7 +543,7 @@ struct perf_kernel_sum : perf_kernel_fixed_ {
 struct perf_kernel_sum_scope_ : perf_kernel_fixed_ {
     perf_kernel_sum &sum;
     PERF_U32_         begin;
-    PERF_KERNEL_IN_ explicit perf_kernel_sum_scope_(perf_kernel_sum &s) : sum(s), begin(0)
+    PERF_KERNEL_IN_ explicit perf_kernel_sum_scope_(perf_kernel_sum &total) : sum(total), begin(0)
     {
         begin = perf_kernel_low_();
     }
@@ -555,7 +557,7 @@ struct perf_kernel_sum_scope_ : perf_kernel_fixed_ {
 struct perf_kernel_hist_scope_ : perf_kernel_fixed_ {
     perf_hist *const hist;
     PERF_U64_         begin;
-    PERF_KERNEL_IN_ explicit perf_kernel_hist_scope_(perf_hist *h) : hist(h), begin(0)
+    PERF_KERNEL_IN_ explicit perf_kernel_hist_scope_(perf_hist *kept) : hist(kept), begin(0)
     {
         begin = perf_kernel_cycles_();
     }
@@ -600,7 +602,7 @@ PERF_FN size_t perf_kernel_bytes(uint32_t rings, uint32_t scopes)
 PERF_FN perf_status perf_kernel_prepare(void *image, size_t bytes, const void *device,
                                         uint32_t rings, uint32_t scopes, uint64_t wall_hz)
 {
-    perf_kernel_buffer *b = PERF_CAST_(perf_kernel_buffer *, image);
+    perf_kernel_buffer *buffer = PERF_CAST_(perf_kernel_buffer *, image);
     size_t              need = perf_kernel_bytes(rings, scopes);
     uint64_t            at = PERF_CAST_(uint64_t, PERF_PTR_(uintptr_t, device)), ring, front;
 
@@ -608,16 +610,16 @@ PERF_FN perf_status perf_kernel_prepare(void *image, size_t bytes, const void *d
         return PERF_EINVAL;
     PERF_LIBC_(memset)(image, 0, need);
     ring = perf_kernel_ring_bytes_(scopes);
-    front = at + sizeof *b + rings * sizeof(perf_kernel_ring);
-    b->magic = PERF_KERNEL_MAGIC_;
-    b->version = 1;
-    b->rings = rings;
-    b->ring_bytes = ring;
-    b->data_offset = ((front + ring - 1) & ~(ring - 1)) - at;
-    b->bytes = need;
-    b->wall_hz = wall_hz;
+    front = at + sizeof *buffer + rings * sizeof(perf_kernel_ring);
+    buffer->magic = PERF_KERNEL_MAGIC_;
+    buffer->version = 1;
+    buffer->rings = rings;
+    buffer->ring_bytes = ring;
+    buffer->data_offset = ((front + ring - 1) & ~(ring - 1)) - at;
+    buffer->bytes = need;
+    buffer->wall_hz = wall_hz;
     if (!wall_hz)
-        b->wall_hz = 1000000000u;
+        buffer->wall_hz = 1000000000u;
     return PERF_OK;
 }
 
@@ -641,15 +643,15 @@ typedef struct perf_kernel_warp_ {
 /* By SM, then by time. */
 PERF_FN int perf_kernel_before_(const void *x, const void *y, const void *unused)
 {
-    const perf_kernel_warp_ *a = PERF_CAST_(const perf_kernel_warp_ *, x);
-    const perf_kernel_warp_ *b = PERF_CAST_(const perf_kernel_warp_ *, y);
+    const perf_kernel_warp_ *into = PERF_CAST_(const perf_kernel_warp_ *, x);
+    const perf_kernel_warp_ *from = PERF_CAST_(const perf_kernel_warp_ *, y);
 
     (void)unused;
-    if (a->ring->sm != b->ring->sm)
-        return a->ring->sm < b->ring->sm;
-    if (a->ring->opened != b->ring->opened)
-        return a->ring->opened < b->ring->opened;
-    return a->slot < b->slot;
+    if (into->ring->sm != from->ring->sm)
+        return into->ring->sm < from->ring->sm;
+    if (into->ring->opened != from->ring->opened)
+        return into->ring->opened < from->ring->opened;
+    return into->slot < from->slot;
 }
 
 #define PERF_KERNEL_XCDS_ 16u           /* clocks of their own: what XCC_ID can say               */
@@ -665,140 +667,142 @@ typedef struct perf_kernel_reader_ {
     perf_kernel_info         info;
 } perf_kernel_reader_;
 
-PERF_FN unsigned perf_kernel_xcd_(const perf_kernel_ring *r)
+PERF_FN unsigned perf_kernel_xcd_(const perf_kernel_ring *ring)
 {
-    return (r->sm >> 16) % PERF_KERNEL_XCDS_;
+    return (ring->sm >> 16) % PERF_KERNEL_XCDS_;
 }
 
 /* 0: no scope and no instant can look like this. */
-PERF_FN int perf_kernel_event_of_(const perf_kernel_ring *r, const uint32_t w[4],
-                                  perf_kernel_event *e, uint64_t *begin)
+PERF_FN int perf_kernel_event_of_(const perf_kernel_ring *ring, const uint32_t w[4],
+                                  perf_kernel_event *event, uint64_t *begin)
 {
-    const uint32_t opened = PERF_CAST_(uint32_t, r->opened >> 32);
+    const uint32_t opened = PERF_CAST_(uint32_t, ring->opened >> 32);
     uint64_t       end = PERF_CAST_(uint64_t, w[3]) << 32 | w[2];
 
-    e->instant = w[3] == 0xffffffffu;   /* begins at most 2^52 cycles after the opening */
-    e->id = ((w[1] - w[3] + 0xfffffu) >> 20) & PERF_KERNEL_ID_MAX;
-    e->value = 0;
-    if (e->instant) {
-        e->id = (w[1] - opened) >> 20;
-        e->value = w[2];
+    event->instant = w[3] == 0xffffffffu; /* begins at most 2^52 cycles after the opening */
+    event->id = ((w[1] - w[3] + 0xfffffu) >> 20) & PERF_KERNEL_ID_MAX;
+    event->value = 0;
+    if (event->instant) {
+        event->id = (w[1] - opened) >> 20;
+        event->value = w[2];
     }
-    *begin = PERF_CAST_(uint64_t, w[1] - (e->id << 20)) << 32 | w[0];
-    if (e->instant)
+    *begin = PERF_CAST_(uint64_t, w[1] - (event->id << 20)) << 32 | w[0];
+    if (event->instant)
         end = *begin;
-    e->cycles = end - *begin;
-    return *begin <= end && *begin >= r->opened &&
-           (e->instant || r->state != 2 || end <= r->closed);
+    event->cycles = end - *begin;
+    return *begin <= end && *begin >= ring->opened &&
+           (event->instant || ring->state != 2 || end <= ring->closed);
 }
 
 /* 1: this is the front of a buffer, and all that it speaks of lies within `bytes`. */
-PERF_COLD_FN_ int perf_kernel_is_whole_(const perf_kernel_buffer *b, size_t bytes)
+PERF_COLD_FN_ int perf_kernel_is_whole_(const perf_kernel_buffer *buffer, size_t bytes)
 {
     uint64_t front;
 
-    if (bytes < sizeof *b || b->magic != PERF_KERNEL_MAGIC_ || b->version != 1)
+    if (bytes < sizeof *buffer || buffer->magic != PERF_KERNEL_MAGIC_ || buffer->version != 1)
         return 0;
-    if (b->rings < 1 || b->rings > 1u << 20 || b->bytes > bytes || !b->wall_hz)
+    if (buffer->rings < 1 || buffer->rings > 1u << 20 || buffer->bytes > bytes || !buffer->wall_hz)
         return 0;
-    if (b->ring_bytes < 32 || b->ring_bytes > UINT64_C(1) << 29 ||
-        (b->ring_bytes & (b->ring_bytes - 1)))          /* a power of two */
+    if (buffer->ring_bytes < 32 || buffer->ring_bytes > UINT64_C(1) << 29 ||
+        (buffer->ring_bytes & (buffer->ring_bytes - 1))) /* a power of two */
         return 0;
-    front = sizeof *b + b->rings * sizeof(perf_kernel_ring);
-    if (b->data_offset < front || b->data_offset > bytes || b->data_offset % 16)
+    front = sizeof *buffer + buffer->rings * sizeof(perf_kernel_ring);
+    if (buffer->data_offset < front || buffer->data_offset > bytes || buffer->data_offset % 16)
         return 0;
-    return b->ring_bytes * b->rings <= bytes - b->data_offset;
+    return buffer->ring_bytes * buffer->rings <= bytes - buffer->data_offset;
 }
 
 /* 1: the record in slot n of a ring holds something. */
-PERF_FN int perf_kernel_record_(const perf_kernel_reader_ *k, const perf_kernel_warp_ *w,
+PERF_FN int perf_kernel_record_(const perf_kernel_reader_ *reader, const perf_kernel_warp_ *warp,
                                 uint64_t n, uint32_t word[4])
 {
-    PERF_LIBC_(memcpy)(word, k->image + w->slot + n * 16, 16);
+    PERF_LIBC_(memcpy)(word, reader->image + warp->slot + n * 16, 16);
     return (word[0] | word[1] | word[2] | word[3]) != 0;
 }
 
 /* How many records a ring has; `slots` at most.  A closed ring says so, and how many it dropped:
  * the count is of 28 bits, so a full slot behind its end means that it has wrapped.  An open one
  * has them up to the first empty slot. */
-PERF_COLD_FN_ void perf_kernel_count_(perf_kernel_reader_ *k, perf_kernel_warp_ *w, uint64_t slots)
+PERF_COLD_FN_ void perf_kernel_count_(perf_kernel_reader_ *reader, perf_kernel_warp_ *warp,
+                                      uint64_t slots)
 {
-    uint64_t used = w->ring->used / 16;
+    uint64_t used = warp->ring->used / 16;
     uint32_t word[4];
 
-    if (w->ring->state != 2) {
-        k->info.unclosed++;
-        while (w->records < slots && perf_kernel_record_(k, w, w->records, word))
-            w->records++;
+    if (warp->ring->state != 2) {
+        reader->info.unclosed++;
+        while (warp->records < slots && perf_kernel_record_(reader, warp, warp->records, word))
+            warp->records++;
         return;
     }
-    if (used < slots && perf_kernel_record_(k, w, used, word))
+    if (used < slots && perf_kernel_record_(reader, warp, used, word))
         used += UINT64_C(1) << 28;
-    w->records = slots;
+    warp->records = slots;
     if (used < slots)
-        w->records = used;
-    k->info.dropped += used - w->records;
+        warp->records = used;
+    reader->info.dropped += used - warp->records;
 }
 
-/* Sets w->last, the latest moment at which the warp is known to have run, and counts malformed
- * records. */
-PERF_COLD_FN_ void perf_kernel_check_(perf_kernel_reader_ *k, perf_kernel_warp_ *w)
+/* Sets warp->last, the latest moment at which the warp is known to have run, and counts malformed
+ * records.                                                                                       */
+PERF_COLD_FN_ void perf_kernel_check_(perf_kernel_reader_ *reader, perf_kernel_warp_ *warp)
 {
-    perf_kernel_event e = PERF_ZERO;
+    perf_kernel_event event = PERF_ZERO;
     uint64_t          begin, n;
     uint32_t          word[4];
 
-    w->last = w->ring->opened;
-    for (n = 0; n < w->records; n++) {
-        (void)perf_kernel_record_(k, w, n, word);
-        if (!perf_kernel_event_of_(w->ring, word, &e, &begin))
-            k->info.malformed++;
-        else if (begin + e.cycles > w->last)
-            w->last = begin + e.cycles;
+    warp->last = warp->ring->opened;
+    for (n = 0; n < warp->records; n++) {
+        (void)perf_kernel_record_(reader, warp, n, word);
+        if (!perf_kernel_event_of_(warp->ring, word, &event, &begin))
+            reader->info.malformed++;
+        else if (begin + event.cycles > warp->last)
+            warp->last = begin + event.cycles;
     }
-    if (w->ring->state == 2 && w->ring->closed > w->last)
-        w->last = w->ring->closed;
+    if (warp->ring->state == 2 && warp->ring->closed > warp->last)
+        warp->last = warp->ring->closed;
 }
 
 /* The front of the buffer and its rings, bounds proven.  PERF_ENOMEM, PERF_EFORMAT. */
-PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *image, size_t bytes)
+PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *reader, const void *image,
+                                            size_t bytes)
 {
-    const perf_kernel_buffer *b = PERF_CAST_(const perf_kernel_buffer *, image);
+    const perf_kernel_buffer *buffer = PERF_CAST_(const perf_kernel_buffer *, image);
     const perf_kernel_ring   *ring;
-    perf_kernel_warp_        *w;
+    perf_kernel_warp_        *warp;
     uint64_t                  i, n;
 
-    PERF_LIBC_(memset)(k, 0, sizeof *k);
+    PERF_LIBC_(memset)(reader, 0, sizeof *reader);
     if (!image || PERF_PTR_(uintptr_t, image) % 8)
         return PERF_EINVAL;
-    if (!perf_kernel_is_whole_(b, bytes))
+    if (!perf_kernel_is_whole_(buffer, bytes))
         return PERF_EFORMAT;
-    k->image = PERF_CAST_(const unsigned char *, image);
-    k->head = b;
-    k->tick = 1e9 / PERF_CAST_(double, b->wall_hz);
-    n = b->rings;
-    if (b->next < n)
-        n = b->next;
-    k->info.missed_warps = b->next - n;
-    k->warp = PERF_CAST_(perf_kernel_warp_ *,
-                         PERF_MALLOC(PERF_CAST_(size_t, n + 1) * sizeof *k->warp));
-    if (!k->warp)
+    reader->image = PERF_CAST_(const unsigned char *, image);
+    reader->head = buffer;
+    reader->tick = 1e9 / PERF_CAST_(double, buffer->wall_hz);
+    n = buffer->rings;
+    if (buffer->next < n)
+        n = buffer->next;
+    reader->info.missed_warps = buffer->next - n;
+    reader->warp = PERF_CAST_(perf_kernel_warp_ *,
+                              PERF_MALLOC(PERF_CAST_(size_t, n + 1) * sizeof *reader->warp));
+    if (!reader->warp)
         return PERF_ENOMEM;
-    ring = PERF_PTR_(const perf_kernel_ring *, b + 1);
+    ring = PERF_PTR_(const perf_kernel_ring *, buffer + 1);
     for (i = 0; i < n; i++) {
         if (ring[i].state != 1 && ring[i].state != 2)
             continue;                           /* not a word from it: the kernel was killed */
-        w = &k->warp[k->warps++];
-        PERF_LIBC_(memset)(w, 0, sizeof *w);
-        w->ring = &ring[i];
-        w->slot = b->data_offset + i * b->ring_bytes;
-        perf_kernel_count_(k, w, b->ring_bytes / 16 - 1);
-        perf_kernel_check_(k, w);
-        k->info.events += w->records;
+        warp = &reader->warp[reader->warps++];
+        PERF_LIBC_(memset)(warp, 0, sizeof *warp);
+        warp->ring = &ring[i];
+        warp->slot = buffer->data_offset + i * buffer->ring_bytes;
+        perf_kernel_count_(reader, warp, buffer->ring_bytes / 16 - 1);
+        perf_kernel_check_(reader, warp);
+        reader->info.events += warp->records;
     }
-    k->info.events -= k->info.malformed;
-    k->info.rings = PERF_CAST_(uint32_t, k->warps);
-    perf_sort_(k->warp, k->warps, sizeof *k->warp, perf_kernel_before_, PERF_NULL_);
+    reader->info.events -= reader->info.malformed;
+    reader->info.rings = PERF_CAST_(uint32_t, reader->warps);
+    perf_sort_(reader->warp, reader->warps, sizeof *reader->warp, perf_kernel_before_, PERF_NULL_);
     return PERF_OK;
 }
 
@@ -806,25 +810,25 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
 
 /* bound[a][b]: the least by which the clock of b is put ahead of that of a, in ticks.
  * Ring i was taken before ring j > i, so i asked before j had its own: each pair gives a bound.  */
-PERF_COLD_FN_ void perf_kernel_bounds_(const perf_kernel_reader_ *k,
+PERF_COLD_FN_ void perf_kernel_bounds_(const perf_kernel_reader_ *reader,
                                        double bound[PERF_KERNEL_XCDS_][PERF_KERNEL_XCDS_])
 {
-    const perf_kernel_ring *r = PERF_PTR_(const perf_kernel_ring *, k->head + 1);
+    const perf_kernel_ring *ring = PERF_PTR_(const perf_kernel_ring *, reader->head + 1);
     double                  asked[PERF_KERNEL_XCDS_], got;  /* the latest so far */
-    uint64_t                i, zero = r->opened_wall;
+    uint64_t                i, zero = ring->opened_wall;
     unsigned                a, b, c;
 
     for (a = 0; a < PERF_KERNEL_XCDS_; a++)
         for (b = 0, asked[a] = PERF_KERNEL_NONE_; b < PERF_KERNEL_XCDS_; b++)
             bound[a][b] = PERF_KERNEL_NONE_;
-    for (i = 0; i < k->head->rings && i < k->head->next; i++) {
-        if (r[i].state != 1 && r[i].state != 2)
+    for (i = 0; i < reader->head->rings && i < reader->head->next; i++) {
+        if (ring[i].state != 1 && ring[i].state != 2)
             continue;
-        b = perf_kernel_xcd_(&r[i]);
-        got = PERF_CAST_(double, PERF_CAST_(int64_t, r[i].opened_wall - zero));
+        b = perf_kernel_xcd_(&ring[i]);
+        got = PERF_CAST_(double, PERF_CAST_(int64_t, ring[i].opened_wall - zero));
         for (a = 0; a < PERF_KERNEL_XCDS_; a++)
             bound[a][b] = perf_most_(asked[a] - got, bound[a][b]);
-        got -= PERF_CAST_(double, r[i].asked);
+        got -= PERF_CAST_(double, ring[i].asked);
         asked[b] = perf_most_(got, asked[b]);
     }
     for (c = 0; c < PERF_KERNEL_XCDS_; c++)             /* what follows by way of a third         */
@@ -835,16 +839,16 @@ PERF_COLD_FN_ void perf_kernel_bounds_(const perf_kernel_reader_ *k,
 
 /* Puts the clocks of the XCDs (chips of an MI300, each with its own count) on one time: in the
  * middle of what their rings allow, and not at all if the clocks fit as they are.                */
-PERF_COLD_FN_ void perf_kernel_align_(perf_kernel_reader_ *k)
+PERF_COLD_FN_ void perf_kernel_align_(perf_kernel_reader_ *reader)
 {
     double   bound[PERF_KERNEL_XCDS_][PERF_KERNEL_XCDS_], low, high, x;
     unsigned a, b;
     int      no_low, no_high;
 
-    perf_kernel_bounds_(k, bound);
+    perf_kernel_bounds_(reader, bound);
     for (b = 0; b < PERF_KERNEL_XCDS_; b++) {
         for (a = 0, low = PERF_KERNEL_NONE_, high = -low; a < b; a++) {     /* the placed ones */
-            x = PERF_CAST_(double, k->ahead[a]);
+            x = PERF_CAST_(double, reader->ahead[a]);
             low = perf_most_(x + bound[a][b], low);
             high = perf_least_(x - bound[b][a], high);
         }
@@ -852,14 +856,14 @@ PERF_COLD_FN_ void perf_kernel_align_(perf_kernel_reader_ *k)
         no_high = high > -PERF_KERNEL_NONE_ / 10;
         if (no_low && no_high)
             continue;                   /* it has no rings, or is the first that has */
-        k->unsure = perf_most_(high - low, k->unsure);
+        reader->unsure = perf_most_(high - low, reader->unsure);
         x = (low + high) / 2;
         if (no_low)
             x = high;
         else if (no_high)
             x = low;
         if (!(low <= 0 && high >= 0) && x > -9e18 && x < 9e18)
-            k->ahead[b] = PERF_CAST_(int64_t, x);
+            reader->ahead[b] = PERF_CAST_(int64_t, x);
     }
 }
 
@@ -868,91 +872,92 @@ PERF_COLD_FN_ void perf_kernel_align_(perf_kernel_reader_ *k)
                                         /* 1 us) is too large a part to tell the rate             */
 
 /* A clock pair of a warp: its first, or its last. */
-PERF_FN void perf_kernel_pair_(const perf_kernel_ring *r, int last, uint64_t *cycles,
+PERF_FN void perf_kernel_pair_(const perf_kernel_ring *ring, int last, uint64_t *cycles,
                                uint64_t *wall)
 {
-    *cycles = r->opened;
-    *wall = r->opened_wall;
-    if (last && r->state == 2) {
-        *cycles = r->closed;
-        *wall = r->closed_wall;
+    *cycles = ring->opened;
+    *wall = ring->opened_wall;
+    if (last && ring->state == 2) {
+        *cycles = ring->closed;
+        *wall = ring->closed_wall;
     }
 }
 
 /* Groups by SM and gives each warp the lowest track that is free when it opens. */
-PERF_COLD_FN_ void perf_kernel_tracks_(perf_kernel_reader_ *k)
+PERF_COLD_FN_ void perf_kernel_tracks_(perf_kernel_reader_ *reader)
 {
     uint64_t over[PERF_KERNEL_TRACKS_];         /* when the last warp of a track ended            */
     uint32_t used = 0, t;
     size_t   i, first = 0;
 
-    for (i = 0; i < k->warps; i++) {
-        perf_kernel_warp_ *w = &k->warp[i];
-        if (i == 0 || w->ring->sm != k->warp[first].ring->sm) {
+    for (i = 0; i < reader->warps; i++) {
+        perf_kernel_warp_ *warp = &reader->warp[i];
+        if (i == 0 || warp->ring->sm != reader->warp[first].ring->sm) {
             first = i;
             used = 0;
-            k->info.sms++;
+            reader->info.sms++;
         }
-        for (t = 0; t < used && over[t] > w->ring->opened; t++) {
+        for (t = 0; t < used && over[t] > warp->ring->opened; t++) {
         }
         if (t == PERF_KERNEL_TRACKS_)           /* cannot be: one of them then shows an overlap   */
             t--;
-        over[t] = w->last;
+        over[t] = warp->last;
         if (t >= used)
             used = t + 1;
-        w->track = t;
-        w->sm_first = PERF_CAST_(uint32_t, first);
-        if (used > k->info.tracks)
-            k->info.tracks = used;
+        warp->track = t;
+        warp->sm_first = PERF_CAST_(uint32_t, first);
+        if (used > reader->info.tracks)
+            reader->info.tracks = used;
     }
 }
 
 /* The rate of the cycles: from the first clock pair of each SM to the last of each warp there. */
-PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *k)
+PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *reader)
 {
     size_t   i;
     double   cycles = 0, ns = 0, least = 0, most = 0, off;
-    uint64_t c, t;
+    uint64_t c, ticks;
     int      pass;
 
-    perf_kernel_tracks_(k);
-    perf_kernel_align_(k);
-    for (i = 0; i < k->warps; i++) {
-        const perf_kernel_ring *r = k->warp[k->warp[i].sm_first].ring;
-        perf_kernel_pair_(k->warp[i].ring, 1, &c, &t);
-        off = PERF_CAST_(double, t - r->opened_wall) * k->tick;
-        if (c > r->opened && t > r->opened_wall && off >= PERF_KERNEL_LONG_) {
-            cycles += PERF_CAST_(double, c - r->opened);
+    perf_kernel_tracks_(reader);
+    perf_kernel_align_(reader);
+    for (i = 0; i < reader->warps; i++) {
+        const perf_kernel_ring *ring = reader->warp[reader->warp[i].sm_first].ring;
+        perf_kernel_pair_(reader->warp[i].ring, 1, &c, &ticks);
+        off = PERF_CAST_(double, ticks - ring->opened_wall) * reader->tick;
+        if (c > ring->opened && ticks > ring->opened_wall && off >= PERF_KERNEL_LONG_) {
+            cycles += PERF_CAST_(double, c - ring->opened);
             ns += off;
         }
     }
     if (cycles > 0)
-        k->info.cycle_ns = ns / cycles;
-    for (i = 0; i < k->warps && cycles > 0; i++)
+        reader->info.cycle_ns = ns / cycles;
+    for (i = 0; i < reader->warps && cycles > 0; i++)
         for (pass = 0; pass < 2; pass++) {
-            const perf_kernel_ring *r = k->warp[k->warp[i].sm_first].ring;
-            perf_kernel_pair_(k->warp[i].ring, pass, &c, &t);
-            off = PERF_CAST_(double, PERF_CAST_(int64_t, t - r->opened_wall)) * k->tick -
-                  PERF_CAST_(double, PERF_CAST_(int64_t, c - r->opened)) * k->info.cycle_ns;
+            const perf_kernel_ring *ring = reader->warp[reader->warp[i].sm_first].ring;
+            perf_kernel_pair_(reader->warp[i].ring, pass, &c, &ticks);
+            off = PERF_CAST_(double, PERF_CAST_(int64_t, ticks - ring->opened_wall)) *
+                  reader->tick -
+                  PERF_CAST_(double, PERF_CAST_(int64_t, c - ring->opened)) * reader->info.cycle_ns;
             least = perf_least_(off, least);
             most = perf_most_(off, most);
         }
-    k->info.error_ns = perf_most_(most - least, k->unsure * k->tick);
+    reader->info.error_ns = perf_most_(most - least, reader->unsure * reader->tick);
 }
 
-PERF_FN uint64_t perf_kernel_ns_(const perf_kernel_reader_ *k, const perf_kernel_warp_ *w,
+PERF_FN uint64_t perf_kernel_ns_(const perf_kernel_reader_ *reader, const perf_kernel_warp_ *warp,
                                  uint64_t cycles)
 {
-    const perf_kernel_ring *r = k->warp[w->sm_first].ring;
-    uint64_t                wall = r->opened_wall +
-                                   PERF_CAST_(uint64_t, k->ahead[perf_kernel_xcd_(r)]);
-    double ns = PERF_CAST_(double, cycles - r->opened);
+    const perf_kernel_ring *ring = reader->warp[warp->sm_first].ring;
+    uint64_t                wall = ring->opened_wall +
+                                   PERF_CAST_(uint64_t, reader->ahead[perf_kernel_xcd_(ring)]);
+    double ns = PERF_CAST_(double, cycles - ring->opened);
 
-    if (k->info.cycle_ns > 0)
-        ns *= k->info.cycle_ns;
-    if (k->head->wall_hz == 1000000000u)        /* nothing rounded where there is nothing to do   */
+    if (reader->info.cycle_ns > 0)
+        ns *= reader->info.cycle_ns;
+    if (reader->head->wall_hz == 1000000000u)   /* nothing rounded where there is nothing to do   */
         return wall + perf_kernel_whole_(ns);
-    return perf_kernel_whole_(ns + PERF_CAST_(double, wall) * k->tick);
+    return perf_kernel_whole_(ns + PERF_CAST_(double, wall) * reader->tick);
 }
 
 typedef struct perf_kernel_json_ {
@@ -965,71 +970,71 @@ typedef struct perf_kernel_json_ {
 
 #define PERF_KERNEL_PID_ 1e6            /* SM 0 as a process of the trace; real ones are below    */
 
-PERF_COLD_FN_ void perf_kernel_json_one_(perf_kernel_json_ *j, const perf_kernel_event *e)
+PERF_COLD_FN_ void perf_kernel_json_one_(perf_kernel_json_ *json, const perf_kernel_event *event)
 {
     const char *name = PERF_NULL_, *kind = "X", *key = "cycles";
-    uint64_t    value = e->cycles;
-    perf_file_ *f = &j->file;
+    uint64_t    value = event->cycles;
+    perf_file_ *file = &json->file;
     char        text[PERF_NAME_MAX_ + 1];
-    perf_out_   o = perf_out_open_(text, sizeof text);
+    perf_out_   out = perf_out_open_(text, sizeof text);
 
-    if (e->id < j->count)
-        name = j->names[e->id];
-    if (e->instant) {
+    if (event->id < json->count)
+        name = json->names[event->id];
+    if (event->instant) {
         kind = "i\",\"s\":\"t";
         key = "value";
-        value = e->value;
+        value = event->value;
     }
     if (name)
-        perf_put_n_(&o, name, perf_name_length_(name));
+        perf_put_n_(&out, name, perf_name_length_(name));
     else
-        perf_putf_(&o, "scope %.0f", PERF_CAST_(double, e->id));
-    perf_file_putf_(f, ",\n{\"ph\":\"%s\",\"name\":", kind);
-    perf_file_json_(f, text);
-    perf_file_put_(f, ",\"ts\":");
-    f->p = perf_digits_us_(f->p, e->start_ns + PERF_CAST_(uint64_t, j->host_ns));
-    if (!e->instant) {
-        perf_file_put_(f, ",\"dur\":");
-        f->p = perf_digits_us_(f->p, e->ns);
+        perf_putf_(&out, "scope %.0f", PERF_CAST_(double, event->id));
+    perf_file_putf_(file, ",\n{\"ph\":\"%s\",\"name\":", kind);
+    perf_file_json_(file, text);
+    perf_file_put_(file, ",\"ts\":");
+    file->at = perf_digits_us_(file->at, event->start_ns + PERF_CAST_(uint64_t, json->host_ns));
+    if (!event->instant) {
+        perf_file_put_(file, ",\"dur\":");
+        file->at = perf_digits_us_(file->at, event->ns);
     }
-    perf_file_putf_(f, ",\"pid\":%.0f,\"tid\":%.0f,\"args\":{\"%s\":%.0f,"
-                       "\"block\":\"%.0f,%.0f,%.0f\",\"warp\":%.0f}}",
-                    PERF_KERNEL_PID_ + PERF_CAST_(double, e->sm),
-                    PERF_CAST_(double, e->track), key,
-                    PERF_CAST_(double, value), PERF_CAST_(double, e->block_x),
-                    PERF_CAST_(double, e->block_y), PERF_CAST_(double, e->block_z),
-                    PERF_CAST_(double, e->warp));
+    perf_file_putf_(file, ",\"pid\":%.0f,\"tid\":%.0f,\"args\":{\"%s\":%.0f,"
+                          "\"block\":\"%.0f,%.0f,%.0f\",\"warp\":%.0f}}",
+                    PERF_KERNEL_PID_ + PERF_CAST_(double, event->sm),
+                    PERF_CAST_(double, event->track), key,
+                    PERF_CAST_(double, value), PERF_CAST_(double, event->block_x),
+                    PERF_CAST_(double, event->block_y), PERF_CAST_(double, event->block_z),
+                    PERF_CAST_(double, event->warp));
 }
 
 /* Writes every event into the trace; without a trace the first `room` into `out`. */
-PERF_COLD_FN_ void perf_kernel_each_(const perf_kernel_reader_ *k, perf_kernel_json_ *trace,
+PERF_COLD_FN_ void perf_kernel_each_(const perf_kernel_reader_ *reader, perf_kernel_json_ *trace,
                                      perf_kernel_event *out, uint64_t room)
 {
     size_t   i;
     uint64_t n;
 
-    for (i = 0; i < k->warps; i++) {
-        const perf_kernel_warp_ *w = &k->warp[i];
-        perf_kernel_event        e = PERF_ZERO;
-        e.sm = w->ring->sm;
-        e.track = w->track;
-        e.block_x = w->ring->block_x;
-        e.block_y = w->ring->block_yz & 0xffff;
-        e.block_z = w->ring->block_yz >> 16;
-        e.warp = w->ring->warp;
-        for (n = 0; n < w->records; n++) {
+    for (i = 0; i < reader->warps; i++) {
+        const perf_kernel_warp_ *warp = &reader->warp[i];
+        perf_kernel_event        event = PERF_ZERO;
+        event.sm = warp->ring->sm;
+        event.track = warp->track;
+        event.block_x = warp->ring->block_x;
+        event.block_y = warp->ring->block_yz & 0xffff;
+        event.block_z = warp->ring->block_yz >> 16;
+        event.warp = warp->ring->warp;
+        for (n = 0; n < warp->records; n++) {
             uint32_t word[4];
             uint64_t begin;
-            PERF_LIBC_(memcpy)(word, k->image + w->slot + n * 16, 16);
-            if (!perf_kernel_event_of_(w->ring, word, &e, &begin))
+            PERF_LIBC_(memcpy)(word, reader->image + warp->slot + n * 16, 16);
+            if (!perf_kernel_event_of_(warp->ring, word, &event, &begin))
                 continue;
-            e.start_ns = perf_kernel_ns_(k, w, begin);
-            e.ns = perf_kernel_ns_(k, w, begin + e.cycles) - e.start_ns;
+            event.start_ns = perf_kernel_ns_(reader, warp, begin);
+            event.ns = perf_kernel_ns_(reader, warp, begin + event.cycles) - event.start_ns;
             if (trace) {
-                perf_kernel_json_one_(trace, &e);
+                perf_kernel_json_one_(trace, &event);
             } else if (room) {
                 room--;
-                *out++ = e;
+                *out++ = event;
             }
         }
     }
@@ -1038,79 +1043,81 @@ PERF_COLD_FN_ void perf_kernel_each_(const perf_kernel_reader_ *k, perf_kernel_j
 PERF_FN perf_status perf_kernel_decode(const void *image, size_t bytes, perf_kernel_event *out,
                                        uint64_t room, perf_kernel_info *info)
 {
-    perf_kernel_reader_ k;
-    perf_status         status = perf_kernel_read_(&k, image, bytes);
+    perf_kernel_reader_ reader;
+    perf_status         status = perf_kernel_read_(&reader, image, bytes);
 
     if (status == PERF_OK) {
-        perf_kernel_scale_(&k);
+        perf_kernel_scale_(&reader);
         if (!out)
             room = 0;
-        perf_kernel_each_(&k, PERF_NULL_, out, room);
-        PERF_FREE(k.warp);
+        perf_kernel_each_(&reader, PERF_NULL_, out, room);
+        PERF_FREE(reader.warp);
     }
     if (info)
-        *info = k.info;
+        *info = reader.info;
     return status;
 }
 
 PERF_COLD_FN_ void perf_kernel_json_go_(void *with)
 {
-    perf_kernel_json_         *j = PERF_CAST_(perf_kernel_json_ *, with);
-    const perf_kernel_reader_ *k = j->k;
-    perf_file_                *f = &j->file;
+    perf_kernel_json_         *json = PERF_CAST_(perf_kernel_json_ *, with);
+    const perf_kernel_reader_ *reader = json->k;
+    perf_file_                *file = &json->file;
     char                       rate[48] = "unknown, taken as 1";
     const char                *between = "";
-    perf_out_                  o;
+    perf_out_                  out;
     size_t                     i;
 
-    if (k->info.cycle_ns > 0) {
-        o = perf_out_open_(rate, sizeof rate);
-        perf_put_fixed_(&o, k->info.cycle_ns, 4);
+    if (reader->info.cycle_ns > 0) {
+        out = perf_out_open_(rate, sizeof rate);
+        perf_put_fixed_(&out, reader->info.cycle_ns, 4);
     }
-    perf_file_putf_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"dropped_records\":%.0f,"
-                       "\"missed_warps\":%.0f,\"ns_per_cycle\":",
-                    PERF_CAST_(double, k->info.dropped), PERF_CAST_(double, k->info.missed_warps));
-    perf_file_json_(f, rate);
-    perf_file_put_(f, "},\"traceEvents\":[\n");
-    for (i = 0; i < k->warps; i++) {
-        const uint32_t sm = k->warp[i].ring->sm, xcds = k->warp[k->warps - 1].ring->sm >> 16;
-        if (k->warp[i].sm_first != i)
+    perf_file_putf_(file, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"dropped_records\":%.0f,"
+                          "\"missed_warps\":%.0f,\"ns_per_cycle\":",
+                    PERF_CAST_(double, reader->info.dropped),
+                    PERF_CAST_(double, reader->info.missed_warps));
+    perf_file_json_(file, rate);
+    perf_file_put_(file, "},\"traceEvents\":[\n");
+    for (i = 0; i < reader->warps; i++) {
+        const uint32_t sm = reader->warp[i].ring->sm,
+                       xcds = reader->warp[reader->warps - 1].ring->sm >> 16;
+        if (reader->warp[i].sm_first != i)
             continue;
-        perf_file_putf_(f, "%s{\"ph\":\"M\",\"pid\":%.0f,\"name\":\"process_name\","
-                           "\"args\":{\"name\":\"", between,
+        perf_file_putf_(file, "%s{\"ph\":\"M\",\"pid\":%.0f,\"name\":\"process_name\","
+                              "\"args\":{\"name\":\"", between,
                         PERF_KERNEL_PID_ + PERF_CAST_(double, sm));
         if (xcds)
-            perf_file_putf_(f, "XCD %.0f CU ", PERF_CAST_(double, sm >> 16));
+            perf_file_putf_(file, "XCD %.0f CU ", PERF_CAST_(double, sm >> 16));
         else
-            perf_file_put_(f, "SM ");
-        perf_file_putf_(f, "%.0f\"}}", PERF_CAST_(double, sm & 0xffff));
+            perf_file_put_(file, "SM ");
+        perf_file_putf_(file, "%.0f\"}}", PERF_CAST_(double, sm & 0xffff));
         between = ",\n";
     }
-    perf_kernel_each_(k, j, PERF_NULL_, 0);
-    perf_file_put_(f, "\n]}\n");
-    perf_file_flush_(f);
+    perf_kernel_each_(reader, json, PERF_NULL_, 0);
+    perf_file_put_(file, "\n]}\n");
+    perf_file_flush_(file);
 }
 
 PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, size_t bytes,
                                            const char *const *names, uint32_t count,
                                            int64_t host_ns)
 {
-    perf_kernel_reader_ k;
-    perf_kernel_json_   j = PERF_ZERO;
+    perf_kernel_reader_ reader;
+    perf_kernel_json_   json = PERF_ZERO;
     perf_status         status = PERF_EINVAL;
 
     if (path && *path)
-        status = perf_kernel_read_(&k, image, bytes);
+        status = perf_kernel_read_(&reader, image, bytes);
     if (status != PERF_OK)
         return status;
-    perf_kernel_scale_(&k);
-    j.k = &k;
-    j.names = names;
+    perf_kernel_scale_(&reader);
+    json.k = &reader;
+    json.names = names;
     if (names)
-        j.count = count;
-    j.host_ns = host_ns;
-    status = perf_file_save_(path, &j.file, perf_kernel_json_go_, &j);
-    PERF_FREE(k.warp);
+        json.count = count;
+    json.host_ns = host_ns;
+    status = perf_file_save_(path, &json.file, perf_kernel_json_go_, &json);
+    PERF_FREE(reader.warp);
     return status;
 }
 

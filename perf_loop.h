@@ -35,37 +35,39 @@ PERF_BEGIN_DECLS
 
 /* The functions of that way. */
 PERF_FN const perf_filling_ *perf_host_filling_(void);
-PERF_FN int perf_host_end_(perf_loop_state_ *s, int number, uint64_t now);
+PERF_FN int perf_host_end_(perf_loop_state_ *state, int number, uint64_t now);
 PERF_FN uint64_t perf_timer_clock_(int i);
-PERF_COLD_DECL_ int perf_loop_no_clock_(perf_loop_state_ *s, uint64_t now);
-PERF_FN int perf_timer_late_(const perf_timer_ *t, uint64_t now, double max_seconds, double ahead);
-PERF_COLD_DECL_ int perf_loop_sample_ended_(perf_loop_state_ *s, perf_loop_arm_ *arm);
-PERF_COLD_DECL_ int perf_loop_round_ended_(perf_loop_state_ *s, uint64_t now);
-PERF_COLD_DECL_ int perf_race_round_(perf_loop_state_ *s, uint64_t now);
-PERF_COLD_DECL_ void perf_race_bet_(perf_loop_state_ *s);
-PERF_COLD_DECL_ int perf_race_spent_(perf_loop_state_ *s, uint64_t now);
-PERF_COLD_DECL_ int perf_race_settled_(perf_loop_state_ *s, uint64_t now);
-PERF_COLD_DECL_ int perf_race_still_open_(perf_loop_state_ *s);
-PERF_FN int perf_loop_by_(const perf_loop_state_ *s);
-PERF_COLD_DECL_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const char **why);
-PERF_COLD_DECL_ int perf_race_interval_open_(perf_loop_state_ *s);
-PERF_COLD_DECL_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *s, int i);
-PERF_COLD_DECL_ perf_verdict perf_race_judge_(const perf_loop_state_ *s, int i, size_t n,
-                                              const perf_compare_opts *o);
-PERF_COLD_DECL_ size_t perf_race_logs_(const perf_loop_state_ *s, int i, int j, perf_pick_ pick);
-PERF_COLD_DECL_ int perf_race_gravest_(const perf_loop_state_ *s);
-PERF_COLD_DECL_ int perf_race_objection_(const perf_loop_state_ *s, int i);
-PERF_COLD_DECL_ uint64_t perf_loop_count_(perf_loop_state_ *s);
-PERF_COLD_DECL_ perf_status perf_loop_over_(const perf_loop_state_ *s, int kind);
-PERF_COLD_DECL_ perf_ab_result perf_ab_found_(perf_loop_state_ *s, int64_t left);
-PERF_COLD_DECL_ perf_race_result perf_race_found_(perf_loop_state_ *s, int64_t left);
-PERF_COLD_DECL_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left);
-PERF_COLD_DECL_ perf_race_result perf_race_head_(perf_loop_state_ *s);
-PERF_COLD_DECL_ uint32_t perf_race_fill_(perf_loop_state_ *s, int i, size_t n);
-PERF_COLD_DECL_ perf_verdict perf_race_decide_(const perf_loop_state_ *s, int i, size_t n);
-PERF_COLD_DECL_ int perf_race_no_body_(perf_verdict *v, uint32_t of_baseline,
+PERF_COLD_DECL_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now);
+PERF_FN int perf_timer_late_(const perf_timer_ *timer, uint64_t now, double max_seconds,
+                             double ahead);
+PERF_COLD_DECL_ int perf_loop_sample_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm);
+PERF_COLD_DECL_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now);
+PERF_COLD_DECL_ int perf_race_round_(perf_loop_state_ *state, uint64_t now);
+PERF_COLD_DECL_ void perf_race_bet_(perf_loop_state_ *state);
+PERF_COLD_DECL_ int perf_race_spent_(perf_loop_state_ *state, uint64_t now);
+PERF_COLD_DECL_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now);
+PERF_COLD_DECL_ int perf_race_still_open_(perf_loop_state_ *state);
+PERF_FN int perf_loop_by_(const perf_loop_state_ *state);
+PERF_COLD_DECL_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, const char **why);
+PERF_COLD_DECL_ int perf_race_interval_open_(perf_loop_state_ *state);
+PERF_COLD_DECL_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i);
+PERF_COLD_DECL_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
+                                              const perf_compare_opts *opts);
+PERF_COLD_DECL_ size_t perf_race_logs_(const perf_loop_state_ *state, int i, int j,
+                                       perf_pick_ pick);
+PERF_COLD_DECL_ int perf_race_gravest_(const perf_loop_state_ *state);
+PERF_COLD_DECL_ int perf_race_objection_(const perf_loop_state_ *state, int i);
+PERF_COLD_DECL_ uint64_t perf_loop_count_(perf_loop_state_ *state);
+PERF_COLD_DECL_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kind);
+PERF_COLD_DECL_ perf_ab_result perf_ab_found_(perf_loop_state_ *state, int64_t left);
+PERF_COLD_DECL_ perf_race_result perf_race_found_(perf_loop_state_ *state, int64_t left);
+PERF_COLD_DECL_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left);
+PERF_COLD_DECL_ perf_race_result perf_race_head_(perf_loop_state_ *state);
+PERF_COLD_DECL_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n);
+PERF_COLD_DECL_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int i, size_t n);
+PERF_COLD_DECL_ int perf_race_no_body_(perf_verdict *verdict, uint32_t of_baseline,
                                        uint32_t of_candidate);
-PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *s, int i, perf_verdict *v);
+PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdict *verdict);
 
 /* ---- timing a slice ---- */
 
@@ -92,12 +94,12 @@ PERF_COLD_FN_ int64_t perf_switches_(int64_t *forced)
 #if defined(PERF_TEST_WAITS_FN)
     return PERF_TEST_WAITS_FN(forced);
 #elif defined(__linux__) && PERF_LP64_UNIX_
-    struct perf_usage_ u;
+    struct perf_usage_ usage;
 
-    if (perf_getrusage_(1, &u))
+    if (perf_getrusage_(1, &usage))
         return *forced = -1;
-    *forced = u.nivcsw;
-    return u.nvcsw;
+    *forced = usage.nivcsw;
+    return usage.nvcsw;
 #else
     return *forced = -1;
 #endif
@@ -107,28 +109,28 @@ PERF_COLD_FN_ int64_t perf_switches_(int64_t *forced)
  * hardly moves in them is read until it has stepped twice, at most 10 million times.             */
 PERF_COLD_FN_ double perf_clock_probe_(int clock, double *tick)
 {
-    uint64_t best = UINT64_MAX, step = UINT64_MAX, first, last, t;
+    uint64_t best = UINT64_MAX, step = UINT64_MAX, first, last, ticks;
     double   cost;
     int      i, steps = 0;
 
     first = last = perf_timer_clock_(clock);
-    for (i = 1; i <= 100; i++, last = t) {
-        t = perf_timer_clock_(clock);
-        if (t != last && t - last < step)
-            step = t - last;
+    for (i = 1; i <= 100; i++, last = ticks) {
+        ticks = perf_timer_clock_(clock);
+        if (ticks != last && ticks - last < step)
+            step = ticks - last;
         if (i % 20)
             continue;
-        if (t - first < best)
-            best = t - first;
-        first = t;
+        if (ticks - first < best)
+            best = ticks - first;
+        first = ticks;
     }
-    for (i = 0; best <= 20 && steps < 2 && i < 10000000; i++, last = t) {
-        t = perf_timer_clock_(clock);
-        if (t - last < 2)
+    for (i = 0; best <= 20 && steps < 2 && i < 10000000; i++, last = ticks) {
+        ticks = perf_timer_clock_(clock);
+        if (ticks - last < 2)
             continue;
         if (steps++)
-            step = t - first;
-        first = t;
+            step = ticks - first;
+        first = ticks;
     }
     cost = PERF_CAST_(double, best) / 20.0;
     if (best > 20000000)                            /* it stepped each time                       */
@@ -143,113 +145,113 @@ PERF_COLD_FN_ double perf_clock_probe_(int clock, double *tick)
 
 /* Adds the other clocks once it is known that slices are long.  An empty slice holds one reading
  * of its own clock and two of each clock that is read within.                                    */
-PERF_COLD_FN_ void perf_timer_choose_(perf_timer_ *t, double slice_ns)
+PERF_COLD_FN_ void perf_timer_choose_(perf_timer_ *timer, double slice_ns)
 {
-    double inner = 2.0 * t->overhead_ns[PERF_BY_WALL_], cost, tick;
+    double inner = 2.0 * timer->overhead_ns[PERF_BY_WALL_], cost, tick;
     int    i;
 
-    t->one_clock = !perf_timer_clock_(PERF_BY_THREAD_);
-    if (t->clocks > 1 || t->one_clock || !(slice_ns > PERF_LOOP_LONG_NS_))
+    timer->one_clock = !perf_timer_clock_(PERF_BY_THREAD_);
+    if (timer->clocks > 1 || timer->one_clock || !(slice_ns > PERF_LOOP_LONG_NS_))
         return;
     for (i = 1; i < PERF_CLOCKS_; i++) {
         cost = perf_clock_probe_(i, &tick);
-        t->overhead_ns[i] = cost + inner;
+        timer->overhead_ns[i] = cost + inner;
         inner += 2.0 * cost;
     }
-    t->clocks = PERF_CLOCKS_;
+    timer->clocks = PERF_CLOCKS_;
 }
 
 /* Reads the clocks, the wall's last: nothing comes between it and the body. */
-PERF_FN void perf_host_begin_(perf_loop_state_ *s, int arm)
+PERF_FN void perf_host_begin_(perf_loop_state_ *state, int arm)
 {
-    perf_timer_ *t = &s->timer;
+    perf_timer_ *timer = &state->timer;
     int          i;
 
     (void)arm;
-    t->paused = t->pauses = 0;
-    PERF_LIBC_(memset)(t->paused_ns, 0, sizeof t->paused_ns);
-    t->waits_at = -1;
-    if (t->clocks > 1)
-        t->waits_at = perf_switches_(&t->forced_at);
-    for (i = t->clocks; i--;)
-        t->at[i] = perf_timer_clock_(i);
+    timer->paused = timer->pauses = 0;
+    PERF_LIBC_(memset)(timer->paused_ns, 0, sizeof timer->paused_ns);
+    timer->waits_at = -1;
+    if (timer->clocks > 1)
+        timer->waits_at = perf_switches_(&timer->forced_at);
+    for (i = timer->clocks; i--;)
+        timer->at[i] = perf_timer_clock_(i);
 }
 
 /* Adds up how far the clocks of a slice are apart, and who gave the processor up in it. */
-PERF_FN void perf_timer_compare_(perf_timer_ *t, perf_loop_arm_ *arm)
+PERF_FN void perf_timer_compare_(perf_timer_ *timer, perf_loop_arm_ *arm)
 {
-    const double thread = t->ns[PERF_BY_THREAD_];
-    const double wait = perf_most_(t->ns[PERF_BY_WALL_] - thread, 0.0);
+    const double thread = timer->ns[PERF_BY_THREAD_];
+    const double wait = perf_most_(timer->ns[PERF_BY_WALL_] - thread, 0.0);
     int64_t      forced = 0;
 
-    t->wall_ns += t->ns[PERF_BY_WALL_];
-    t->waited_ns += wait;
-    t->others_ns += perf_most_(t->ns[PERF_BY_PROCESS_] - thread, 0.0);
-    arm->wall_ns += t->ns[PERF_BY_WALL_];
+    timer->wall_ns += timer->ns[PERF_BY_WALL_];
+    timer->waited_ns += wait;
+    timer->others_ns += perf_most_(timer->ns[PERF_BY_PROCESS_] - thread, 0.0);
+    arm->wall_ns += timer->ns[PERF_BY_WALL_];
     arm->wait_ns += wait;
     arm->wait_sq += wait * wait;
     arm->timed++;
-    t->slices++;
-    if (t->waits_at < 0)
+    timer->slices++;
+    if (timer->waits_at < 0)
         return;
-    t->waiting_slices += perf_switches_(&forced) > t->waits_at;
-    arm->forced += PERF_CAST_(double, forced - t->forced_at);
+    timer->waiting_slices += perf_switches_(&forced) > timer->waits_at;
+    arm->forced += PERF_CAST_(double, forced - timer->forced_at);
 }
 
 /* The step of the clock.  The probe may have found none, or too small a one.  Then some slices take
  * no time at all, and the shortest of the others takes a step or two.                            */
-PERF_FN double perf_timer_tick_(const perf_timer_ *t)
+PERF_FN double perf_timer_tick_(const perf_timer_ *timer)
 {
-    if (t->coarse && t->tick_ns <= 1000.0)
-        return perf_most_(t->least_ns, t->tick_ns);
-    return t->tick_ns;
+    if (timer->coarse && timer->tick_ns <= 1000.0)
+        return perf_most_(timer->least_ns, timer->tick_ns);
+    return timer->tick_ns;
 }
 
 /* As long as asked for, or 30 steps of a coarse clock, if the time allows. */
-PERF_COLD_FN_ double perf_host_want_(const perf_loop_state_ *s)
+PERF_COLD_FN_ double perf_host_want_(const perf_loop_state_ *state)
 {
-    const double most = s->opts.max_seconds * 1e9 / 32.0;
-    const double steps = 30.0 * perf_timer_tick_(&s->timer);
+    const double most = state->opts.max_seconds * 1e9 / 32.0;
+    const double steps = 30.0 * perf_timer_tick_(&state->timer);
 
-    if (!s->timer.coarse)
-        return s->opts.slice_ns;
-    return perf_most_(perf_least_(steps, most), s->opts.slice_ns);
+    if (!state->timer.coarse)
+        return state->opts.slice_ns;
+    return perf_most_(perf_least_(steps, most), state->opts.slice_ns);
 }
 
 /* Long slices are timed by processor time, too. */
-PERF_COLD_FN_ int perf_host_grown_(perf_loop_state_ *s)
+PERF_COLD_FN_ int perf_host_grown_(perf_loop_state_ *state)
 {
     const perf_loop_arm_ *arm;
     int                   i;
 
-    for (i = 0; i < s->running; i++) {
-        arm = &s->arm[s->order[i]];
-        perf_timer_choose_(&s->timer, arm->fastest > 0.0 ? arm->fastest : arm->first_ns);
+    for (i = 0; i < state->running; i++) {
+        arm = &state->arm[state->order[i]];
+        perf_timer_choose_(&state->timer, arm->fastest > 0.0 ? arm->fastest : arm->first_ns);
     }
     return 1;
 }
 
-PERF_FN void perf_timer_pause_(perf_timer_ *t)
+PERF_FN void perf_timer_pause_(perf_timer_ *timer)
 {
     int i;
 
     perf_fence_();
-    t->paused = 1;
-    for (i = 0; i < t->clocks; i++)
-        t->paused_at[i] = perf_timer_clock_(i);
+    timer->paused = 1;
+    for (i = 0; i < timer->clocks; i++)
+        timer->paused_at[i] = perf_timer_clock_(i);
 }
 
-PERF_FN void perf_timer_resume_(perf_timer_ *t)
+PERF_FN void perf_timer_resume_(perf_timer_ *timer)
 {
     double paused;
     int    i;
 
-    t->paused = 0;
-    t->pauses++;
-    for (i = t->clocks; i--;) {
-        paused = perf_since_(t->paused_at[i], perf_timer_clock_(i));
+    timer->paused = 0;
+    timer->pauses++;
+    for (i = timer->clocks; i--;) {
+        paused = perf_since_(timer->paused_at[i], perf_timer_clock_(i));
         if (paused >= 0.0)
-            t->paused_ns[i] += paused + t->pause_ns[i];
+            timer->paused_ns[i] += paused + timer->pause_ns[i];
     }
     perf_fence_();
 }
@@ -258,31 +260,31 @@ enum { PERF_PROBE_PAIRS_ = 32, PERF_PROBE_CHAIN_ = 24, PERF_PROBE_TRIES_ = 9 };
 
 /* The ns that a pair of pause and resume costs, from 32 of them, each before a chain of `steps`
  * multiplications; without `pairs` the chains alone.                                             */
-PERF_COLD_FN_ void perf_pause_try_(perf_timer_ *t, int pairs, int steps, double *ns)
+PERF_COLD_FN_ void perf_pause_try_(perf_timer_ *timer, int pairs, int steps, double *ns)
 {
     void (*volatile pause)(perf_timer_ *) = perf_timer_pause_;  /* called as a body calls it      */
     void (*volatile resume)(perf_timer_ *) = perf_timer_resume_;
-    uint64_t began[PERF_CLOCKS_], x;
+    uint64_t began[PERF_CLOCKS_], value;
     int      i, k;
 
-    PERF_LIBC_(memset)(t->paused_ns, 0, sizeof t->paused_ns);
-    for (i = t->clocks; i--;)
+    PERF_LIBC_(memset)(timer->paused_ns, 0, sizeof timer->paused_ns);
+    for (i = timer->clocks; i--;)
         began[i] = perf_timer_clock_(i);
     perf_fence_();
     for (k = 0; k < PERF_PROBE_PAIRS_; k++) {
         if (pairs) {
-            pause(t);
-            resume(t);
+            pause(timer);
+            resume(timer);
         }
-        for (i = 0, x = 1; i < steps; i++) {        /* the next overlaps it           */
-            x = x * UINT64_C(6364136223846793005) + 1;
-            perf_hide_(&x);
+        for (i = 0, value = 1; i < steps; i++) {    /* the next overlaps it           */
+            value = value * UINT64_C(6364136223846793005) + 1;
+            perf_hide_(&value);
         }
     }
     perf_fence_();
-    for (i = 0; i < t->clocks; i++) {
-        ns[i] = perf_since_(began[i], perf_timer_clock_(i)) - t->paused_ns[i];
-        ns[i] = (ns[i] - t->overhead_ns[i]) / PERF_CAST_(double, PERF_PROBE_PAIRS_);
+    for (i = 0; i < timer->clocks; i++) {
+        ns[i] = perf_since_(began[i], perf_timer_clock_(i)) - timer->paused_ns[i];
+        ns[i] = (ns[i] - timer->overhead_ns[i]) / PERF_CAST_(double, PERF_PROBE_PAIRS_);
     }
 }
 
@@ -291,23 +293,23 @@ PERF_COLD_FN_ void perf_pause_try_(perf_timer_ *t, int pairs, int steps, double 
  * both, and half of what the tries differ by.                                                    */
 PERF_COLD_FN_ void perf_pause_probe_(const perf_timer_ *real, perf_timer_ *to)
 {
-    perf_timer_ t = *real;
+    perf_timer_ timer = *real;
     double      bare[PERF_CLOCKS_], chain[PERF_CLOCKS_], alone[PERF_CLOCKS_];
     double      between[PERF_CLOCKS_][PERF_PROBE_TRIES_], among[PERF_CLOCKS_][PERF_PROBE_TRIES_];
     double      low, high, doubt = 0.0;
     int         i, k;
 
-    PERF_LIBC_(memset)(t.pause_ns, 0, sizeof t.pause_ns);
+    PERF_LIBC_(memset)(timer.pause_ns, 0, sizeof timer.pause_ns);
     for (k = 0; k < PERF_PROBE_TRIES_; k++) {
-        perf_pause_try_(&t, 1, 0, bare);
-        perf_pause_try_(&t, 1, PERF_PROBE_CHAIN_, chain);
-        perf_pause_try_(&t, 0, PERF_PROBE_CHAIN_, alone);
-        for (i = 0; i < t.clocks; i++) {
+        perf_pause_try_(&timer, 1, 0, bare);
+        perf_pause_try_(&timer, 1, PERF_PROBE_CHAIN_, chain);
+        perf_pause_try_(&timer, 0, PERF_PROBE_CHAIN_, alone);
+        for (i = 0; i < timer.clocks; i++) {
             between[i][k] = bare[i];
             among[i][k] = chain[i] - alone[i];
         }
     }
-    for (i = 0; i < t.clocks; i++) {
+    for (i = 0; i < timer.clocks; i++) {
         perf_sort_values_(between[i], PERF_PROBE_TRIES_);
         perf_sort_values_(among[i], PERF_PROBE_TRIES_);
         low = between[i][PERF_PROBE_TRIES_ / 2];
@@ -320,43 +322,43 @@ PERF_COLD_FN_ void perf_pause_probe_(const perf_timer_ *real, perf_timer_ *to)
 }
 
 /* Pauses (on 1) or resumes; a doubled one is ignored. */
-PERF_OUTLINE_FN_ void perf_loop_pause_(struct perf_loop_state_ *s, int on)
+PERF_OUTLINE_FN_ void perf_loop_pause_(struct perf_loop_state_ *state, int on)
 {
-    perf_timer_ *t = &s->timer;
+    perf_timer_ *timer = &state->timer;
 
-    if (t->paused == on)
+    if (timer->paused == on)
         return;
     if (!on) {
-        perf_timer_resume_(t);
+        perf_timer_resume_(timer);
         return;
     }
-    perf_timer_pause_(t);
-    if (t->pause_known == t->clocks)
+    perf_timer_pause_(timer);
+    if (timer->pause_known == timer->clocks)
         return;
-    t->pause_known = t->clocks;                     /* within the pause, so that it is not timed  */
-    perf_pause_probe_(t, t);
+    timer->pause_known = timer->clocks;             /* within the pause, so that it is not timed  */
+    perf_pause_probe_(timer, timer);
 }
 
 /* ---- what all loops do: slices, from the first run to the last round ---- */
 
-/* The loop that begin returns; s NULL: out of memory. */
-PERF_COLD_FN_ perf_loop perf_loop_new_(perf_loop_state_ *s)
+/* The loop that begin returns; `state` NULL: out of memory. */
+PERF_COLD_FN_ perf_loop perf_loop_new_(perf_loop_state_ *state)
 {
-    perf_loop l = PERF_ZERO;
+    perf_loop loop = PERF_ZERO;
 
-    l.first = l.variant = -1;
-    l.state = PERF_LOOP_NO_MEMORY_(perf_loop_state_);
-    if (!s)
-        return l;
-    l.state = s;
-    l.pause = perf_loop_pause_;
-    return l;
+    loop.first = loop.variant = -1;
+    loop.state = PERF_LOOP_NO_MEMORY_(perf_loop_state_);
+    if (!state)
+        return loop;
+    loop.state = state;
+    loop.pause = perf_loop_pause_;
+    return loop;
 }
 
 /* Hands a loop to the report, with a copy of its name.  Returns 1 if the name was cut. */
-PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *l, int kind, const char *name)
+PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *loop, int kind, const char *name)
 {
-    perf_registry_ *r = perf_registry_get_();
+    perf_registry_ *reg = perf_registry_get_();
     uint32_t        length;
     int             cut;
 
@@ -364,123 +366,124 @@ PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *l, int kind, const char *name)
         name = "(unnamed)";
     length = perf_name_length_(name);
     cut = name[length] != '\0';
-    PERF_LIBC_(memcpy)(l->name, name, length);
-    l->name[length] = '\0';
-    l->kind = kind;
-    if (!r || !perf_lock_(r))                       /* inside a signal handler: only not reported */
+    PERF_LIBC_(memcpy)(loop->name, name, length);
+    loop->name[length] = '\0';
+    loop->kind = kind;
+    if (!reg || !perf_lock_(reg))                   /* inside a signal handler: only not reported */
         return cut;
     if (cut) {
-        PERF_ADD_(r->cut_names, 1);
-        perf_fail_(r, PERF_ELIMIT);
+        PERF_ADD_(reg->cut_names, 1);
+        perf_fail_(reg, PERF_ELIMIT);
     }
-    l->next = r->results;
-    PERF_REL_(&r->results, l);
-    perf_unlock_(&r->lock);
+    loop->next = reg->results;
+    PERF_REL_(&reg->results, loop);
+    perf_unlock_(&reg->lock);
     return cut;
 }
 
-PERF_FN int perf_bench_enough_(perf_loop_state_ *s, uint64_t now);
+PERF_FN int perf_bench_enough_(perf_loop_state_ *state, uint64_t now);
 /* own: bytes for a filling.  Pages are touched only as far as they are used: most stay free. */
 PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(const char *name, int kind, size_t arms,
                                                  size_t rounds, size_t own)
 {
-    perf_loop_state_ *s;
+    perf_loop_state_ *state;
     double           *at;
-    size_t            i, of_arms = arms * (sizeof *s->arm + sizeof *s->entry);
+    size_t            i, of_arms = arms * (sizeof *state->arm + sizeof *state->entry);
     size_t            of_rounds = rounds * ((2 * arms + 2) * sizeof *at + 2);
-    size_t            bytes = sizeof *s + of_arms + of_rounds + own;
+    size_t            bytes = sizeof *state + of_arms + of_rounds + own;
 
-    s = PERF_CAST_(perf_loop_state_ *, perf_pages_(bytes, 0));
-    if (!s)
-        return s;
-    s->loop.pages = bytes;
-    s->arm = PERF_PTR_(perf_loop_arm_ *, s + 1);
-    s->entry = PERF_PTR_(perf_race_entry *, s->arm + arms);
-    at = PERF_PTR_(double *, s->entry + arms);
+    state = PERF_CAST_(perf_loop_state_ *, perf_pages_(bytes, 0));
+    if (!state)
+        return state;
+    state->loop.pages = bytes;
+    state->arm = PERF_PTR_(perf_loop_arm_ *, state + 1);
+    state->entry = PERF_PTR_(perf_race_entry *, state->arm + arms);
+    at = PERF_PTR_(double *, state->entry + arms);
     for (i = 0; i < arms; i++, at += 2 * rounds) {
-        s->arm[i].ns = at;
-        s->arm[i].cpu = at + rounds;
-        s->arm[i].batch = 1;
-        s->order[i] = PERF_CAST_(unsigned char, i);
+        state->arm[i].ns = at;
+        state->arm[i].cpu = at + rounds;
+        state->arm[i].batch = 1;
+        state->order[i] = PERF_CAST_(unsigned char, i);
     }
-    s->logs = at;
-    s->when = at + rounds;
-    s->own = at + 2 * rounds;
-    s->first = PERF_PTR_(unsigned char *, s->own) + own;
-    s->led = s->first + rounds;
-    s->variants = s->running = PERF_CAST_(int, arms);
-    s->timer.began = perf_now();
-    s->timer.clocks = 1;
-    s->coin = (s->timer.began ^ (perf_ticks() << 20)) | 1;
-    s->forced = -1;
-    s->round = perf_bench_enough_;
-    s->look_at = 30;
-    if (kind && perf_loop_add_(&s->loop, kind, name))
-        s->warnings = PERF_CAST_(uint32_t, PERF_WARN_NAME);
-    return s;
+    state->logs = at;
+    state->when = at + rounds;
+    state->own = at + 2 * rounds;
+    state->first = PERF_PTR_(unsigned char *, state->own) + own;
+    state->led = state->first + rounds;
+    state->variants = state->running = PERF_CAST_(int, arms);
+    state->timer.began = perf_now();
+    state->timer.clocks = 1;
+    state->coin = (state->timer.began ^ (perf_ticks() << 20)) | 1;
+    state->forced = -1;
+    state->round = perf_bench_enough_;
+    state->look_at = 30;
+    if (kind && perf_loop_add_(&state->loop, kind, name))
+        state->warnings = PERF_CAST_(uint32_t, PERF_WARN_NAME);
+    return state;
 }
 
 /* A new state of the host: its clock is probed.  NULL: no memory. */
 PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, size_t arms,
                                                  size_t rounds, int optimised)
 {
-    perf_loop_state_ *s = perf_loop_pages_(name, kind, arms, rounds, 0);
+    perf_loop_state_ *state = perf_loop_pages_(name, kind, arms, rounds, 0);
 
-    if (!s)
-        return s;
+    if (!state)
+        return state;
     if (!optimised)
-        s->warnings |= PERF_CAST_(uint32_t, PERF_WARN_UNOPTIMISED);
-    s->timer.overhead_ns[PERF_BY_WALL_] = perf_clock_probe_(PERF_BY_WALL_, &s->timer.tick_ns);
-    s->timer.coarse = s->timer.tick_ns > 1000.0;
-    s->fill = perf_host_filling_();
-    return s;
+        state->warnings |= PERF_CAST_(uint32_t, PERF_WARN_UNOPTIMISED);
+    state->timer.overhead_ns[PERF_BY_WALL_] =
+        perf_clock_probe_(PERF_BY_WALL_, &state->timer.tick_ns);
+    state->timer.coarse = state->timer.tick_ns > 1000.0;
+    state->fill = perf_host_filling_();
+    return state;
 }
 
 /* A new order for the next round: each equally likely. */
-PERF_COLD_FN_ void perf_loop_shuffle_(perf_loop_state_ *s)
+PERF_COLD_FN_ void perf_loop_shuffle_(perf_loop_state_ *state)
 {
     unsigned char one;
     int           i, j;
 
-    s->at = 0;
-    for (i = s->running - 1; i > 0; i--) {
-        j = PERF_CAST_(int, (perf_random_(&s->coin) >> 32) * PERF_CAST_(uint64_t, i + 1) >> 32);
-        one = s->order[i];
-        s->order[i] = s->order[j];
-        s->order[j] = one;
+    state->at = 0;
+    for (i = state->running - 1; i > 0; i--) {
+        j = PERF_CAST_(int, (perf_random_(&state->coin) >> 32) * PERF_CAST_(uint64_t, i + 1) >> 32);
+        one = state->order[i];
+        state->order[i] = state->order[j];
+        state->order[j] = one;
     }
 }
 
 /* The next arm of this round whose batch is still to be found.  0: none. */
-PERF_FN int perf_loop_unsteady_(perf_loop_state_ *s)
+PERF_FN int perf_loop_unsteady_(perf_loop_state_ *state)
 {
-    while (s->at < s->running && s->arm[s->order[s->at]].steady)
-        s->at++;
-    return s->at < s->running;
+    while (state->at < state->running && state->arm[state->order[state->at]].steady)
+        state->at++;
+    return state->at < state->running;
 }
 
 /* Readings of a batch that are long enough before it counts as found. */
 enum { PERF_READINGS_OF_BATCH_ = 3, PERF_READINGS_OF_ONE_ = 2, PERF_READINGS_OF_SLOW_ = 1 };
 
-PERF_COLD_FN_ int perf_loop_readings_needed_(const perf_loop_state_ *s, uint64_t batch,
+PERF_COLD_FN_ int perf_loop_readings_needed_(const perf_loop_state_ *state, uint64_t batch,
                                              double slowest)
 {
     if (batch > 1)
         return PERF_READINGS_OF_BATCH_;
-    if (16.0 * slowest < s->opts.max_seconds * 1e9)
+    if (16.0 * slowest < state->opts.max_seconds * 1e9)
         return PERF_READINGS_OF_ONE_;
     return PERF_READINGS_OF_SLOW_;                  /* one takes much of the time                 */
 }
 
 /* 1: there is no body: a million iterations (100 million by a clock of milliseconds) took less time
  * than the loop's own branch.                                                                    */
-PERF_COLD_FN_ int perf_loop_empty_(const perf_loop_state_ *s, uint64_t batch, double slowest)
+PERF_COLD_FN_ int perf_loop_empty_(const perf_loop_state_ *state, uint64_t batch, double slowest)
 {
     uint64_t enough = 1000000;
 
-    if (s->timer.coarse)
+    if (state->timer.coarse)
         enough = 10000000;
-    if (s->timer.coarse && s->timer.least_ns > 0.0)
+    if (state->timer.coarse && state->timer.least_ns > 0.0)
         enough = 100000000;
     return batch >= enough && slowest < 0.03 * PERF_CAST_(double, batch);
 }
@@ -503,32 +506,32 @@ PERF_FN int perf_loop_is_full_(const perf_loop_arm_ *arm)
 /* All arms without a batch were read at a common one.  It grows until enough readings in a row are
  * long enough; one with a limit, late or not.  Arms within a factor of four share it: two that walk
  * the same memory then stand at the same place.  0: there is no body.                            */
-PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
+PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late)
 {
     const double    full = PERF_LOOP_FULL_ * want;
-    perf_loop_arm_ *arm = &s->arm[s->order[0]];
+    perf_loop_arm_ *arm = &state->arm[state->order[0]];
     double          slowest = 0.0, factor;
     int             i, enough, all_full = 1;
 
-    for (i = s->running; i--;)
-        if (!s->arm[s->order[i]].steady) {
-            arm = &s->arm[s->order[i]];
-            s->at = i;
+    for (i = state->running; i--;)
+        if (!state->arm[state->order[i]].steady) {
+            arm = &state->arm[state->order[i]];
+            state->at = i;
             slowest = perf_most_(arm->fastest, slowest);
             all_full &= perf_loop_is_full_(arm);
         }
-    if (perf_loop_empty_(s, arm->batch, slowest))
+    if (perf_loop_empty_(state, arm->batch, slowest))
         return 0;
     late = late && !arm->most;
     enough = slowest >= full || late || all_full;
-    if (enough && !late && arm->readings < perf_loop_readings_needed_(s, arm->batch, slowest))
+    if (enough && !late && arm->readings < perf_loop_readings_needed_(state, arm->batch, slowest))
         return 1;
     factor = perf_loop_growth_(want, slowest);
-    for (; s->at < s->running; s->at++) {
-        arm = &s->arm[s->order[s->at]];
+    for (; state->at < state->running; state->at++) {
+        arm = &state->arm[state->order[state->at]];
         if (arm->steady)
             continue;
-        arm->steady = enough && (late || s->fill->beside * arm->fastest >= slowest ||
+        arm->steady = enough && (late || state->fill->beside * arm->fastest >= slowest ||
                                  arm->fastest >= full || perf_loop_is_full_(arm));
         if (!arm->steady)
             arm->readings = 0;
@@ -541,104 +544,104 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
 }
 
 /* All batches are found: the warm-up begins, or the first round.  0: the filling ends the loop. */
-PERF_COLD_FN_ int perf_loop_grown_(perf_loop_state_ *s, int late)
+PERF_COLD_FN_ int perf_loop_grown_(perf_loop_state_ *state, int late)
 {
-    s->phase = PERF_LOOP_SAMPLE_;
-    if (s->left_to_warm > 0 && !late)
-        s->phase = PERF_LOOP_WARM_;
-    perf_loop_shuffle_(s);
-    s->round_began = perf_now();
-    return s->fill->grown(s);
+    state->phase = PERF_LOOP_SAMPLE_;
+    if (state->left_to_warm > 0 && !late)
+        state->phase = PERF_LOOP_WARM_;
+    perf_loop_shuffle_(state);
+    state->round_began = perf_now();
+    return state->fill->grown(state);
 }
 
 /* Each variant has run once.  If too few such rounds fit into the time, the loop neither looks for
  * a batch nor warms up: the next runs are samples.                                               */
-PERF_COLD_FN_ int perf_loop_cold_(perf_loop_state_ *s)
+PERF_COLD_FN_ int perf_loop_cold_(perf_loop_state_ *state)
 {
     double all = 0.0;
     int    i;
 
-    for (i = 0; i < s->running; i++)
-        all += s->arm[s->order[i]].first_ns;
-    if (s->variants > 1)
+    for (i = 0; i < state->running; i++)
+        all += state->arm[state->order[i]].first_ns;
+    if (state->variants > 1)
         all *= PERF_LOOP_ROUNDS_;
-    s->hurry = all > s->opts.max_seconds * 1e9;
-    s->phase = PERF_LOOP_GROW_;
-    perf_loop_shuffle_(s);
-    for (i = 0; i < s->running; i++)
-        s->arm[s->order[i]].steady = s->hurry;
-    if (s->hurry)
-        return perf_loop_grown_(s, 1);
+    state->hurry = all > state->opts.max_seconds * 1e9;
+    state->phase = PERF_LOOP_GROW_;
+    perf_loop_shuffle_(state);
+    for (i = 0; i < state->running; i++)
+        state->arm[state->order[i]].steady = state->hurry;
+    if (state->hurry)
+        return perf_loop_grown_(state, 1);
     return 1;
 }
 
 /* After a first round without a batch: finds one after all, if only the first run was slow. */
-PERF_COLD_FN_ int perf_loop_was_cold_(perf_loop_state_ *s, double want)
+PERF_COLD_FN_ int perf_loop_was_cold_(perf_loop_state_ *state, double want)
 {
     int i;
 
-    if (!s->hurry)
+    if (!state->hurry)
         return 0;
-    s->hurry = 0;
-    for (i = 0; i < s->running; i++)
-        if (s->arm[s->order[i]].pending[0] >= PERF_LOOP_FULL_ * want)
+    state->hurry = 0;
+    for (i = 0; i < state->running; i++)
+        if (state->arm[state->order[i]].pending[0] >= PERF_LOOP_FULL_ * want)
             return 0;
-    for (i = 0; i < s->running; i++)
-        s->arm[s->order[i]].steady = 0;
-    s->phase = PERF_LOOP_GROW_;
-    perf_loop_shuffle_(s);
+    for (i = 0; i < state->running; i++)
+        state->arm[state->order[i]].steady = 0;
+    state->phase = PERF_LOOP_GROW_;
+    perf_loop_shuffle_(state);
     return 1;
 }
 
 /* 1: variants i and j waited for different shares of their time, by a tenth of it and by three
  * standard errors.  Then one waits for work that is done elsewhere, in another process say.      */
-PERF_COLD_FN_ int perf_loop_waits_apart_(const perf_loop_arm_ *a, const perf_loop_arm_ *b)
+PERF_COLD_FN_ int perf_loop_waits_apart_(const perf_loop_arm_ *arm, const perf_loop_arm_ *other)
 {
     double square = 0.0, apart = 0.0;
     int    i;
 
-    for (i = 0; i < 2; i++, a = b) {
-        if (!(a->wall_ns > 0.0))
+    for (i = 0; i < 2; i++, arm = other) {
+        if (!(arm->wall_ns > 0.0))
             return 0;
-        apart = a->wait_ns / a->wall_ns - apart;
-        square += (a->wait_sq - a->wait_ns * a->wait_ns / PERF_CAST_(double, a->timed)) /
-                  (a->wall_ns * a->wall_ns);
+        apart = arm->wait_ns / arm->wall_ns - apart;
+        square += (arm->wait_sq - arm->wait_ns * arm->wait_ns / PERF_CAST_(double, arm->timed)) /
+                  (arm->wall_ns * arm->wall_ns);
     }
     return apart * apart > 0.01 && apart * apart > 9.0 * square;
 }
 
 /* Why the wall's clock alone timed the slices. */
-PERF_COLD_FN_ const char *perf_loop_why_one_clock_(const perf_loop_state_ *s)
+PERF_COLD_FN_ const char *perf_loop_why_one_clock_(const perf_loop_state_ *state)
 {
-    if (s->timer.one_clock)
+    if (state->timer.one_clock)
         return "there is no other clock";
-    if (s->arm[s->order[0]].steady)
+    if (state->arm[state->order[0]].steady)
         return "the slices are short";
     return "there was no time for more than first calls";
 }
 
-PERF_FN const double *perf_loop_times_(const perf_loop_state_ *s, int i)
+PERF_FN const double *perf_loop_times_(const perf_loop_state_ *state, int i)
 {
-    if (perf_loop_by_(s))
-        return s->arm[i].cpu;
-    return s->arm[i].ns;
+    if (perf_loop_by_(state))
+        return state->arm[i].cpu;
+    return state->arm[i].ns;
 }
 
-/* Uncounted slices of variant v right before its counted one.  At least one after a slice much
- * longer than its own, which leaves cold caches behind.                                          */
-PERF_COLD_FN_ size_t perf_loop_leads_(const perf_loop_state_ *s, int v)
+/* Uncounted slices of a variant right before its counted one.  At least one after a slice
+ * much longer than its own, which leaves cold caches behind.                                     */
+PERF_COLD_FN_ size_t perf_loop_leads_(const perf_loop_state_ *state, int variant)
 {
-    const perf_loop_arm_ *arm = &s->arm[v];
-    const double          beside = s->fill->beside;
-    const int             after_long = beside > 0.0 && s->last != v &&
-                                       s->arm[s->last].fastest > beside * arm->fastest;
+    const perf_loop_arm_ *arm = &state->arm[variant];
+    const double          beside = state->fill->beside;
+    const int             after_long = beside > 0.0 && state->last != variant &&
+                                       state->arm[state->last].fastest > beside * arm->fastest;
     double                slices;
 
-    if (s->phase < PERF_LOOP_WARM_)
+    if (state->phase < PERF_LOOP_WARM_)
         return 0;
-    if (!(s->round_lead_ns > 0.0))
+    if (!(state->round_lead_ns > 0.0))
         return PERF_CAST_(size_t, after_long);
-    slices = s->round_lead_ns / (arm->fastest + 1.0) + 0.5;
+    slices = state->round_lead_ns / (arm->fastest + 1.0) + 0.5;
     return PERF_CAST_(size_t, perf_most_(perf_least_(slices, 1e6), 1.0));
 }
 
@@ -651,167 +654,169 @@ PERF_COLD_FN_ uint64_t perf_loop_own_time_(void)
 }
 
 /* Starts a slice of order[at]. */
-PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *s)
+PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *state)
 {
-    int v = s->order[s->at];
+    int variant = state->order[state->at];
 
-    if (s->opts.before)
-        s->opts.before(s->opts.user, v);
-    s->fill->begin(s, v);
-    if (s->phase == PERF_LOOP_DONE_)
+    if (state->opts.before)
+        state->opts.before(state->opts.user, variant);
+    state->fill->begin(state, variant);
+    if (state->phase == PERF_LOOP_DONE_)
         return 0;
-    return 64 * s->arm[v].batch + PERF_CAST_(uint64_t, v);
+    return 64 * state->arm[variant].batch + PERF_CAST_(uint64_t, variant);
 }
 
 /* It is the turn of order[at]: its lead, then the slice that counts. */
-PERF_COLD_FN_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *s)
+PERF_COLD_FN_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state)
 {
-    int v = s->order[s->at];
+    int variant = state->order[state->at];
 
-    s->leads_left = perf_loop_leads_(s, v);
-    s->arm[v].lead_runs = 0;
-    if (s->longer)
-        s->arm[v].lead_began = perf_loop_own_time_();
-    return perf_loop_go_(s);
+    state->leads_left = perf_loop_leads_(state, variant);
+    state->arm[variant].lead_runs = 0;
+    if (state->longer)
+        state->arm[variant].lead_began = perf_loop_own_time_();
+    return perf_loop_go_(state);
 }
 
-PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *s, perf_status why)
+PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *state, perf_status why)
 {
-    s->status = why;
-    s->phase = PERF_LOOP_DONE_;
+    state->status = why;
+    state->phase = PERF_LOOP_DONE_;
     return 0;
 }
 
 /* A slice of a lead has ended. */
-PERF_COLD_FN_ void perf_loop_led_(perf_loop_state_ *s, perf_loop_arm_ *arm)
+PERF_COLD_FN_ void perf_loop_led_(perf_loop_state_ *state, perf_loop_arm_ *arm)
 {
-    s->leads_left--;
+    state->leads_left--;
     arm->lead_runs += arm->batch;
-    if (!s->leads_left && s->longer)
+    if (!state->leads_left && state->longer)
         arm->lead_ended = perf_loop_own_time_();
 }
 
 /* The first call of an arm has ended.  1: that completes the only round there is time for. */
-PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *s, perf_loop_arm_ *arm, int late)
+PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm, int late)
 {
-    arm->first_ns = arm->fastest = arm->pending[0] = s->timer.ns[PERF_BY_WALL_];
-    if (++s->at < s->running)
+    arm->first_ns = arm->fastest = arm->pending[0] = state->timer.ns[PERF_BY_WALL_];
+    if (++state->at < state->running)
         return 0;
-    if (s->fill->warm) {
-        s->phase = PERF_LOOP_HEAT_;
-        perf_loop_shuffle_(s);
+    if (state->fill->warm) {
+        state->phase = PERF_LOOP_HEAT_;
+        perf_loop_shuffle_(state);
         return 0;
     }
-    if (late && s->variants > 1)
+    if (late && state->variants > 1)
         return 1;
-    if (!perf_loop_cold_(s))
-        (void)perf_loop_stop_(s, s->status);
+    if (!perf_loop_cold_(state))
+        (void)perf_loop_stop_(state, state->status);
     return 0;
 }
 
 /* A run before batches are looked for has ended. */
-PERF_COLD_FN_ void perf_loop_heated_(perf_loop_state_ *s, int late)
+PERF_COLD_FN_ void perf_loop_heated_(perf_loop_state_ *state, int late)
 {
-    if (++s->at < s->running)
+    if (++state->at < state->running)
         return;
-    if (s->fill->warm(s, late))
-        s->phase = PERF_LOOP_GROW_;
-    perf_loop_shuffle_(s);
+    if (state->fill->warm(state, late))
+        state->phase = PERF_LOOP_GROW_;
+    perf_loop_shuffle_(state);
 }
 
 /* A reading at a batch that may be too small has ended. */
-PERF_COLD_FN_ void perf_loop_reading_ended_(perf_loop_state_ *s, perf_loop_arm_ *arm, uint64_t now,
-                                            int late)
+PERF_COLD_FN_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm,
+                                            uint64_t now, int late)
 {
-    double ns = s->timer.ns[PERF_BY_WALL_];
+    double ns = state->timer.ns[PERF_BY_WALL_];
 
     if (!arm->readings++ || ns < arm->fastest)
         arm->fastest = ns;
-    s->at++;
-    if (perf_loop_unsteady_(s))
+    state->at++;
+    if (perf_loop_unsteady_(state))
         return;
-    if (!perf_loop_grow_(s, s->fill->want(s), late)) {
-        if (s->timer.unresumed)
-            (void)perf_loop_stop_(s, PERF_ESTATE);
-        else if (now == s->timer.began)
-            (void)perf_loop_stop_(s, PERF_ERANGE);
+    if (!perf_loop_grow_(state, state->fill->want(state), late)) {
+        if (state->timer.unresumed)
+            (void)perf_loop_stop_(state, PERF_ESTATE);
+        else if (now == state->timer.began)
+            (void)perf_loop_stop_(state, PERF_ERANGE);
         else
-            (void)perf_loop_stop_(s, PERF_EDELETED);
+            (void)perf_loop_stop_(state, PERF_EDELETED);
         return;
     }
-    perf_loop_shuffle_(s);
-    if (!perf_loop_unsteady_(s) && !perf_loop_grown_(s, late))
-        (void)perf_loop_stop_(s, s->status);
+    perf_loop_shuffle_(state);
+    if (!perf_loop_unsteady_(state) && !perf_loop_grown_(state, late))
+        (void)perf_loop_stop_(state, state->status);
 }
 
-PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *s, uint64_t now)
+PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t now)
 {
-    const double ahead = PERF_LOOP_LEAST_ * s->timer.ns[PERF_BY_WALL_];    /* what has to come   */
+    const double ahead = PERF_LOOP_LEAST_ * state->timer.ns[PERF_BY_WALL_]; /* what has to come   */
 
-    if (++s->at < s->running)
+    if (++state->at < state->running)
         return;
-    s->left_to_warm--;
-    if (s->left_to_warm <= 0 || perf_timer_late_(&s->timer, now, s->opts.max_seconds, ahead))
-        s->phase = PERF_LOOP_SAMPLE_;
-    perf_loop_shuffle_(s);
+    state->left_to_warm--;
+    if (state->left_to_warm <= 0 ||
+        perf_timer_late_(&state->timer, now, state->opts.max_seconds, ahead))
+        state->phase = PERF_LOOP_SAMPLE_;
+    perf_loop_shuffle_(state);
 }
 
 /* A longer lead and the slice after it, by the same clock, ns an iteration. */
-PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_state_ *s, perf_loop_arm_ *arm)
+PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm)
 {
     const double lead = perf_since_(arm->lead_began, arm->lead_ended);
     const double after = perf_since_(arm->lead_ended, perf_loop_own_time_());
 
-    s->longer_own_ns += lead + after;
+    state->longer_own_ns += lead + after;
     arm->led_ns = lead / perf_most_(PERF_CAST_(double, arm->lead_runs), 1.0);
     arm->after_ns = after / PERF_CAST_(double, arm->batch);
-    arm->as_timed = s->fill == perf_host_filling_() && !s->opts.before && !s->timer.pause_known &&
-                    s->timer.ns[PERF_BY_WALL_] <= after;
+    arm->as_timed = state->fill == perf_host_filling_() && !state->opts.before &&
+                    !state->timer.pause_known && state->timer.ns[PERF_BY_WALL_] <= after;
 }
 
 /* How the leads of a round compare, into `owed` of all variants but 0.  On a busy machine a reading
  * of processor time may be off by half a slice: leads then compare with the slices as they were
  * timed.  With untimed work, or waits, only with those right after them.                         */
-PERF_COLD_FN_ void perf_loop_file_leads_(perf_loop_state_ *s)
+PERF_COLD_FN_ void perf_loop_file_leads_(perf_loop_state_ *state)
 {
-    const perf_loop_arm_ *a = &s->arm[0];
-    perf_loop_arm_       *b;
+    const perf_loop_arm_ *arm = &state->arm[0];
+    perf_loop_arm_       *other;
     perf_owed_           *to;
     int                   i;
 
-    for (i = 1; i < s->running; i++) {
-        b = &s->arm[i];
-        if (!(a->led_ns > 0.0 && a->after_ns > 0.0 && b->led_ns > 0.0 && b->after_ns > 0.0))
+    for (i = 1; i < state->running; i++) {
+        other = &state->arm[i];
+        if (!(arm->led_ns > 0.0 && arm->after_ns > 0.0 && other->led_ns > 0.0 &&
+              other->after_ns > 0.0))
             continue;
-        to = &b->owed[b->owed_count++ % PERF_OWED_];
-        to->log_ratio = perf_log_(b->led_ns / a->led_ns);
-        to->as_timed = a->as_timed && b->as_timed;
-        to->later = b->lead_began > a->lead_began;
+        to = &other->owed[other->owed_count++ % PERF_OWED_];
+        to->log_ratio = perf_log_(other->led_ns / arm->led_ns);
+        to->as_timed = arm->as_timed && other->as_timed;
+        to->later = other->lead_began > arm->lead_began;
         if (!to->as_timed)
-            to->log_ratio -= perf_log_(b->after_ns / a->after_ns);
+            to->log_ratio -= perf_log_(other->after_ns / arm->after_ns);
     }
 }
 
 /* The arm of the slice under way; between two rounds the first of the next. */
-PERF_COLD_FN_ int perf_loop_arm_now_(const perf_loop_state_ *s)
+PERF_COLD_FN_ int perf_loop_arm_now_(const perf_loop_state_ *state)
 {
-    if (s->at < s->running)
-        return s->order[s->at];
-    return s->order[0];
+    if (state->at < state->running)
+        return state->order[state->at];
+    return state->order[0];
 }
 
 /* ns per iteration of an empty loop that the compiler may not delete, the best of 5. */
 PERF_COLD_FN_ double perf_loop_empty_ns_(double overhead)
 {
     double   best = PERF_INF_, ns;
-    uint64_t t, n;
+    uint64_t ticks, n;
     int      i;
 
     for (i = 0; i < 5; i++) {
-        t = perf_now();
+        ticks = perf_now();
         for (n = 20000; n; n--)
             perf_clobber();
-        ns = (perf_since_(t, perf_now()) - overhead) / 20000.0;
+        ns = (perf_since_(ticks, perf_now()) - overhead) / 20000.0;
         if (ns < best)
             best = ns;
     }
@@ -846,62 +851,63 @@ PERF_COLD_FN_ uint32_t perf_slice_warnings_(const double *x, size_t n, const per
         return "opts." #member " is below zero or no number";
 
 /* Says which option cannot be meant; NULL: none. */
-PERF_COLD_FN_ const char *perf_bench_refused_(const char *name, const perf_bench_opts *o)
+PERF_COLD_FN_ const char *perf_bench_refused_(const char *name, const perf_bench_opts *opts)
 {
     if (name && !*name)
         return "the name of the loop is empty";
-    if (!o)
+    if (!opts)
         return PERF_NULL_;
-    PERF_OPTION_BAD_(o, samples)
-    PERF_OPTION_BAD_(o, rel_ci)
-    PERF_OPTION_BAD_(o, max_seconds)
-    PERF_OPTION_BAD_(o, min_seconds)
-    PERF_OPTION_BAD_(o, slice_ns)
-    PERF_OPTION_BAD_(o, bytes)
-    PERF_OPTION_BAD_(o, items)
-    PERF_OPTION_BAD_(o, flops)
-    PERF_OPTION_BAD_(o, peak_gb_per_s)
-    PERF_OPTION_BAD_(o, peak_gflop_per_s)
+    PERF_OPTION_BAD_(opts, samples)
+    PERF_OPTION_BAD_(opts, rel_ci)
+    PERF_OPTION_BAD_(opts, max_seconds)
+    PERF_OPTION_BAD_(opts, min_seconds)
+    PERF_OPTION_BAD_(opts, slice_ns)
+    PERF_OPTION_BAD_(opts, bytes)
+    PERF_OPTION_BAD_(opts, items)
+    PERF_OPTION_BAD_(opts, flops)
+    PERF_OPTION_BAD_(opts, peak_gb_per_s)
+    PERF_OPTION_BAD_(opts, peak_gflop_per_s)
     return PERF_NULL_;
 }
 
-PERF_COLD_FN_ const char *perf_race_refused_(const char *name, const perf_ab_opts *o)
+PERF_COLD_FN_ const char *perf_race_refused_(const char *name, const perf_ab_opts *opts)
 {
     if (name && !*name)
         return "the name of the loop is empty";
-    if (!o)
+    if (!opts)
         return PERF_NULL_;
-    PERF_OPTION_BAD_(o, min_pairs)
-    PERF_OPTION_BAD_(o, max_pairs)
-    PERF_OPTION_BAD_(o, max_seconds)
-    PERF_OPTION_BAD_(o, slice_ns)
-    if ((o->also.metric || o->also.kind || o->also.amount > 0.0) &&
-        (o->also.metric < PERF_METRIC_INSTRUCTIONS || o->also.metric > PERF_METRIC_BRANCH_MISSES))
+    PERF_OPTION_BAD_(opts, min_pairs)
+    PERF_OPTION_BAD_(opts, max_pairs)
+    PERF_OPTION_BAD_(opts, max_seconds)
+    PERF_OPTION_BAD_(opts, slice_ns)
+    if ((opts->also.metric || opts->also.kind || opts->also.amount > 0.0) &&
+        (opts->also.metric < PERF_METRIC_INSTRUCTIONS ||
+         opts->also.metric > PERF_METRIC_BRANCH_MISSES))
         return "opts.also is no rule on a count";
     return PERF_NULL_;
 }
 
 /* The loop runs zero times, and its result says why.  NULL: nothing happens. */
-PERF_COLD_FN_ void perf_loop_refuse_(perf_loop_state_ *s, const char *why)
+PERF_COLD_FN_ void perf_loop_refuse_(perf_loop_state_ *state, const char *why)
 {
     if (!why)
         return;
-    s->refused = s->loop.note = why;
-    (void)perf_loop_stop_(s, PERF_EINVAL);
+    state->refused = state->loop.note = why;
+    (void)perf_loop_stop_(state, PERF_EINVAL);
 }
 
 /* ---- what a body tells its bench: a failure, rates, numbers ---- */
 
 /* The body says that it has failed: the loop ends. */
-PERF_FN void perf_bench_failed_(perf_loop *l, const char *why)
+PERF_FN void perf_bench_failed_(perf_loop *loop, const char *why)
 {
-    perf_loop_state_ *s = l->state;
+    perf_loop_state_ *state = loop->state;
 
-    if (PERF_LOOP_KIND_(s) != 1 || PERF_ACQ_(&s->loop.done))
+    if (PERF_LOOP_KIND_(state) != 1 || PERF_ACQ_(&state->loop.done))
         return;
-    (void)perf_loop_stop_(s, PERF_EFAILED);
-    s->loop.note = why;
-    l->left = 0;
+    (void)perf_loop_stop_(state, PERF_EFAILED);
+    state->loop.note = why;
+    loop->left = 0;
 }
 
 /* Is it a rate, or 0? */
@@ -910,22 +916,22 @@ PERF_FN int perf_told_is_rate_(double x)
     return x >= 0.0 && x <= 1e30;
 }
 
-PERF_FN void perf_told_rates_(perf_loop *l, double bytes, double items)
+PERF_FN void perf_told_rates_(perf_loop *loop, double bytes, double items)
 {
-    perf_loop_state_ *s = l->state;
+    perf_loop_state_ *state = loop->state;
 
-    if (PERF_LOOP_KIND_(s) != 1)
+    if (PERF_LOOP_KIND_(state) != 1)
         return;
     if (!perf_told_is_rate_(bytes)) {
-        perf_bench_failed_(l, "perf_bench_rates: `bytes` is not within 0 .. 1e30");
+        perf_bench_failed_(loop, "perf_bench_rates: `bytes` is not within 0 .. 1e30");
         return;
     }
     if (!perf_told_is_rate_(items)) {
-        perf_bench_failed_(l, "perf_bench_rates: `items` is not within 0 .. 1e30");
+        perf_bench_failed_(loop, "perf_bench_rates: `items` is not within 0 .. 1e30");
         return;
     }
-    s->opts.bytes = perf_or_default_(bytes, 1e-30, 1e30, 0.0);
-    s->opts.items = perf_or_default_(items, 1e-30, 1e30, 0.0);
+    state->opts.bytes = perf_or_default_(bytes, 1e-30, 1e30, 0.0);
+    state->opts.items = perf_or_default_(items, 1e-30, 1e30, 0.0);
 }
 
 /* The value of that counter, 0 if it is new; NULL: no more room, or the loop has ended. */
@@ -947,169 +953,173 @@ PERF_FN double *perf_told_place_(perf_loop_ *loop, const char *name)
     return &loop->value[i];
 }
 
-PERF_FN void perf_told_counter_(perf_loop *l, const char *name, double value)
+PERF_FN void perf_told_counter_(perf_loop *loop, const char *name, double value)
 {
-    perf_loop_state_ *s = l->state;
+    perf_loop_state_ *state = loop->state;
     double           *place;
 
-    if (PERF_LOOP_KIND_(s) != 1)
+    if (PERF_LOOP_KIND_(state) != 1)
         return;
-    place = perf_told_place_(&s->loop, name);
+    place = perf_told_place_(&state->loop, name);
     if (place)
         *place = value;
     else
-        perf_bench_failed_(l, "perf_bench_counter: more than 16 names");
+        perf_bench_failed_(loop, "perf_bench_counter: more than 16 names");
 }
 
 /* ---- bench ---- */
 
 PERF_FN perf_bench_opts perf_bench_resolved_(const perf_bench_opts *opts)
 {
-    perf_bench_opts o = PERF_ZERO;
+    perf_bench_opts options = PERF_ZERO;
 
     if (opts)
-        o = *opts;
-    if (!o.warmup)
-        o.warmup = 5;
-    if (o.warmup < 0)
-        o.warmup = 0;
-    o.samples = perf_clamp_(o.samples, 0, PERF_LOOP_MAX_SAMPLES_);
-    o.rel_ci = perf_or_default_(o.rel_ci, 1e-6, 1.0, 0.01);
-    o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 1.0);
-    o.min_seconds = perf_or_default_(o.min_seconds, 1e-9, o.max_seconds, 0.0);
-    o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
-    if (o.slice_ns * PERF_LOOP_FULL_ * PERF_LOOP_SAMPLES_ < o.min_seconds * 1e9)
-        o.slice_ns = o.min_seconds * 1e9 / (PERF_LOOP_FULL_ * PERF_LOOP_SAMPLES_);
-    o.bytes = perf_or_default_(o.bytes, 1e-30, 1e30, 0.0);
-    o.items = perf_or_default_(o.items, 1e-30, 1e30, 0.0);
-    o.flops = perf_or_default_(o.flops, 1e-30, 1e30, 0.0);
-    o.peak_gb_per_s = perf_or_default_(o.peak_gb_per_s, 1e-30, 1e30, 0.0);
-    o.peak_gflop_per_s = perf_or_default_(o.peak_gflop_per_s, 1e-30, 1e30, 0.0);
-    return o;
+        options = *opts;
+    if (!options.warmup)
+        options.warmup = 5;
+    if (options.warmup < 0)
+        options.warmup = 0;
+    options.samples = perf_clamp_(options.samples, 0, PERF_LOOP_MAX_SAMPLES_);
+    options.rel_ci = perf_or_default_(options.rel_ci, 1e-6, 1.0, 0.01);
+    options.max_seconds = perf_or_default_(options.max_seconds, 1e-6, 1e6, 1.0);
+    options.min_seconds = perf_or_default_(options.min_seconds, 1e-9, options.max_seconds, 0.0);
+    options.slice_ns = perf_or_default_(options.slice_ns, 1e3, 1e9, 50e3);
+    if (options.slice_ns * PERF_LOOP_FULL_ * PERF_LOOP_SAMPLES_ < options.min_seconds * 1e9)
+        options.slice_ns = options.min_seconds * 1e9 / (PERF_LOOP_FULL_ * PERF_LOOP_SAMPLES_);
+    options.bytes = perf_or_default_(options.bytes, 1e-30, 1e30, 0.0);
+    options.items = perf_or_default_(options.items, 1e-30, 1e30, 0.0);
+    options.flops = perf_or_default_(options.flops, 1e-30, 1e30, 0.0);
+    options.peak_gb_per_s = perf_or_default_(options.peak_gb_per_s, 1e-30, 1e30, 0.0);
+    options.peak_gflop_per_s = perf_or_default_(options.peak_gflop_per_s, 1e-30, 1e30, 0.0);
+    return options;
 }
 
-PERF_FN int perf_bench_narrow_(const perf_loop_state_ *s, const perf_summary *sum)
+PERF_FN int perf_bench_narrow_(const perf_loop_state_ *state, const perf_summary *sum)
 {
-    return sum->p50_high - sum->p50_low <= 2.0 * s->opts.rel_ci * sum->p50;
+    return sum->p50_high - sum->p50_low <= 2.0 * state->opts.rel_ci * sum->p50;
 }
 
 /* 1 when sampling may end: the median is known well enough, or samples or time have run out. */
-PERF_FN int perf_bench_enough_(perf_loop_state_ *s, uint64_t now)
+PERF_FN int perf_bench_enough_(perf_loop_state_ *state, uint64_t now)
 {
-    const perf_loop_arm_ *arm = &s->arm[0];
-    const int             late = perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0);
+    const perf_loop_arm_ *arm = &state->arm[0];
+    const int             late = perf_timer_late_(&state->timer, now, state->opts.max_seconds, 0.0);
     perf_summary          sum;
 
     if (late && arm->count >= PERF_LOOP_LEAST_)
         return 1;
-    if (s->opts.samples)
-        return arm->count >= PERF_CAST_(size_t, s->opts.samples);
+    if (state->opts.samples)
+        return arm->count >= PERF_CAST_(size_t, state->opts.samples);
     if (arm->count >= PERF_LOOP_SAMPLES_)
         return 1;
-    if (arm->count < s->look_at || !perf_timer_late_(&s->timer, now, s->opts.min_seconds, 0.0))
+    if (arm->count < state->look_at ||
+        !perf_timer_late_(&state->timer, now, state->opts.min_seconds, 0.0))
         return 0;
-    s->look_at = arm->count + arm->count / 4;
-    sum = perf_summarize_series_(perf_loop_times_(s, 0), arm->count);
-    return perf_bench_narrow_(s, &sum);
+    state->look_at = arm->count + arm->count / 4;
+    sum = perf_summarize_series_(perf_loop_times_(state, 0), arm->count);
+    return perf_bench_narrow_(state, &sum);
 }
 
 PERF_OUTLINE_FN_ perf_loop perf_bench_open_(const char *name, int kind, int variants,
                                             const void *opts, int optimised)
 {
-    perf_bench_opts   o = perf_bench_resolved_(PERF_CAST_(const perf_bench_opts *, opts));
-    size_t            room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_LOOP_SAMPLES_;
-    perf_loop_state_ *s = PERF_NULL_;
+    perf_bench_opts   options = perf_bench_resolved_(PERF_CAST_(const perf_bench_opts *, opts));
+    size_t            room =
+        options.samples ? PERF_CAST_(size_t, options.samples) : PERF_LOOP_SAMPLES_;
+    perf_loop_state_ *state = PERF_NULL_;
 
     if (perf_not_cold_())
-        s = perf_loop_start_(name, kind, PERF_CAST_(size_t, variants), room, optimised);
-    if (s) {
-        s->opts = o;
-        s->left_to_warm = o.warmup;
-        perf_loop_refuse_(s, perf_bench_refused_(name, PERF_CAST_(const perf_bench_opts *, opts)));
+        state = perf_loop_start_(name, kind, PERF_CAST_(size_t, variants), room, optimised);
+    if (state) {
+        state->opts = options;
+        state->left_to_warm = options.warmup;
+        perf_loop_refuse_(state,
+                          perf_bench_refused_(name, PERF_CAST_(const perf_bench_opts *, opts)));
     }
-    return perf_loop_new_(s);
+    return perf_loop_new_(state);
 }
 
 /* The interval of the median, by so many ns more on each side. */
-PERF_COLD_FN_ void perf_summary_widen_(perf_summary *s, double by)
+PERF_COLD_FN_ void perf_summary_widen_(perf_summary *summary, double by)
 {
-    s->p50_low = perf_most_(s->p50_low - by, 0.0);
-    s->p50_high += by;
+    summary->p50_low = perf_most_(summary->p50_low - by, 0.0);
+    summary->p50_high += by;
 }
 
 /* Widens the intervals by the step of a coarse clock and by the uncertain cost of pauses. */
-PERF_COLD_FN_ void perf_bench_doubt_(const perf_loop_state_ *s, perf_result *r)
+PERF_COLD_FN_ void perf_bench_doubt_(const perf_loop_state_ *state, perf_result *result)
 {
-    const double batch = PERF_CAST_(double, r->batch);
-    const double pauses = s->arm[0].doubt_ns / batch;
-    const double step = perf_timer_tick_(&s->timer) / batch;
+    const double batch = PERF_CAST_(double, result->batch);
+    const double pauses = state->arm[0].doubt_ns / batch;
+    const double step = perf_timer_tick_(&state->timer) / batch;
 
-    if (s->timer.coarse && r->decides == PERF_DECIDES_WALL) {
-        perf_summary_widen_(&r->time, step);
-        if (step > 0.001 * r->time.p50)
-            r->warnings |= PERF_WARN_RESOLUTION;
+    if (state->timer.coarse && result->decides == PERF_DECIDES_WALL) {
+        perf_summary_widen_(&result->time, step);
+        if (step > 0.001 * result->time.p50)
+            result->warnings |= PERF_WARN_RESOLUTION;
     }
-    perf_summary_widen_(&r->time, pauses);
-    if (r->cpu.count)
-        perf_summary_widen_(&r->cpu, pauses);
-    if (pauses > 0.01 * perf_result_main_(r)->p50)
-        r->warnings |= PERF_WARN_PAUSES;
+    perf_summary_widen_(&result->time, pauses);
+    if (result->cpu.count)
+        perf_summary_widen_(&result->cpu, pauses);
+    if (pauses > 0.01 * perf_result_main_(result)->p50)
+        result->warnings |= PERF_WARN_PAUSES;
 }
 
 /* PERF_ENODATA where a loop went well and has none of these. */
-PERF_FN perf_status perf_loop_status_(const perf_loop_state_ *s, uint64_t count)
+PERF_FN perf_status perf_loop_status_(const perf_loop_state_ *state, uint64_t count)
 {
-    if (s->status == PERF_OK && !count)
+    if (state->status == PERF_OK && !count)
         return PERF_ENODATA;
-    return s->status;
+    return state->status;
 }
 
 /* Which clock decides, and why; or why it was refused. */
-PERF_COLD_FN_ perf_decides perf_loop_clock_(const perf_loop_state_ *s, const char **why)
+PERF_COLD_FN_ perf_decides perf_loop_clock_(const perf_loop_state_ *state, const char **why)
 {
-    const perf_decides decides = perf_loop_decides_(s, why);
+    const perf_decides decides = perf_loop_decides_(state, why);
 
-    if (s->refused)
-        *why = s->refused;
+    if (state->refused)
+        *why = state->refused;
     return decides;
 }
 
-PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64_t left)
+PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *state, int64_t left)
 {
-    perf_result           r = PERF_ZERO;
+    perf_result           result = PERF_ZERO;
     const perf_loop_arm_ *arm;
     const perf_summary   *sum;
 
-    r.why = "nothing was measured";
-    r.status = perf_loop_over_(s, 1);
-    if (r.status != PERF_OK)
-        return r;
-    perf_loop_settle_(s, left);
-    arm = &s->arm[0];
-    r.decides = perf_loop_clock_(s, &r.why);
-    r.time.status = s->status;                      /* never a plausible time beside a failure    */
-    if (s->status == PERF_OK)
-        r.time = perf_summarize_series_(arm->ns, arm->count);
-    if (s->status == PERF_OK && s->timer.clocks > 1)
-        r.cpu = perf_summarize_series_(arm->cpu, arm->count);
-    sum = perf_result_main_(&r);
-    r.first_ns = arm->first_ns;
-    r.overhead_ns = s->timer.overhead_ns[PERF_BY_WALL_];
-    r.batch = arm->batch;
-    r.iterations = arm->runs;
-    r.opts = s->opts;
-    r.status = perf_loop_status_(s, r.time.count);
-    r.warnings = s->warnings | sum->warnings;
-    if (r.time.count) {
-        perf_bench_doubt_(s, &r);
-        r.warnings |= perf_slice_warnings_(perf_loop_times_(s, 0), arm->count, sum, r.overhead_ns);
-        if (!perf_bench_narrow_(s, sum))
-            r.warnings |= PERF_WARN_NOISY;
-        perf_result_rates_(&r);
+    result.why = "nothing was measured";
+    result.status = perf_loop_over_(state, 1);
+    if (result.status != PERF_OK)
+        return result;
+    perf_loop_settle_(state, left);
+    arm = &state->arm[0];
+    result.decides = perf_loop_clock_(state, &result.why);
+    result.time.status = state->status;             /* never a plausible time beside a failure    */
+    if (state->status == PERF_OK)
+        result.time = perf_summarize_series_(arm->ns, arm->count);
+    if (state->status == PERF_OK && state->timer.clocks > 1)
+        result.cpu = perf_summarize_series_(arm->cpu, arm->count);
+    sum = perf_result_main_(&result);
+    result.first_ns = arm->first_ns;
+    result.overhead_ns = state->timer.overhead_ns[PERF_BY_WALL_];
+    result.batch = arm->batch;
+    result.iterations = arm->runs;
+    result.opts = state->opts;
+    result.status = perf_loop_status_(state, result.time.count);
+    result.warnings = state->warnings | sum->warnings;
+    if (result.time.count) {
+        perf_bench_doubt_(state, &result);
+        result.warnings |= perf_slice_warnings_(perf_loop_times_(state, 0), arm->count, sum,
+                                                result.overhead_ns);
+        if (!perf_bench_narrow_(state, sum))
+            result.warnings |= PERF_WARN_NOISY;
+        perf_result_rates_(&result);
     }
-    s->result = r;
-    perf_loop_done_(s, &s->result);
-    return s->result;
+    state->result = result;
+    perf_loop_done_(state, &state->result);
+    return state->result;
 }
 
 /* ---- ab and race: 2 to 64 variants ---- */
@@ -1139,73 +1149,76 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
 #define PERF_TURNS_APART_     1.15      /* ratio in turns against that with leads: a note         */
 
 /* Pairs at most, where nobody said so. */
-PERF_FN int perf_race_usual_most_(const perf_ab_opts *o, int variants)
+PERF_FN int perf_race_usual_most_(const perf_ab_opts *opts, int variants)
 {
     if (variants > 2)
         return 1000;
-    if (o->accept.rule.metric == PERF_METRIC_PAIR)
+    if (opts->accept.rule.metric == PERF_METRIC_PAIR)
         return 5000;
     return 400;
 }
 
 PERF_FN perf_ab_opts perf_race_resolved_(const perf_ab_opts *opts, int variants)
 {
-    perf_ab_opts o = PERF_ZERO;
+    perf_ab_opts options = PERF_ZERO;
     double       slice_most;
 
     if (opts)
-        o = *opts;
-    o.accept = perf_compare_opts_resolved_(&o.accept);
-    o.accept.design = PERF_DESIGN_RANDOM;
-    if (o.also.metric)
-        o.accept.rules = perf_clamp_(o.accept.rules, 2, 1000);
-    if (o.min_pairs <= 0)
-        o.min_pairs = 22 + variants;                /* to tell the best from all others           */
-    o.min_pairs = perf_clamp_(o.min_pairs, 1, PERF_LOOP_MAX_SAMPLES_);
-    if (o.max_pairs <= 0)
-        o.max_pairs = perf_race_usual_most_(&o, variants);
-    o.max_pairs = perf_clamp_(o.max_pairs, o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
-    o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
-    o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
-    slice_most = o.max_seconds * 1e9 / 64.0;        /* room for the pairs that an answer takes    */
-    o.slice_ns = perf_most_(perf_least_(o.slice_ns, slice_most), 1e3);
-    if (o.control >= 0)
-        o.control = 1;
+        options = *opts;
+    options.accept = perf_compare_opts_resolved_(&options.accept);
+    options.accept.design = PERF_DESIGN_RANDOM;
+    if (options.also.metric)
+        options.accept.rules = perf_clamp_(options.accept.rules, 2, 1000);
+    if (options.min_pairs <= 0)
+        options.min_pairs = 22 + variants;          /* to tell the best from all others           */
+    options.min_pairs = perf_clamp_(options.min_pairs, 1, PERF_LOOP_MAX_SAMPLES_);
+    if (options.max_pairs <= 0)
+        options.max_pairs = perf_race_usual_most_(&options, variants);
+    options.max_pairs = perf_clamp_(options.max_pairs, options.min_pairs, PERF_LOOP_MAX_SAMPLES_);
+    options.max_seconds = perf_or_default_(options.max_seconds, 1e-6, 1e6, 2.0);
+    options.slice_ns = perf_or_default_(options.slice_ns, 1e3, 1e9, 50e3);
+    slice_most = options.max_seconds * 1e9 / 64.0;  /* room for the pairs that an answer takes    */
+    options.slice_ns = perf_most_(perf_least_(options.slice_ns, slice_most), 1e3);
+    if (options.control >= 0)
+        options.control = 1;
     else
-        o.control = -1;
-    if (o.min_seconds < 0.0)
-        o.min_seconds = -1.0;
+        options.control = -1;
+    if (options.min_seconds < 0.0)
+        options.min_seconds = -1.0;
     else
-        o.min_seconds = perf_or_default_(o.min_seconds, 1e-9, o.max_seconds,
-                                         perf_least_(PERF_RACE_SECONDS_, 0.5 * o.max_seconds));
-    return o;
+        options.min_seconds = perf_or_default_(options.min_seconds, 1e-9, options.max_seconds,
+                                               perf_least_(PERF_RACE_SECONDS_,
+                                                           0.5 * options.max_seconds));
+    return options;
 }
 
 /* The log resolution of one pair, from the step of the clock and the length of the slices. */
-PERF_FN double perf_race_tick_(const perf_loop_state_ *s, int i, int j)
+PERF_FN double perf_race_tick_(const perf_loop_state_ *state, int i, int j)
 {
-    double a = s->arm[j].fastest, b = s->arm[i].fastest, tick = perf_timer_tick_(&s->timer);
+    double a = state->arm[j].fastest, b = state->arm[i].fastest,
+           tick = perf_timer_tick_(&state->timer);
 
-    return perf_step_log_((tick + s->arm[j].doubt_ns) / a, (tick + s->arm[i].doubt_ns) / b);
+    return perf_step_log_((tick + state->arm[j].doubt_ns) / a, (tick + state->arm[i].doubt_ns) / b);
 }
 
-PERF_FN int perf_pair_picked_(const perf_loop_state_ *s, size_t k, perf_pick_ pick)
+PERF_FN int perf_pair_picked_(const perf_loop_state_ *state, size_t k, perf_pick_ pick)
 {
-    const double from = s->when[0], to = s->when[s->arm[0].count - 1], third = (to - from) / 3.0;
+    const double from = state->when[0], to = state->when[state->arm[0].count - 1],
+                 third = (to - from) / 3.0;
 
     switch (PERF_CAST_(int, pick)) {
     case PERF_USUAL_PAIRS_:
-        return !s->led[k];
+        return !state->led[k];
     case PERF_LONGER_PAIRS_:
-        return s->led[k];
+        return state->led[k];
     case PERF_EARLY_PAIRS_:
-        return k < 5 || s->when[k] <= from + third;     /* others may have had most of it         */
+        return k < 5 || state->when[k] <= from + third; /* others may have had most of it         */
     case PERF_LATE_PAIRS_:
-        return s->when[k] >= to - third;
+        return state->when[k] >= to - third;
     case PERF_BEGUN_BY_0_:
-        return !s->led[k] && s->first[k] == 0;
+        return !state->led[k] && state->first[k] == 0;
     case PERF_BEGUN_BY_1_:
-        return !s->led[k] && s->first[k] == 1;
+        return !state->led[k] && state->first[k] == 1;
     default:
         return 1;
     }
@@ -1214,39 +1227,40 @@ PERF_FN int perf_pair_picked_(const perf_loop_state_ *s, size_t k, perf_pick_ pi
 /* The centre of n values, whose order is changed. */
 PERF_COLD_FN_ perf_centre_ perf_race_centre_(double *d, size_t n)
 {
-    perf_centre_ c = PERF_ZERO;
+    perf_centre_ centre = PERF_ZERO;
     size_t       k;
 
-    c.n = n;
-    c.error = PERF_INF_;
+    centre.n = n;
+    centre.error = PERF_INF_;
     if (!n)
-        return c;
+        return centre;
     perf_sort_values_(d, n);
-    c.at = perf_quantile_(d, n, 0.5);
+    centre.at = perf_quantile_(d, n, 0.5);
     for (k = 0; k < n; k++)
-        d[k] = perf_fabs_(d[k] - c.at);
+        d[k] = perf_fabs_(d[k] - centre.at);
     perf_sort_values_(d, n);
-    c.spread = perf_quantile_(d, n, 0.5);
-    c.error = PERF_MEDIAN_ERROR_ * c.spread / perf_sqrt_(PERF_CAST_(double, n));
-    return c;
+    centre.spread = perf_quantile_(d, n, 0.5);
+    centre.error = PERF_MEDIAN_ERROR_ * centre.spread / perf_sqrt_(PERF_CAST_(double, n));
+    return centre;
 }
 
 /* The centre of variant i against variant 0, of some pairs. */
-PERF_COLD_FN_ perf_centre_ perf_race_centre_of_(const perf_loop_state_ *s, int i, perf_pick_ pick)
+PERF_COLD_FN_ perf_centre_ perf_race_centre_of_(const perf_loop_state_ *state, int i,
+                                                perf_pick_ pick)
 {
-    return perf_race_centre_(s->logs, perf_race_logs_(s, 0, i, pick));
+    return perf_race_centre_(state->logs, perf_race_logs_(state, 0, i, pick));
 }
 
 /* How far the ratio is from the threshold, or the nearer limit, as logs. */
-PERF_FN double perf_race_margin_(const perf_loop_state_ *s, double ratio)
+PERF_FN double perf_race_margin_(const perf_loop_state_ *state, double ratio)
 {
-    return perf_fabs_(perf_rule_room_(&s->ask.accept.rule, ratio));
+    return perf_fabs_(perf_rule_room_(&state->ask.accept.rule, ratio));
 }
 
 /* 1: two ratios, as logs, give the same answer. */
-PERF_FN int perf_race_alike_(const perf_loop_state_ *s, double one, double other)
+PERF_FN int perf_race_alike_(const perf_loop_state_ *state, double one, double other)
 {
-    const perf_rule *rule = &s->ask.accept.rule;
+    const perf_rule *rule = &state->ask.accept.rule;
 
     return (perf_rule_room_(rule, one) > 0.0) == (perf_rule_room_(rule, other) > 0.0);
 }
@@ -1260,73 +1274,74 @@ PERF_FN double perf_race_trifle_(double margin)
 
 /* 1: two medians differ by more than noise explains, and by more than a trifle.  Of many variants,
  * by more than noise makes the farthest of them differ.                                          */
-PERF_COLD_FN_ int perf_race_differ_(const perf_loop_state_ *s, perf_centre_ a, perf_centre_ b,
+PERF_COLD_FN_ int perf_race_differ_(const perf_loop_state_ *state, perf_centre_ a, perf_centre_ b,
                                     double trifle)
 {
     const double gap = perf_fabs_(a.at - b.at);
-    const double sure = PERF_SURE_ * PERF_SURE_ + 2.0 * perf_log_(s->variants - 1.0);
+    const double sure = PERF_SURE_ * PERF_SURE_ + 2.0 * perf_log_(state->variants - 1.0);
 
     return gap > trifle && gap * gap > sure * (a.error * a.error + b.error * b.error);
 }
 
 /* 1: the answer is the same at both medians, and as far beyond the second as that is beyond the
  * first, by more than noise explains.  Then the difference of the medians does not matter.       */
-PERF_COLD_FN_ int perf_race_beyond_doubt_(const perf_loop_state_ *s, perf_centre_ from,
+PERF_COLD_FN_ int perf_race_beyond_doubt_(const perf_loop_state_ *state, perf_centre_ from,
                                           perf_centre_ to)
 {
     const double further = 2.0 * to.at - from.at;
 
-    return perf_race_alike_(s, from.at, to.at) && perf_race_alike_(s, to.at, further) &&
-           perf_race_margin_(s, from.at) > PERF_SURE_ * from.error &&
-           perf_race_margin_(s, further) > 2.0 * PERF_SURE_ * to.error;
+    return perf_race_alike_(state, from.at, to.at) && perf_race_alike_(state, to.at, further) &&
+           perf_race_margin_(state, from.at) > PERF_SURE_ * from.error &&
+           perf_race_margin_(state, further) > 2.0 * PERF_SURE_ * to.error;
 }
 
 /* 1: the second of a pair is faster, whichever variant it is.  Then the answer depends on how often
  * each began: the pairs that one began and those that the other began lie on two sides of the
  * threshold, well apart.                                                                         */
-PERF_COLD_FN_ int perf_race_order_matters_(const perf_loop_state_ *s)
+PERF_COLD_FN_ int perf_race_order_matters_(const perf_loop_state_ *state)
 {
     perf_centre_ a, b;
 
-    if (s->running != 2 || s->arm[0].count < 16)
+    if (state->running != 2 || state->arm[0].count < 16)
         return 0;
-    a = perf_race_centre_of_(s, 1, PERF_BEGUN_BY_0_);
-    b = perf_race_centre_of_(s, 1, PERF_BEGUN_BY_1_);
-    if (a.n < 2 || b.n < 2 || perf_race_alike_(s, a.at, b.at))
+    a = perf_race_centre_of_(state, 1, PERF_BEGUN_BY_0_);
+    b = perf_race_centre_of_(state, 1, PERF_BEGUN_BY_1_);
+    if (a.n < 2 || b.n < 2 || perf_race_alike_(state, a.at, b.at))
         return 0;
     a.error = 2.0 * a.spread / PERF_SURE_;
     b.error = 2.0 * b.spread / PERF_SURE_;
-    return perf_race_differ_(s, a, b, PERF_TRIFLE_LEAST_);
+    return perf_race_differ_(state, a, b, PERF_TRIFLE_LEAST_);
 }
 
 /* The level of a bet when so many questions are open, each of so many rules.  Taking pairs anew is
  * another try: each try may be wrong half as often as the one before.                            */
-PERF_FN double perf_race_level_(const perf_loop_state_ *s, int open)
+PERF_FN double perf_race_level_(const perf_loop_state_ *state, int open)
 {
-    if (s->ask.accept.rules > 1)
-        open *= s->ask.accept.rules;
-    return PERF_CAST_(double, open << s->restarts) * 2.0 / (1.0 - s->ask.accept.confidence);
+    if (state->ask.accept.rules > 1)
+        open *= state->ask.accept.rules;
+    return PERF_CAST_(double, open << state->restarts) * 2.0 / (1.0 - state->ask.accept.confidence);
 }
 
 /* ---- what may be said against an answer: docs/loops.md has the table ---- */
 
 /* 1: longer leads change the ratio.  `lenient`: only if that may change the answer. */
-PERF_COLD_FN_ int perf_race_leads_matter_(const perf_loop_state_ *s, int i, int lenient)
+PERF_COLD_FN_ int perf_race_leads_matter_(const perf_loop_state_ *state, int i, int lenient)
 {
-    const perf_centre_ usual = perf_race_centre_of_(s, i, PERF_USUAL_PAIRS_);
-    const perf_centre_ longer = perf_race_centre_of_(s, i, PERF_LONGER_PAIRS_);
+    const perf_centre_ usual = perf_race_centre_of_(state, i, PERF_USUAL_PAIRS_);
+    const perf_centre_ longer = perf_race_centre_of_(state, i, PERF_LONGER_PAIRS_);
 
     if (longer.n < PERF_LONGER_TELL_ || usual.n < PERF_LONGER_TELL_ ||
-        !perf_race_differ_(s, usual, longer, perf_race_trifle_(perf_race_margin_(s, usual.at))))
+        !perf_race_differ_(state, usual, longer,
+                           perf_race_trifle_(perf_race_margin_(state, usual.at))))
         return 0;
-    return !lenient || !perf_race_beyond_doubt_(s, usual, longer);
+    return !lenient || !perf_race_beyond_doubt_(state, usual, longer);
 }
 
 /* What too few pairs mean.  Loops with slow rounds, and those that shall end at once, do not wait
  * for more.                                                                                      */
-PERF_FN int perf_race_cannot_tell_(const perf_loop_state_ *s)
+PERF_FN int perf_race_cannot_tell_(const perf_loop_state_ *state)
 {
-    const int waits = s->ask.min_seconds > 0.0 && s->round_least_ns < PERF_ROUND_SLOW_NS_;
+    const int waits = state->ask.min_seconds > 0.0 && state->round_least_ns < PERF_ROUND_SLOW_NS_;
 
     if (waits)
         return PERF_TOO_FEW_;
@@ -1334,26 +1349,28 @@ PERF_FN int perf_race_cannot_tell_(const perf_loop_state_ *s)
 }
 
 /* PERF_RATIO_DRIFTS_, or that there are too few pairs to tell; few pairs in all tell nothing. */
-PERF_COLD_FN_ int perf_race_drifts_(const perf_loop_state_ *s, int i)
+PERF_COLD_FN_ int perf_race_drifts_(const perf_loop_state_ *state, int i)
 {
-    const perf_centre_ early = perf_race_centre_of_(s, i, PERF_EARLY_PAIRS_);
-    const perf_centre_ late = perf_race_centre_of_(s, i, PERF_LATE_PAIRS_);
+    const perf_centre_ early = perf_race_centre_of_(state, i, PERF_EARLY_PAIRS_);
+    const perf_centre_ late = perf_race_centre_of_(state, i, PERF_LATE_PAIRS_);
 
-    if (s->arm[0].count < 15)
+    if (state->arm[0].count < 15)
         return PERF_NO_OBJECTION_;
     if (early.n < 5 || late.n < 5)
-        return perf_race_cannot_tell_(s);
-    if (perf_race_differ_(s, early, late, perf_race_trifle_(perf_race_margin_(s, late.at))) &&
-        !perf_race_beyond_doubt_(s, early, late))
+        return perf_race_cannot_tell_(state);
+    if (perf_race_differ_(state, early, late,
+                          perf_race_trifle_(perf_race_margin_(state, late.at))) &&
+        !perf_race_beyond_doubt_(state, early, late))
         return PERF_RATIO_DRIFTS_;
     return PERF_NO_OBJECTION_;
 }
 
 /* What longer leads of variant i, or of variant 0, took beyond its slices where the other one had
  * run before, as a share of an iteration.  `at`: the log ratio of the slices.                    */
-PERF_COLD_FN_ perf_centre_ perf_race_owed_(const perf_loop_state_ *s, int i, int of_i, double at)
+PERF_COLD_FN_ perf_centre_ perf_race_owed_(const perf_loop_state_ *state, int i, int of_i,
+                                           double at)
 {
-    const perf_loop_arm_ *arm = &s->arm[i];
+    const perf_loop_arm_ *arm = &state->arm[i];
     double                owed[PERF_OWED_], beyond;
     size_t                k, found = 0;
 
@@ -1373,222 +1390,227 @@ PERF_COLD_FN_ perf_centre_ perf_race_owed_(const perf_loop_state_ *s, int i, int
 /* PERF_DEBT_: one variant takes longer in its leads than in the slices after them, because it does
  * work that the other left.  If that time counted for the other, the answer would change.  Where
  * that is likely but not sure, more leads have to tell.  Shares are of an iteration of variant 0.*/
-PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *s, int i)
+PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *state, int i)
 {
-    const perf_centre_ all = perf_race_centre_of_(s, i, PERF_ALL_PAIRS_);
+    const perf_centre_ all = perf_race_centre_of_(state, i, PERF_ALL_PAIRS_);
     const double       ratio = perf_exp_(all.at);
-    const perf_centre_ a = perf_race_owed_(s, i, 0, all.at), b = perf_race_owed_(s, i, 1, all.at);
+    const perf_centre_ a = perf_race_owed_(state, i, 0, all.at),
+                       b = perf_race_owed_(state, i, 1, all.at);
     const double       share = a.at - ratio * b.at, gap = perf_fabs_(share);
     const double       of_b = ratio * b.error, of_all = (1.0 + ratio) * all.error;
     const double       error = perf_sqrt_(a.error * a.error + of_b * of_b + of_all * of_all);
-    const int          untimed = s->opts.before || s->timer.pause_known;   /* makes leads noisy   */
+    const int          untimed = state->opts.before || state->timer.pause_known; /* noisy leads */
     double             in_full = ratio + share;
 
     if (a.n < PERF_LONGER_TELL_ || b.n < PERF_LONGER_TELL_)
-        return perf_race_cannot_tell_(s);
+        return perf_race_cannot_tell_(state);
     if (!(share > 0.0))
         in_full = ratio / (1.0 - share);
-    if (gap < PERF_DEBT_LEAST_ || perf_race_alike_(s, all.at, perf_log_(in_full)))
+    if (gap < PERF_DEBT_LEAST_ || perf_race_alike_(state, all.at, perf_log_(in_full)))
         return PERF_NO_OBJECTION_;
     if (gap >= PERF_DEBT_SURE_ * error)
         return PERF_DEBT_;
-    if (gap < PERF_DEBT_LIKELY_ * error || (untimed && s->lenient))
+    if (gap < PERF_DEBT_LIKELY_ * error || (untimed && state->lenient))
         return PERF_NO_OBJECTION_;
-    if (perf_race_cannot_tell_(s) == PERF_TOO_FEW_)
+    if (perf_race_cannot_tell_(state) == PERF_TOO_FEW_)
         return PERF_DEBT_PERHAPS_;
     return PERF_NO_OBJECTION_;
 }
 
 /* 1: the pairs with longer leads give the same answer by themselves, or the same ratio. */
-PERF_COLD_FN_ int perf_race_confirmed_(const perf_loop_state_ *s, int i)
+PERF_COLD_FN_ int perf_race_confirmed_(const perf_loop_state_ *state, int i)
 {
-    const perf_centre_ all = perf_race_centre_of_(s, i, PERF_ALL_PAIRS_);
-    const perf_centre_ longer = perf_race_centre_of_(s, i, PERF_LONGER_PAIRS_);
-    const double       margin = perf_race_margin_(s, all.at);
-    const int          same_side = perf_race_alike_(s, all.at, longer.at);
+    const perf_centre_ all = perf_race_centre_of_(state, i, PERF_ALL_PAIRS_);
+    const perf_centre_ longer = perf_race_centre_of_(state, i, PERF_LONGER_PAIRS_);
+    const double       margin = perf_race_margin_(state, all.at);
+    const int          same_side = perf_race_alike_(state, all.at, longer.at);
     const int          precise = 2.0 * longer.error <= margin;
 
-    if (same_side && !(s->lead_ns > 0.0))
+    if (same_side && !(state->lead_ns > 0.0))
         return 1;                               /* nothing has ever spoken against it             */
-    if (same_side && perf_race_margin_(s, longer.at) > 2.0 * longer.error)
+    if (same_side && perf_race_margin_(state, longer.at) > 2.0 * longer.error)
         return 1;
     return precise && perf_fabs_(all.at - longer.at) <= 0.5 * margin;
 }
 
 /* The slowest slice, without what is not timed. */
-PERF_FN double perf_race_slice_ns_(const perf_loop_state_ *s)
+PERF_FN double perf_race_slice_ns_(const perf_loop_state_ *state)
 {
     double slowest = 0.0;
     int    i;
 
-    for (i = 0; i < s->variants; i++)
-        slowest = perf_most_(s->arm[i].fastest, slowest);
+    for (i = 0; i < state->variants; i++)
+        slowest = perf_most_(state->arm[i].fastest, slowest);
     return slowest;
 }
 
 /* The lead that all slices get where the one they had was not enough. */
-PERF_FN double perf_race_next_lead_(const perf_loop_state_ *s)
+PERF_FN double perf_race_next_lead_(const perf_loop_state_ *state)
 {
-    double first = PERF_LEAD_FIRST_ * perf_race_slice_ns_(s);
+    double first = PERF_LEAD_FIRST_ * perf_race_slice_ns_(state);
 
-    if (!(s->lead_ns > 0.0))
+    if (!(state->lead_ns > 0.0))
         return perf_least_(first, PERF_LEAD_MOST_NS_);
-    return perf_least_(s->lead_ns * PERF_LEAD_GROWS_, PERF_LEAD_MOST_NS_);
+    return perf_least_(state->lead_ns * PERF_LEAD_GROWS_, PERF_LEAD_MOST_NS_);
 }
 
 /* ns since begin, or in slices if the clock was set back. */
-PERF_FN double perf_race_took_(const perf_loop_state_ *s, uint64_t now)
+PERF_FN double perf_race_took_(const perf_loop_state_ *state, uint64_t now)
 {
-    return perf_most_(perf_since_(s->timer.began, now), s->timer.spent_ns);
+    return perf_most_(perf_since_(state->timer.began, now), state->timer.spent_ns);
 }
 
 /* 1: there is time to take all pairs anew with that lead. */
-PERF_COLD_FN_ int perf_race_may_restart_(const perf_loop_state_ *s, uint64_t now, double lead_ns)
+PERF_COLD_FN_ int perf_race_may_restart_(const perf_loop_state_ *state, uint64_t now,
+                                         double lead_ns)
 {
-    double round = s->round_ns;
+    double round = state->round_ns;
 
     if (lead_ns > 0.0)
-        round = perf_most_(s->variants * (lead_ns + 2.0 * perf_race_slice_ns_(s)), round);
-    return s->restarts < PERF_RESTARTS_ &&
-           !perf_timer_late_(&s->timer, now, s->opts.max_seconds, s->ask.min_pairs * round);
+        round = perf_most_(state->variants * (lead_ns + 2.0 * perf_race_slice_ns_(state)), round);
+    return state->restarts < PERF_RESTARTS_ &&
+           !perf_timer_late_(&state->timer, now, state->opts.max_seconds,
+                             state->ask.min_pairs * round);
 }
 
 /* Drops what was measured so far: pairs begin anew, with that lead. */
-PERF_COLD_FN_ void perf_race_restart_(perf_loop_state_ *s, double lead_ns)
+PERF_COLD_FN_ void perf_race_restart_(perf_loop_state_ *state, double lead_ns)
 {
     int i;
 
-    for (i = 1; i < s->variants && !(s->lead_ns > 0.0) && lead_ns > 0.0; i++)
-        s->arm[i].turns_ratio = perf_exp_(perf_race_centre_of_(s, i, PERF_USUAL_PAIRS_).at);
-    for (i = 0; i < s->variants; i++)
-        s->arm[i].count = s->arm[i].owed_count = 0;
-    s->looked_at = s->longer_count = 0;
-    s->few_longer = 0;
-    s->round_least_ns = 0.0;
-    s->look_at = 32;
-    s->lead_ns = lead_ns;
-    s->restarts++;
+    for (i = 1; i < state->variants && !(state->lead_ns > 0.0) && lead_ns > 0.0; i++)
+        state->arm[i].turns_ratio = perf_exp_(perf_race_centre_of_(state, i, PERF_USUAL_PAIRS_).at);
+    for (i = 0; i < state->variants; i++)
+        state->arm[i].count = state->arm[i].owed_count = 0;
+    state->looked_at = state->longer_count = 0;
+    state->few_longer = 0;
+    state->round_least_ns = 0.0;
+    state->look_at = 32;
+    state->lead_ns = lead_ns;
+    state->restarts++;
 }
 
 /* 1: the next round is one with longer leads: one of four by chance, and as many as it takes. */
-PERF_COLD_FN_ int perf_race_draws_longer_(perf_loop_state_ *s)
+PERF_COLD_FN_ int perf_race_draws_longer_(perf_loop_state_ *state)
 {
-    const int heads = !(perf_random_(&s->coin) >> 62);
+    const int heads = !(perf_random_(&state->coin) >> 62);
 
-    if (s->ask.control < 0 || s->running < 2)
+    if (state->ask.control < 0 || state->running < 2)
         return 0;
-    return heads || s->few_longer;
+    return heads || state->few_longer;
 }
 
 /* The lead of the next round: the usual one, or one of a longer length by chance. */
-PERF_COLD_FN_ void perf_race_draw_lead_(perf_loop_state_ *s, uint64_t now)
+PERF_COLD_FN_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now)
 {
-    const double slice = perf_race_slice_ns_(s), took = perf_race_took_(s, now);
+    const double slice = perf_race_slice_ns_(state), took = perf_race_took_(state, now);
     double       least = 2.0 * slice, most, chance, cost;
 
-    s->round_lead_ns = s->lead_ns;
-    s->longer = 0;
-    if (!perf_race_draws_longer_(s))
+    state->round_lead_ns = state->lead_ns;
+    state->longer = 0;
+    if (!perf_race_draws_longer_(state))
         return;
     if (slice > 1e6)
         least = slice;
-    least = perf_most_(least, PERF_LEAD_GROWS_ * s->lead_ns);
-    most = perf_least_(took / (PERF_LONGER_PART_ * s->variants), PERF_LEAD_MOST_NS_);
-    if (s->few_longer && s->longer_ns > 2.0 * s->longer_own_ns)
+    least = perf_most_(least, PERF_LEAD_GROWS_ * state->lead_ns);
+    most = perf_least_(took / (PERF_LONGER_PART_ * state->variants), PERF_LEAD_MOST_NS_);
+    if (state->few_longer && state->longer_ns > 2.0 * state->longer_own_ns)
         most = PERF_LEAD_GROWS_ * least;            /* others take most of it: many, not long     */
     most = perf_most_(most, least);
-    chance = PERF_CAST_(double, perf_random_(&s->coin) >> 32) / 4294967296.0;
+    chance = PERF_CAST_(double, perf_random_(&state->coin) >> 32) / 4294967296.0;
     least = least * perf_exp_(chance * perf_log_(most / least));
-    cost = s->variants * (least + slice);
-    if ((s->longer_ns > PERF_LONGER_SHARE_ * took && !s->few_longer) ||
-        perf_timer_late_(&s->timer, now, s->opts.max_seconds, cost))
+    cost = state->variants * (least + slice);
+    if ((state->longer_ns > PERF_LONGER_SHARE_ * took && !state->few_longer) ||
+        perf_timer_late_(&state->timer, now, state->opts.max_seconds, cost))
         return;
-    s->round_lead_ns = least;
-    s->longer = 1;
-    s->control_rounds++;
+    state->round_lead_ns = least;
+    state->longer = 1;
+    state->control_rounds++;
 }
 
 /* The pairs disagree: they are taken anew, with longer leads if need be.  1: there is no time. */
-PERF_COLD_FN_ int perf_race_anew_(perf_loop_state_ *s, uint64_t now, int objection)
+PERF_COLD_FN_ int perf_race_anew_(perf_loop_state_ *state, uint64_t now, int objection)
 {
     const int turns = objection == PERF_TURNS_MATTER_;
-    double    lead = s->lead_ns;
+    double    lead = state->lead_ns;
 
     if (turns)
-        lead = perf_race_next_lead_(s);
-    if (turns && !(lead > s->lead_ns))
+        lead = perf_race_next_lead_(state);
+    if (turns && !(lead > state->lead_ns))
         return 1;                                   /* it is as long as it may be                 */
-    if (!perf_race_may_restart_(s, now, lead))
+    if (!perf_race_may_restart_(state, now, lead))
         return 1;
-    perf_race_restart_(s, lead);
+    perf_race_restart_(state, lead);
     return 0;
 }
 
 /* Only that variant runs; below 0: all do, and every report notes a number that is too high. */
-PERF_COLD_FN_ void perf_race_force_(perf_loop_state_ *s, int variant)
+PERF_COLD_FN_ void perf_race_force_(perf_loop_state_ *state, int variant)
 {
-    perf_registry_ *r = perf_registry_get_();
+    perf_registry_ *reg = perf_registry_get_();
 
-    if (variant >= s->variants && r) {
-        PERF_SET_(&r->bad_variant, 1u);
-        perf_fail_(r, PERF_ERANGE);
+    if (variant >= state->variants && reg) {
+        PERF_SET_(&reg->bad_variant, 1u);
+        perf_fail_(reg, PERF_ERANGE);
     }
-    if (variant < 0 || variant >= s->variants)
+    if (variant < 0 || variant >= state->variants)
         return;
-    s->forced = variant;
-    s->running = 1;
-    s->order[0] = PERF_CAST_(unsigned char, variant);
+    state->forced = variant;
+    state->running = 1;
+    state->order[0] = PERF_CAST_(unsigned char, variant);
 }
 
 /* 1: a verdict by processor time is the opposite of what the wall's clock says: by its bets, or by
  * its medians, if their ratio is off by more than a factor of two.                               */
-PERF_COLD_FN_ int perf_race_wall_objects_(const perf_loop_state_ *s, int i, const perf_verdict *v)
+PERF_COLD_FN_ int perf_race_wall_objects_(const perf_loop_state_ *state, int i,
+                                          const perf_verdict *verdict)
 {
-    const perf_loop_arm_ *a = &s->arm[0], *b = &s->arm[i];
-    double                ratio, cpu = v->ratio.estimate;
+    const perf_loop_arm_ *arm = &state->arm[0], *other = &state->arm[i];
+    double                ratio, cpu = verdict->ratio.estimate;
 
-    if (!perf_loop_by_(s) || v->decision == PERF_INCONCLUSIVE)
+    if (!perf_loop_by_(state) || verdict->decision == PERF_INCONCLUSIVE)
         return 0;
-    if (b->seq[0].decision != PERF_INCONCLUSIVE && b->seq[0].decision != v->decision)
+    if (other->seq[0].decision != PERF_INCONCLUSIVE && other->seq[0].decision != verdict->decision)
         return 1;
-    ratio = perf_summarize(b->ns, b->count).p50 / perf_summarize(a->ns, a->count).p50;
-    return (perf_rule_room_(&v->rule, perf_log_(ratio)) > 0.0) != (v->decision == PERF_ACCEPT) &&
-           (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
+    ratio = perf_summarize(other->ns, other->count).p50 / perf_summarize(arm->ns, arm->count).p50;
+    return (perf_rule_room_(&verdict->rule, perf_log_(ratio)) > 0.0) !=
+           (verdict->decision == PERF_ACCEPT) && (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
 }
 
 /* Refuses a rule that no loop can hold, and those on counts until the loop counts. */
-PERF_COLD_FN_ void perf_race_check_(perf_loop_state_ *s, int in_range)
+PERF_COLD_FN_ void perf_race_check_(perf_loop_state_ *state, int in_range)
 {
-    const perf_metric m = s->ask.accept.rule.metric;
-    const int         on_count = m >= PERF_METRIC_INSTRUCTIONS;
+    const perf_metric metric = state->ask.accept.rule.metric;
+    const int         on_count = metric >= PERF_METRIC_INSTRUCTIONS;
 
-    if (perf_race_decide_(s, 1, 0).status != PERF_OK || !in_range ||
-        (s->loop.kind > 2 && !s->typical && !on_count))
-        (void)perf_loop_stop_(s, PERF_EINVAL);
-    else if (!s->refused && (m >= PERF_METRIC_MEMORY || s->ask.also.metric)) {
-        if (m < PERF_METRIC_MEMORY || on_count)
-            s->on_counts = on_count + 2 * (s->ask.also.metric != PERF_METRIC_PAIR);
-        perf_loop_refuse_(s, "a rule is not on time: on counts a loop needs perf_counters_loop()");
+    if (perf_race_decide_(state, 1, 0).status != PERF_OK || !in_range ||
+        (state->loop.kind > 2 && !state->typical && !on_count))
+        (void)perf_loop_stop_(state, PERF_EINVAL);
+    else if (!state->refused && (metric >= PERF_METRIC_MEMORY || state->ask.also.metric)) {
+        if (metric < PERF_METRIC_MEMORY || on_count)
+            state->on_counts = on_count + 2 * (state->ask.also.metric != PERF_METRIC_PAIR);
+        perf_loop_refuse_(state,
+                          "a rule is not on time: on counts a loop needs perf_counters_loop()");
     }
 }
 
-/* What a new A/B loop or race asks for; `o` is resolved. */
-PERF_COLD_FN_ void perf_race_ask_(perf_loop_state_ *s, const char *name, const perf_ab_opts *o,
-                                  int in_range)
+/* What a new A/B loop or race asks for; `opts` is resolved. */
+PERF_COLD_FN_ void perf_race_ask_(perf_loop_state_ *state, const char *name,
+                                  const perf_ab_opts *opts, int in_range)
 {
-    perf_race_force_(s, perf_variant(name, -1));
-    s->ask = *o;
-    if (!s->ask.seed)
-        s->ask.seed = s->coin;
-    s->coin = s->ask.seed;
-    s->opts.max_seconds = o->max_seconds;
-    s->opts.slice_ns = o->slice_ns;
-    s->opts.before = o->before;
-    s->opts.user = o->user;
-    s->round = perf_race_round_;
-    s->typical = o->accept.rule.metric == PERF_METRIC_PAIR;
-    s->look_at = 32;
-    perf_race_check_(s, in_range);
+    perf_race_force_(state, perf_variant(name, -1));
+    state->ask = *opts;
+    if (!state->ask.seed)
+        state->ask.seed = state->coin;
+    state->coin = state->ask.seed;
+    state->opts.max_seconds = opts->max_seconds;
+    state->opts.slice_ns = opts->slice_ns;
+    state->opts.before = opts->before;
+    state->opts.user = opts->user;
+    state->round = perf_race_round_;
+    state->typical = opts->accept.rule.metric == PERF_METRIC_PAIR;
+    state->look_at = 32;
+    perf_race_check_(state, in_range);
 }
 
 /* Of two arms.  own: bytes for a filling, and more for each round. */
@@ -1596,32 +1618,32 @@ PERF_COLD_FN_ perf_loop_state_ *perf_race_pages_(const char *name, int kind,
                                                  const perf_ab_opts *opts, size_t own,
                                                  size_t own_a_round)
 {
-    const perf_ab_opts o = perf_race_resolved_(opts, 2);
-    const size_t       rounds = PERF_CAST_(size_t, o.max_pairs);
-    perf_loop_state_  *s = perf_loop_pages_(name, kind, 2, rounds, own + rounds * own_a_round);
+    const perf_ab_opts options = perf_race_resolved_(opts, 2);
+    const size_t       rounds = PERF_CAST_(size_t, options.max_pairs);
+    perf_loop_state_  *state = perf_loop_pages_(name, kind, 2, rounds, own + rounds * own_a_round);
 
-    if (s)
-        perf_race_ask_(s, name, &o, 1);
-    return s;
+    if (state)
+        perf_race_ask_(state, name, &options, 1);
+    return state;
 }
 
 PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int variants,
                                            const void *opts, int optimised)
 {
     const int         k = perf_clamp_(variants, 2, PERF_RACE_MOST_);
-    perf_ab_opts      o;
-    perf_loop_state_ *s = PERF_NULL_;
+    perf_ab_opts      options;
+    perf_loop_state_ *state = PERF_NULL_;
 
-    o = perf_race_resolved_(PERF_CAST_(const perf_ab_opts *, opts), k);
+    options = perf_race_resolved_(PERF_CAST_(const perf_ab_opts *, opts), k);
     if (perf_not_cold_())
-        s = perf_loop_start_(name, kind, PERF_CAST_(size_t, k), PERF_CAST_(size_t, o.max_pairs),
-                             optimised);
-    if (!s)
-        return perf_loop_new_(s);
-    s->left_to_warm = 2;
-    perf_loop_refuse_(s, perf_race_refused_(name, PERF_CAST_(const perf_ab_opts *, opts)));
-    perf_race_ask_(s, name, &o, k == variants);
-    return perf_loop_new_(s);
+        state = perf_loop_start_(name, kind, PERF_CAST_(size_t, k),
+                                 PERF_CAST_(size_t, options.max_pairs), optimised);
+    if (!state)
+        return perf_loop_new_(state);
+    state->left_to_warm = 2;
+    perf_loop_refuse_(state, perf_race_refused_(name, PERF_CAST_(const perf_ab_opts *, opts)));
+    perf_race_ask_(state, name, &options, k == variants);
+    return perf_loop_new_(state);
 }
 
 PERF_COLD_FN_ const char *perf_objection_text_(int objection)
@@ -1646,21 +1668,21 @@ PERF_COLD_FN_ const char *perf_objection_text_(int objection)
 }
 
 /* A ratio that changes with time is named for itself: those pairs stand at other times, too. */
-PERF_COLD_FN_ const char *perf_race_objects_(const perf_loop_state_ *s, int i, int objection)
+PERF_COLD_FN_ const char *perf_race_objects_(const perf_loop_state_ *state, int i, int objection)
 {
-    if (objection == PERF_TURNS_MATTER_ && perf_race_drifts_(s, i) == PERF_RATIO_DRIFTS_)
+    if (objection == PERF_TURNS_MATTER_ && perf_race_drifts_(state, i) == PERF_RATIO_DRIFTS_)
         objection = PERF_RATIO_DRIFTS_;
     return perf_objection_text_(objection);
 }
 
 /* 1: the ratio in turns without leads is far from that of the verdict. */
-PERF_COLD_FN_ int perf_race_turns_apart_(const perf_loop_state_ *s)
+PERF_COLD_FN_ int perf_race_turns_apart_(const perf_loop_state_ *state)
 {
     double apart;
     int    i;
 
-    for (i = 1; i < s->variants; i++) {
-        apart = s->arm[i].turns_ratio / s->entry[i].verdict.ratio.estimate;
+    for (i = 1; i < state->variants; i++) {
+        apart = state->arm[i].turns_ratio / state->entry[i].verdict.ratio.estimate;
         if (apart > PERF_TURNS_APART_ || (apart > 0.0 && apart * PERF_TURNS_APART_ < 1.0))
             return 1;
     }
@@ -1681,92 +1703,95 @@ PERF_COLD_FN_ double perf_slow_ones_(const double *x, size_t n, double median)
 /* Adds the ratio of means or p99 to an answer that it contradicts.  Then one arm has slow slices
  * that the other has not (by three standard errors), and that ratio lies on the other side of the
  * threshold.                                                                                     */
-PERF_COLD_FN_ void perf_race_shape_(const perf_loop_state_ *s, int i, perf_verdict *v)
+PERF_COLD_FN_ void perf_race_shape_(const perf_loop_state_ *state, int i, perf_verdict *verdict)
 {
-    const double      *x = perf_loop_times_(s, 0), *y = perf_loop_times_(s, i);
-    const size_t       count = s->arm[0].count;
+    const double      *x = perf_loop_times_(state, 0), *y = perf_loop_times_(state, i);
+    const size_t       count = state->arm[0].count;
     const perf_summary a = perf_summarize(x, count), b = perf_summarize(y, count);
     const double       n = PERF_CAST_(double, count), p = perf_slow_ones_(x, count, a.p50);
     const double       q = perf_slow_ones_(y, count, b.p50), both = (p + q) / (2.0 * n);
     const int          unlike = (p - q) * (p - q) > 9.0 * 2.0 * n * both * (1.0 - both);
-    const int          accepted = v->decision == PERF_ACCEPT;
+    const int          accepted = verdict->decision == PERF_ACCEPT;
 
-    if (v->decision == PERF_INCONCLUSIVE || count < 20 || !unlike)
+    if (verdict->decision == PERF_INCONCLUSIVE || count < 20 || !unlike)
         return;
-    if ((perf_rule_room_(&v->rule, perf_log_(b.mean / a.mean)) > 0.0) != accepted)
-        v->mean_ratio = b.mean / a.mean;
-    if ((perf_rule_room_(&v->rule, perf_log_(b.p99 / a.p99)) > 0.0) != accepted)
-        v->p99_ratio = b.p99 / a.p99;
-    if (v->mean_ratio > 0.0 || v->p99_ratio > 0.0 || (q > p) == accepted)
-        v->warnings |= PERF_WARN_SHAPE;
+    if ((perf_rule_room_(&verdict->rule, perf_log_(b.mean / a.mean)) > 0.0) != accepted)
+        verdict->mean_ratio = b.mean / a.mean;
+    if ((perf_rule_room_(&verdict->rule, perf_log_(b.p99 / a.p99)) > 0.0) != accepted)
+        verdict->p99_ratio = b.p99 / a.p99;
+    if (verdict->mean_ratio > 0.0 || verdict->p99_ratio > 0.0 || (q > p) == accepted)
+        verdict->warnings |= PERF_WARN_SHAPE;
 }
 
 /* Names the best variant, and those not shown to be slower than it: they lost a bet on "slower than
  * the best", at a level that covers all pairs of variants.                                       */
-PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *s, perf_race_result *r)
+PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *state, perf_race_result *result)
 {
-    double  level = s->variants * (s->variants - 1.0) / (1.0 - s->ask.accept.confidence), tick;
+    double  level =
+        state->variants * (state->variants - 1.0) / (1.0 - state->ask.accept.confidence), tick;
     size_t  k, i;
     int     j;
 
-    for (j = 0; j < s->variants; j++)
-        if (s->entry[j].time.count &&
-            (r->best < 0 || s->entry[j].time.p50 < s->entry[r->best].time.p50))
-            r->best = j;
-    for (j = 0; r->best >= 0 && j < s->variants; j++) {
-        if (!s->entry[j].time.count)
+    for (j = 0; j < state->variants; j++)
+        if (state->entry[j].time.count &&
+            (result->best < 0 || state->entry[j].time.p50 < state->entry[result->best].time.p50))
+            result->best = j;
+    for (j = 0; result->best >= 0 && j < state->variants; j++) {
+        if (!state->entry[j].time.count)
             continue;                               /* another one was forced                     */
-        k = perf_race_logs_(s, r->best, j, PERF_ALL_PAIRS_);
-        tick = perf_race_tick_(s, j, r->best);
+        k = perf_race_logs_(state, result->best, j, PERF_ALL_PAIRS_);
+        tick = perf_race_tick_(state, j, result->best);
         for (i = 0; i < k; i++)
-            s->logs[i] -= tick + 1e-12;
-        s->entry[j].within_noise = !(perf_seq_interval(s->logs, k, 1.0 - 2.0 / level).low > 0.0);
-        s->entry[j].behind = 1.0;
-        if (j != r->best)
-            s->entry[j].behind = perf_exp_(perf_race_centre_(s->logs, k).at + tick);
+            state->logs[i] -= tick + 1e-12;
+        state->entry[j].within_noise =
+            !(perf_seq_interval(state->logs, k, 1.0 - 2.0 / level).low > 0.0);
+        state->entry[j].behind = 1.0;
+        if (j != result->best)
+            state->entry[j].behind = perf_exp_(perf_race_centre_(state->logs, k).at + tick);
     }
 }
 
 /* Why a loop without a single pair has no verdict. */
-PERF_COLD_FN_ const char *perf_race_why_none_(const perf_loop_state_ *s, perf_status status)
+PERF_COLD_FN_ const char *perf_race_why_none_(const perf_loop_state_ *state, perf_status status)
 {
-    if (s->refused)
-        return s->refused;
-    if (status != PERF_EDELETED || s->loop.kind == 3)
+    if (state->refused)
+        return state->refused;
+    if (status != PERF_EDELETED || state->loop.kind == 3)
         return perf_status_text(status);
-    if (perf_loop_arm_now_(s))
+    if (perf_loop_arm_now_(state))
         return "the compiler deleted the candidate's body: perf_keep() its result";
     return "the compiler deleted the baseline's body: perf_keep() its result";
 }
 
-PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *s, int64_t left)
+PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *state, int64_t left)
 {
-    perf_race_result r = PERF_ZERO;
+    perf_race_result result = PERF_ZERO;
 
-    r.best = -1;
-    r.why = "nothing was measured";
-    r.status = perf_loop_over_(s, 3);
-    if (r.status != PERF_OK)
-        return r;
-    r = perf_race_found_(s, left);
-    perf_race_rank_(s, &r);
-    if (r.status == PERF_EINVAL) {
-        r.entry = PERF_NULL_;
-        r.count = 0;
+    result.best = -1;
+    result.why = "nothing was measured";
+    result.status = perf_loop_over_(state, 3);
+    if (result.status != PERF_OK)
+        return result;
+    result = perf_race_found_(state, left);
+    perf_race_rank_(state, &result);
+    if (result.status == PERF_EINVAL) {
+        result.entry = PERF_NULL_;
+        result.count = 0;
     }
-    s->race = r;
-    perf_loop_done_(s, &s->race);
-    return s->race;
+    state->race = result;
+    perf_loop_done_(state, &state->race);
+    return state->race;
 }
 
-PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *s, int variant, const char *name)
+PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *state, int variant,
+                                       const char *name)
 {
-    perf_out_ o;
+    perf_out_ out;
 
-    if (PERF_LOOP_KIND_(s) != 3 || variant < 0 || variant >= s->variants || !name)
+    if (PERF_LOOP_KIND_(state) != 3 || variant < 0 || variant >= state->variants || !name)
         return;
-    o = perf_out_open_(s->entry[variant].name, sizeof s->entry[variant].name);
-    perf_put_(&o, name);
+    out = perf_out_open_(state->entry[variant].name, sizeof state->entry[variant].name);
+    perf_put_(&out, name);
 }
 
 PERF_FN void perf_worse_(double *worst, double seen)
@@ -1775,76 +1800,76 @@ PERF_FN void perf_worse_(double *worst, double seen)
         *worst = perf_is_nan_(*worst) ? *worst : seen;
 }
 
-PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen)
+PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *state, perf_accuracy seen)
 {
-    if (PERF_LOOP_KIND_(s) > 1 && !seen.compared && perf_is_nan_(seen.max_abs))
-        s->ask.accept.guard.required = 1;           /* it looked at nothing                       */
-    if (PERF_LOOP_KIND_(s) < 2 || !seen.compared)
+    if (PERF_LOOP_KIND_(state) > 1 && !seen.compared && perf_is_nan_(seen.max_abs))
+        state->ask.accept.guard.required = 1;       /* it looked at nothing                       */
+    if (PERF_LOOP_KIND_(state) < 2 || !seen.compared)
         return;
-    perf_worse_(&s->seen.max_abs, seen.max_abs);
-    perf_worse_(&s->seen.max_rel, seen.max_rel);
-    perf_worse_(&s->seen.max_ulp, seen.max_ulp);
-    s->seen.compared += seen.compared;
+    perf_worse_(&state->seen.max_abs, seen.max_abs);
+    perf_worse_(&state->seen.max_rel, seen.max_rel);
+    perf_worse_(&state->seen.max_ulp, seen.max_ulp);
+    state->seen.compared += seen.compared;
 }
 
 /* ---- the way of a measurement, from its body to its result: callers above what they call ---- */
 
 /* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant, or 0.     */
-PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
+PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *state, int kind)
 {
     const uint64_t  now = perf_now();
-    const int       is = PERF_LOOP_KIND_(s);
+    const int       is = PERF_LOOP_KIND_(state);
     perf_loop_arm_ *arm;
     int             late, good = 1, complete = 0;
 
-    if (!is || (is == 1) != (kind == 1) || s->phase == PERF_LOOP_DONE_)
+    if (!is || (is == 1) != (kind == 1) || state->phase == PERF_LOOP_DONE_)
         return 0;
-    if (s->phase == PERF_LOOP_COUNT_)
-        return perf_loop_count_(s);
-    arm = &s->arm[s->order[s->at]];
-    if (s->phase != PERF_LOOP_START_)
-        good = s->fill->end(s, s->order[s->at], now);
-    if (s->phase == PERF_LOOP_DONE_)
+    if (state->phase == PERF_LOOP_COUNT_)
+        return perf_loop_count_(state);
+    arm = &state->arm[state->order[state->at]];
+    if (state->phase != PERF_LOOP_START_)
+        good = state->fill->end(state, state->order[state->at], now);
+    if (state->phase == PERF_LOOP_DONE_)
         return 0;
-    if (perf_loop_no_clock_(s, now))
-        return perf_loop_stop_(s, PERF_ERANGE);
-    if (s->leads_left) {
-        perf_loop_led_(s, arm);
-        return perf_loop_go_(s);
+    if (perf_loop_no_clock_(state, now))
+        return perf_loop_stop_(state, PERF_ERANGE);
+    if (state->leads_left) {
+        perf_loop_led_(state, arm);
+        return perf_loop_go_(state);
     }
-    if (!good && s->phase != PERF_LOOP_COLD_)
-        return perf_loop_go_(s);                    /* the clock stepped back: again              */
-    s->last = s->order[s->at];
-    late = perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0);
-    switch (s->phase) {
+    if (!good && state->phase != PERF_LOOP_COLD_)
+        return perf_loop_go_(state);                /* the clock stepped back: again              */
+    state->last = state->order[state->at];
+    late = perf_timer_late_(&state->timer, now, state->opts.max_seconds, 0.0);
+    switch (state->phase) {
     case PERF_LOOP_START_:
-        perf_loop_shuffle_(s);
-        s->phase = PERF_LOOP_COLD_;
+        perf_loop_shuffle_(state);
+        state->phase = PERF_LOOP_COLD_;
         break;
     case PERF_LOOP_COLD_:
-        complete = perf_loop_first_ended_(s, arm, late);
+        complete = perf_loop_first_ended_(state, arm, late);
         break;
     case PERF_LOOP_HEAT_:
-        perf_loop_heated_(s, late);
+        perf_loop_heated_(state, late);
         break;
     case PERF_LOOP_GROW_:
-        perf_loop_reading_ended_(s, arm, now, late);
+        perf_loop_reading_ended_(state, arm, now, late);
         break;
     case PERF_LOOP_WARM_:
-        perf_loop_warm_up_ended_(s, now);
+        perf_loop_warm_up_ended_(state, now);
         break;
     default:
-        complete = perf_loop_sample_ended_(s, arm);
+        complete = perf_loop_sample_ended_(state, arm);
     }
-    if (s->phase == PERF_LOOP_DONE_)
+    if (state->phase == PERF_LOOP_DONE_)
         return 0;
     if (complete) {
-        if (perf_loop_round_ended_(s, now))
-            return perf_loop_count_(s);
-        if (s->phase == PERF_LOOP_SAMPLE_)
-            perf_loop_shuffle_(s);
+        if (perf_loop_round_ended_(state, now))
+            return perf_loop_count_(state);
+        if (state->phase == PERF_LOOP_SAMPLE_)
+            perf_loop_shuffle_(state);
     }
-    return perf_loop_turn_begins_(s);
+    return perf_loop_turn_begins_(state);
 }
 
 PERF_FN const perf_filling_ *perf_host_filling_(void)
@@ -1857,36 +1882,37 @@ PERF_FN const perf_filling_ *perf_host_filling_(void)
 }
 
 /* Reads them after the body: `now` is the wall's clock.  0: it went backwards, file nothing. */
-PERF_FN int perf_host_end_(perf_loop_state_ *s, int number, uint64_t now)
+PERF_FN int perf_host_end_(perf_loop_state_ *state, int number, uint64_t now)
 {
-    perf_timer_    *t = &s->timer;
-    perf_loop_arm_ *arm = &s->arm[number];
+    perf_timer_    *timer = &state->timer;
+    perf_loop_arm_ *arm = &state->arm[number];
     double          raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0};
     int             i;
 
-    for (i = 0; i < t->clocks; i++) {
+    for (i = 0; i < timer->clocks; i++) {
         uint64_t end = now;
-        if (t->paused)
-            end = t->paused_at[i];
+        if (timer->paused)
+            end = timer->paused_at[i];
         else if (i != PERF_BY_WALL_)
             end = perf_timer_clock_(i);
-        raw[i] = perf_since_(t->at[i], end);
-        t->ns[i] = perf_most_(raw[i] - t->paused_ns[i] - t->overhead_ns[i], 0.0);
+        raw[i] = perf_since_(timer->at[i], end);
+        timer->ns[i] = perf_most_(raw[i] - timer->paused_ns[i] - timer->overhead_ns[i], 0.0);
     }
-    t->unresumed |= t->paused;
-    arm->doubt_ns = perf_most_(arm->doubt_ns, t->pause_doubt_ns * t->pauses);
+    timer->unresumed |= timer->paused;
+    arm->doubt_ns = perf_most_(arm->doubt_ns, timer->pause_doubt_ns * timer->pauses);
     arm->runs += arm->batch;
     if (raw[0] < 0.0) {
-        t->backwards++;
+        timer->backwards++;
         return 0;
     }
-    if (!(raw[0] > t->overhead_ns[PERF_BY_WALL_]))  /* it stood still, or went by its least step  */
-        t->coarse |= arm->batch > 1 || arm->steady || !(raw[0] > 0.0);
-    else if (!(t->least_ns > 0.0) || raw[0] < t->least_ns)
-        t->least_ns = raw[0];
-    t->spent_ns += raw[0];
-    if (t->clocks > 1)
-        perf_timer_compare_(t, arm);
+    /* it stood still, or went by its least step */
+    if (!(raw[0] > timer->overhead_ns[PERF_BY_WALL_]))
+        timer->coarse |= arm->batch > 1 || arm->steady || !(raw[0] > 0.0);
+    else if (!(timer->least_ns > 0.0) || raw[0] < timer->least_ns)
+        timer->least_ns = raw[0];
+    timer->spent_ns += raw[0];
+    if (timer->clocks > 1)
+        perf_timer_compare_(timer, arm);
     return 1;
 }
 
@@ -1907,200 +1933,201 @@ PERF_FN uint64_t perf_timer_clock_(int i)
 }
 
 /* 1: the clock steps back again and again, or stands still. */
-PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *s, uint64_t now)
+PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now)
 {
-    if (s->timer.backwards > PERF_LOOP_STEPS_BACK_)
+    if (state->timer.backwards > PERF_LOOP_STEPS_BACK_)
         return 1;
-    if (now != s->timer.at[PERF_BY_WALL_]) {
-        s->stands = 0;
+    if (now != state->timer.at[PERF_BY_WALL_]) {
+        state->stands = 0;
         return 0;
     }
-    if (!s->stands)
-        s->stands = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-    return perf_since_(s->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
-           1e8 + s->opts.max_seconds * 1e9;
+    if (!state->stands)
+        state->stands = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+    return perf_since_(state->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
+           1e8 + state->opts.max_seconds * 1e9;
 }
 
 /* Whether the time is up, or would be after `ahead` more ns. */
-PERF_FN int perf_timer_late_(const perf_timer_ *t, uint64_t now, double max_seconds, double ahead)
+PERF_FN int perf_timer_late_(const perf_timer_ *timer, uint64_t now, double max_seconds,
+                             double ahead)
 {
-    return perf_since_(t->began, now) + ahead > max_seconds * 1e9 ||
-           t->spent_ns > max_seconds * 1e9;
+    return perf_since_(timer->began, now) + ahead > max_seconds * 1e9 ||
+           timer->spent_ns > max_seconds * 1e9;
 }
 
 /* A slice that counts has ended.  1: that completes a round. */
-PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *s, perf_loop_arm_ *arm)
+PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm)
 {
-    if (s->longer)
-        perf_loop_file_lead_(s, arm);
-    arm->pending[0] = s->timer.ns[PERF_BY_WALL_] / PERF_CAST_(double, arm->batch);
-    arm->pending[1] = s->timer.ns[PERF_BY_THREAD_] / PERF_CAST_(double, arm->batch);
-    return ++s->at == s->running && !perf_loop_was_cold_(s, s->fill->want(s));
+    if (state->longer)
+        perf_loop_file_lead_(state, arm);
+    arm->pending[0] = state->timer.ns[PERF_BY_WALL_] / PERF_CAST_(double, arm->batch);
+    arm->pending[1] = state->timer.ns[PERF_BY_THREAD_] / PERF_CAST_(double, arm->batch);
+    return ++state->at == state->running && !perf_loop_was_cold_(state, state->fill->want(state));
 }
 
 /* A round is complete: files it.  1: it was the last. */
-PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *s, uint64_t now)
+PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now)
 {
-    const size_t    round = s->arm[s->order[0]].count;
+    const size_t    round = state->arm[state->order[0]].count;
     perf_loop_arm_ *arm;
     int             i, enough = 0;
 
-    if (!s->fill->keep || s->fill->keep(s)) {
-        s->first[round] = s->order[0];
-        s->led[round] = PERF_CAST_(unsigned char, s->longer);
-        s->when[round] = s->timer.spent_ns;
-        for (i = 0; i < s->running; i++) {
-            arm = &s->arm[s->order[i]];
+    if (!state->fill->keep || state->fill->keep(state)) {
+        state->first[round] = state->order[0];
+        state->led[round] = PERF_CAST_(unsigned char, state->longer);
+        state->when[round] = state->timer.spent_ns;
+        for (i = 0; i < state->running; i++) {
+            arm = &state->arm[state->order[i]];
             arm->cpu[arm->count] = arm->pending[1];
             arm->ns[arm->count++] = arm->pending[0];
         }
-        s->longer_count += PERF_CAST_(size_t, s->longer);
-        if (s->longer)
-            perf_loop_file_leads_(s);
-        enough = s->round(s, now);
+        state->longer_count += PERF_CAST_(size_t, state->longer);
+        if (state->longer)
+            perf_loop_file_leads_(state);
+        enough = state->round(state, now);
     }
-    if (s->fill->stop)
-        return s->fill->stop(s, enough);
+    if (state->fill->stop)
+        return state->fill->stop(state, enough);
     return enough;
 }
 
 /* A round of an A/B loop or race is complete: 1 ends it. */
-PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *s, uint64_t now)
+PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *state, uint64_t now)
 {
-    const double took = perf_since_(s->round_began, now);
+    const double took = perf_since_(state->round_began, now);
 
-    if (s->longer)
-        s->longer_ns += took;
+    if (state->longer)
+        state->longer_ns += took;
     else
-        s->round_ns = took;
-    if (!s->longer && (took < s->round_least_ns || !(s->round_least_ns > 0.0)))
-        s->round_least_ns = took;
-    s->round_began = now;
-    if (s->running > 1)
-        perf_race_bet_(s);
-    if (perf_race_spent_(s, now))
+        state->round_ns = took;
+    if (!state->longer && (took < state->round_least_ns || !(state->round_least_ns > 0.0)))
+        state->round_least_ns = took;
+    state->round_began = now;
+    if (state->running > 1)
+        perf_race_bet_(state);
+    if (perf_race_spent_(state, now))
         return 1;
-    if (s->running == 1)
-        return s->arm[s->order[0]].count >= PERF_CAST_(size_t, s->ask.min_pairs);
-    if (perf_race_settled_(s, now))
+    if (state->running == 1)
+        return state->arm[state->order[0]].count >= PERF_CAST_(size_t, state->ask.min_pairs);
+    if (perf_race_settled_(state, now))
         return 1;
-    perf_race_draw_lead_(s, now);
+    perf_race_draw_lead_(state, now);
     return 0;
 }
 
 /* The bets after one more round.  They begin when the length of the slices is known: they allow
  * for that and for the step of the clock.                                                        */
-PERF_COLD_FN_ void perf_race_bet_(perf_loop_state_ *s)
+PERF_COLD_FN_ void perf_race_bet_(perf_loop_state_ *state)
 {
-    size_t          n = s->arm[0].count;
+    size_t          n = state->arm[0].count;
     perf_loop_arm_ *arm;
     int             i;
 
-    for (i = 1; i < s->variants; i++) {
-        arm = &s->arm[i];
+    for (i = 1; i < state->variants; i++) {
+        arm = &state->arm[i];
         if (n == 1) {
-            (void)perf_seq_init(&arm->seq[0], &s->ask.accept.rule, s->ask.accept.confidence,
-                                perf_race_tick_(s, i, 0));
-            arm->seq[0].level = perf_race_level_(s, s->variants - 1);
+            (void)perf_seq_init(&arm->seq[0], &state->ask.accept.rule, state->ask.accept.confidence,
+                                perf_race_tick_(state, i, 0));
+            arm->seq[0].level = perf_race_level_(state, state->variants - 1);
             arm->seq[1] = arm->seq[0];
         }
-        (void)perf_seq_add(&arm->seq[0], s->arm[0].ns[n - 1], arm->ns[n - 1]);
-        if (s->timer.clocks > 1)
-            (void)perf_seq_add(&arm->seq[1], s->arm[0].cpu[n - 1], arm->cpu[n - 1]);
+        (void)perf_seq_add(&arm->seq[0], state->arm[0].ns[n - 1], arm->ns[n - 1]);
+        if (state->timer.clocks > 1)
+            (void)perf_seq_add(&arm->seq[1], state->arm[0].cpu[n - 1], arm->cpu[n - 1]);
     }
 }
 
 /* 1: there is no room or no time for another round. */
-PERF_COLD_FN_ int perf_race_spent_(perf_loop_state_ *s, uint64_t now)
+PERF_COLD_FN_ int perf_race_spent_(perf_loop_state_ *state, uint64_t now)
 {
-    const size_t n = s->arm[s->order[0]].count;
+    const size_t n = state->arm[state->order[0]].count;
 
-    if (n >= PERF_CAST_(size_t, s->ask.max_pairs))
+    if (n >= PERF_CAST_(size_t, state->ask.max_pairs))
         return 1;
-    if (!perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.5 * s->round_ns))
+    if (!perf_timer_late_(&state->timer, now, state->opts.max_seconds, 0.5 * state->round_ns))
         return 0;
-    if (n < PERF_CAST_(size_t, s->ask.min_pairs))
-        s->ended = "opts.max_seconds ended it, too few pairs for an answer";
+    if (n < PERF_CAST_(size_t, state->ask.min_pairs))
+        state->ended = "opts.max_seconds ended it, too few pairs for an answer";
     return 1;
 }
 
 /* 1: the loop ends: nothing speaks against the answers, or more of it will not help. */
-PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *s, uint64_t now)
+PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now)
 {
-    const size_t n = s->arm[0].count;
-    const int    decided = s->typical && !perf_race_still_open_(s);
-    const double took = perf_race_took_(s, now);
-    const int    late = took > 0.5e9 * s->opts.max_seconds;
-    const int    again = n >= s->looked_at + s->looked_at / 8 ||
-                      (late && s->few_longer && !s->lenient);   /* they had their time            */
-    const int    full = decided && n >= PERF_CAST_(size_t, s->ask.min_pairs) && again &&
-                     took >= s->ask.min_seconds * 1e9;
+    const size_t n = state->arm[0].count;
+    const int    decided = state->typical && !perf_race_still_open_(state);
+    const double took = perf_race_took_(state, now);
+    const int    late = took > 0.5e9 * state->opts.max_seconds;
+    const int    again = n >= state->looked_at + state->looked_at / 8 ||
+                      (late && state->few_longer && !state->lenient); /* they had their time      */
+    const int    full = decided && n >= PERF_CAST_(size_t, state->ask.min_pairs) && again &&
+                     took >= state->ask.min_seconds * 1e9;
     int          objection;
 
     if (full) {
-        if (perf_race_interval_open_(s))
+        if (perf_race_interval_open_(state))
             return 0;
-        s->lenient = late;
-        objection = perf_race_gravest_(s);
-        s->few_longer = objection == PERF_TOO_FEW_ || objection == PERF_DEBT_PERHAPS_;
+        state->lenient = late;
+        objection = perf_race_gravest_(state);
+        state->few_longer = objection == PERF_TOO_FEW_ || objection == PERF_DEBT_PERHAPS_;
         if (objection >= PERF_RATIO_DRIFTS_)
-            return perf_race_anew_(s, now, objection);
+            return perf_race_anew_(state, now, objection);
         return objection == PERF_NO_OBJECTION_;
     }
-    if (n < s->look_at)
+    if (n < state->look_at)
         return 0;
-    s->look_at = 2 * n;
-    if (perf_race_gravest_(s) != PERF_TURNS_MATTER_)
+    state->look_at = 2 * n;
+    if (perf_race_gravest_(state) != PERF_TURNS_MATTER_)
         return 0;
-    (void)perf_race_anew_(s, now, PERF_TURNS_MATTER_);
+    (void)perf_race_anew_(state, now, PERF_TURNS_MATTER_);
     return 0;
 }
 
 /* How many variants are not decided yet.  Holm: the fewer, the less evidence each needs. */
-PERF_COLD_FN_ int perf_race_still_open_(perf_loop_state_ *s)
+PERF_COLD_FN_ int perf_race_still_open_(perf_loop_state_ *state)
 {
     double level;
-    int    i, open = 0, by = perf_loop_by_(s);
+    int    i, open = 0, by = perf_loop_by_(state);
 
-    for (i = 1; i < s->variants; i++)
-        open += s->arm[i].seq[by].decision == PERF_INCONCLUSIVE;
-    level = perf_race_level_(s, perf_clamp_(open, 1, PERF_RACE_MOST_));
-    for (i = 1; i < s->variants && s->variants > 2; i++)
-        s->arm[i].seq[by].level = level;
+    for (i = 1; i < state->variants; i++)
+        open += state->arm[i].seq[by].decision == PERF_INCONCLUSIVE;
+    level = perf_race_level_(state, perf_clamp_(open, 1, PERF_RACE_MOST_));
+    for (i = 1; i < state->variants && state->variants > 2; i++)
+        state->arm[i].seq[by].level = level;
     return open;
 }
 
 /* Times and bets of an arm by the clock that decides: 0 the wall, 1 processor time. */
-PERF_FN int perf_loop_by_(const perf_loop_state_ *s)
+PERF_FN int perf_loop_by_(const perf_loop_state_ *state)
 {
-    return perf_loop_decides_(s, PERF_NULL_) == PERF_DECIDES_CPU;
+    return perf_loop_decides_(state, PERF_NULL_) == PERF_DECIDES_CPU;
 }
 
 /* Which clock the answers rest on, and why.  That depends on waits and switches alone, never on who
  * is faster.  Work that other threads of this process do during a slice belongs to the body, as far
  * as anybody can tell: then the thread's processor time is not its cost.                         */
-PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const char **why)
+PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, const char **why)
 {
-    const perf_timer_    *t = &s->timer;
+    const perf_timer_    *timer = &state->timer;
     const perf_loop_arm_ *arm;
     const char           *text = PERF_NULL_;
     int                   i;
 
-    if (t->clocks == 1)
-        text = perf_loop_why_one_clock_(s);
-    else if (t->waits_at < 0)
+    if (timer->clocks == 1)
+        text = perf_loop_why_one_clock_(state);
+    else if (timer->waits_at < 0)
         text = "this system does not tell own waits from waits for the processor";
-    else if (10 * t->waiting_slices > t->slices)
+    else if (10 * timer->waiting_slices > timer->slices)
         text = "the body waits by itself";
-    else if (t->others_ns > PERF_LOOP_LITTLE_ * t->wall_ns)
+    else if (timer->others_ns > PERF_LOOP_LITTLE_ * timer->wall_ns)
         text = "other threads of this program worked at the same time";
-    else if (!(t->waited_ns > PERF_LOOP_LITTLE_ * t->wall_ns))
+    else if (!(timer->waited_ns > PERF_LOOP_LITTLE_ * timer->wall_ns))
         text = "it hardly ever waited for the processor";
-    for (i = 0; i < s->variants && !text; i++) {
-        arm = &s->arm[i];
+    for (i = 0; i < state->variants && !text; i++) {
+        arm = &state->arm[i];
         if (PERF_LOOP_TURN_NS_ * arm->forced > arm->wall_ns - arm->wait_ns)
             text = "the body gives the processor up by itself, as sched_yield does";
-        else if (i && perf_loop_waits_apart_(&s->arm[0], arm))
+        else if (i && perf_loop_waits_apart_(&state->arm[0], arm))
             text = "the variants waited differently, perhaps for others who worked for them";
     }
     if (why)
@@ -2111,61 +2138,62 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const c
 }
 
 /* 1: an interval does not give the answer of its bets yet: it may be a pair behind them. */
-PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *s)
+PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *state)
 {
     const perf_guard  none = PERF_ZERO;
-    perf_compare_opts o;
-    int               i, open = 0, by = perf_loop_by_(s);
+    perf_compare_opts opts;
+    int               i, open = 0, by = perf_loop_by_(state);
 
-    s->looked_at = s->arm[0].count;
-    for (i = 1; i < s->variants; i++) {
-        o = perf_race_asked_(s, i);
-        o.guard = none;
-        open |= s->arm[i].seq[by].decision != perf_race_judge_(s, i, s->looked_at, &o).decision;
+    state->looked_at = state->arm[0].count;
+    for (i = 1; i < state->variants; i++) {
+        opts = perf_race_asked_(state, i);
+        opts.guard = none;
+        open |= state->arm[i].seq[by].decision !=
+                perf_race_judge_(state, i, state->looked_at, &opts).decision;
     }
     return open;
 }
 
 /* What is asked of variant i, with the confidence that its bets have to reach. */
-PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *s, int i)
+PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i)
 {
-    const double      level = s->arm[i].seq[perf_loop_by_(s)].level;
-    perf_compare_opts o = s->ask.accept;
+    const double      level = state->arm[i].seq[perf_loop_by_(state)].level;
+    perf_compare_opts opts = state->ask.accept;
 
-    if ((s->variants > 2 || o.rules > 1) && s->typical && level > 0.0)
-        o.confidence = 1.0 - 2.0 / level;
-    return o;
+    if ((state->variants > 2 || opts.rules > 1) && state->typical && level > 0.0)
+        opts.confidence = 1.0 - 2.0 / level;
+    return opts;
 }
 
 /* What the bets on variant i and the interval of its log ratios say to that, after n rounds. */
-PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *s, int i, size_t n,
-                                            const perf_compare_opts *o)
+PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
+                                            const perf_compare_opts *opts)
 {
-    const size_t logs = perf_race_logs_(s, 0, i, PERF_ALL_PAIRS_);
-    perf_seq     bets = s->arm[i].seq[perf_loop_by_(s)];
+    const size_t logs = perf_race_logs_(state, 0, i, PERF_ALL_PAIRS_);
+    perf_seq     bets = state->arm[i].seq[perf_loop_by_(state)];
 
-    bets.tick = perf_race_tick_(s, i, 0);           /* pauses may have made it longer             */
-    return perf_pairs_judge_(&bets, s->logs, logs, n, o);
+    bets.tick = perf_race_tick_(state, i, 0);       /* pauses may have made it longer             */
+    return perf_pairs_judge_(&bets, state->logs, logs, n, opts);
 }
 
-/* Log ratios of variants i and j into s->logs; returns how many pairs have one. */
-PERF_COLD_FN_ size_t perf_race_logs_(const perf_loop_state_ *s, int i, int j, perf_pick_ pick)
+/* Log ratios of variants i and j into state->logs; returns how many pairs have one. */
+PERF_COLD_FN_ size_t perf_race_logs_(const perf_loop_state_ *state, int i, int j, perf_pick_ pick)
 {
-    const double *a = perf_loop_times_(s, i), *b = perf_loop_times_(s, j);
+    const double *a = perf_loop_times_(state, i), *b = perf_loop_times_(state, j);
     size_t        n = 0, k;
 
-    for (k = 0; k < s->arm[0].count; k++)
-        if (a[k] > 0.0 && b[k] > 0.0 && perf_pair_picked_(s, k, pick))
-            s->logs[n++] = perf_log_(b[k]) - perf_log_(a[k]);
+    for (k = 0; k < state->arm[0].count; k++)
+        if (a[k] > 0.0 && b[k] > 0.0 && perf_pair_picked_(state, k, pick))
+            state->logs[n++] = perf_log_(b[k]) - perf_log_(a[k]);
     return n;
 }
 
-PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *s)
+PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *state)
 {
     int i, one, gravest = PERF_NO_OBJECTION_;
 
-    for (i = 1; i < s->variants; i++) {
-        one = perf_race_objection_(s, i);
+    for (i = 1; i < state->variants; i++) {
+        one = perf_race_objection_(state, i);
         if (one > gravest)
             gravest = one;
     }
@@ -2173,283 +2201,287 @@ PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *s)
 }
 
 /* What speaks against an answer on variant i, the gravest first. */
-PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *s, int i)
+PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *state, int i)
 {
-    const int hurried = s->round_least_ns > PERF_ROUND_SLOW_NS_ || s->ask.min_seconds < 0.0;
+    const int hurried = state->round_least_ns > PERF_ROUND_SLOW_NS_ || state->ask.min_seconds < 0.0;
     size_t    least = PERF_LONGER_LEAST_;
     int       drifts, debt;
 
     if (hurried)
         least = PERF_LONGER_HURRIED_;
-    if (s->ask.control < 0 || s->running < 2)
+    if (state->ask.control < 0 || state->running < 2)
         return PERF_NO_OBJECTION_;
-    if (perf_race_leads_matter_(s, i, s->lenient) || perf_race_order_matters_(s))
+    if (perf_race_leads_matter_(state, i, state->lenient) || perf_race_order_matters_(state))
         return PERF_TURNS_MATTER_;
-    drifts = perf_race_drifts_(s, i);
+    drifts = perf_race_drifts_(state, i);
     if (drifts != PERF_NO_OBJECTION_)
         return drifts;
-    if (s->longer_count < least)
+    if (state->longer_count < least)
         return PERF_TOO_FEW_;
-    debt = perf_race_in_debt_(s, i);
+    debt = perf_race_in_debt_(state, i);
     if (debt != PERF_NO_OBJECTION_)
         return debt;
-    if (!perf_race_confirmed_(s, i))
+    if (!perf_race_confirmed_(state, i))
         return PERF_NOT_CONFIRMED_;
     return PERF_NO_OBJECTION_;
 }
 
 /* The timed slices are over.  Slices for the processor's counters follow, if somebody asked. */
-PERF_COLD_FN_ uint64_t perf_loop_count_(perf_loop_state_ *s)
+PERF_COLD_FN_ uint64_t perf_loop_count_(perf_loop_state_ *state)
 {
     uint64_t next = 0;
 
-    s->phase = PERF_LOOP_COUNT_;
-    if (s->counted)
-        next = s->counted(s);
+    state->phase = PERF_LOOP_COUNT_;
+    if (state->counted)
+        next = state->counted(state);
     if (!next)
-        return perf_loop_stop_(s, s->status);
+        return perf_loop_stop_(state, state->status);
     return next;
 }
 
-PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64_t left)
+PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *state, int64_t left)
 {
-    perf_ab_result r = PERF_ZERO;
+    perf_ab_result result = PERF_ZERO;
 
-    r.why = "nothing was measured";
-    r.status = r.verdict.status = perf_loop_over_(s, 2);
-    if (r.status != PERF_OK) {
-        r.verdict.reason = perf_status_text(r.status);
-        return r;
+    result.why = "nothing was measured";
+    result.status = result.verdict.status = perf_loop_over_(state, 2);
+    if (result.status != PERF_OK) {
+        result.verdict.reason = perf_status_text(result.status);
+        return result;
     }
-    s->ab = perf_ab_found_(s, left);
-    perf_loop_done_(s, &s->ab);
-    return s->ab;
+    state->ab = perf_ab_found_(state, left);
+    perf_loop_done_(state, &state->ab);
+    return state->ab;
 }
 
 /* Why a loop of another state than `kind` cannot end: no memory, no begin, or ended already. */
-PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *s, int kind)
+PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kind)
 {
-    if (s && !PERF_LOOP_IS_ONE_(s))
+    if (state && !PERF_LOOP_IS_ONE_(state))
         return PERF_ENOMEM;
-    if (PERF_LOOP_KIND_(s) != kind || PERF_ACQ_(&s->loop.done))
+    if (PERF_LOOP_KIND_(state) != kind || PERF_ACQ_(&state->loop.done))
         return PERF_ESTATE;
     return PERF_OK;
 }
 
 /* The result of an A/B loop. */
-PERF_COLD_FN_ perf_ab_result perf_ab_found_(perf_loop_state_ *s, int64_t left)
+PERF_COLD_FN_ perf_ab_result perf_ab_found_(perf_loop_state_ *state, int64_t left)
 {
-    perf_ab_result   r = PERF_ZERO;
-    perf_race_result both = perf_race_found_(s, left);
+    perf_ab_result   result = PERF_ZERO;
+    perf_race_result both = perf_race_found_(state, left);
     size_t           n[2];
     int              i;
 
     for (i = 0; i < 2; i++)                     /* 0: after a failure, or where it did not run    */
-        n[i] = both.rounds ? s->arm[i].count : 0;
-    r.verdict = s->entry[1].verdict;
-    r.parts = s->entry[1].parts;
-    PERF_LIBC_(memcpy)(r.part, s->entry[1].part, sizeof r.part);
-    r.first_baseline_ns = s->arm[0].first_ns;
-    r.first_candidate_ns = s->arm[1].first_ns;
-    r.overhead_ns = both.overhead_ns;
-    r.batch_baseline = s->arm[0].batch;
-    r.batch_candidate = s->arm[1].batch;
-    r.seconds = both.seconds;
-    r.opts = both.opts;
-    r.status = both.status;
-    r.warnings = both.warnings;
-    r.decides = both.decides;
-    r.why = both.why;
-    r.control_ratio = s->entry[1].control_ratio;
-    r.control_rounds = both.control_rounds;
-    r.forced = both.forced;
-    r.baseline = perf_summarize(s->arm[0].ns, n[0]);
-    r.candidate = perf_summarize(s->arm[1].ns, n[1]);
-    if (s->timer.clocks > 1) {
-        r.baseline_cpu = perf_summarize(s->arm[0].cpu, n[0]);
-        r.candidate_cpu = perf_summarize(s->arm[1].cpu, n[1]);
+        n[i] = both.rounds ? state->arm[i].count : 0;
+    result.verdict = state->entry[1].verdict;
+    result.parts = state->entry[1].parts;
+    PERF_LIBC_(memcpy)(result.part, state->entry[1].part, sizeof result.part);
+    result.first_baseline_ns = state->arm[0].first_ns;
+    result.first_candidate_ns = state->arm[1].first_ns;
+    result.overhead_ns = both.overhead_ns;
+    result.batch_baseline = state->arm[0].batch;
+    result.batch_candidate = state->arm[1].batch;
+    result.seconds = both.seconds;
+    result.opts = both.opts;
+    result.status = both.status;
+    result.warnings = both.warnings;
+    result.decides = both.decides;
+    result.why = both.why;
+    result.control_ratio = state->entry[1].control_ratio;
+    result.control_rounds = both.control_rounds;
+    result.forced = both.forced;
+    result.baseline = perf_summarize(state->arm[0].ns, n[0]);
+    result.candidate = perf_summarize(state->arm[1].ns, n[1]);
+    if (state->timer.clocks > 1) {
+        result.baseline_cpu = perf_summarize(state->arm[0].cpu, n[0]);
+        result.candidate_cpu = perf_summarize(state->arm[1].cpu, n[1]);
     }
-    r.control_failed = both.rounds && s->arm[1].objection != PERF_NO_OBJECTION_;
-    r.turns_ratio = s->arm[1].turns_ratio;
-    return r;
+    result.control_failed = both.rounds && state->arm[1].objection != PERF_NO_OBJECTION_;
+    result.turns_ratio = state->arm[1].turns_ratio;
+    return result;
 }
 
 /* Fills the entries of all variants, and what A/B loops and races both tell. */
-PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *s, int64_t left)
+PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *state, int64_t left)
 {
     const uint32_t   drift = PERF_CAST_(uint32_t, PERF_WARN_DRIFT);     /* rounds do not mind it  */
-    perf_race_result r;
-    perf_race_entry *e;
+    perf_race_result result;
+    perf_race_entry *entry;
     uint32_t         seen, base = 0;
     int              i;
 
-    perf_loop_settle_(s, left);
-    r = perf_race_head_(s);
-    for (i = 0; i < r.count; i++) {
-        e = &s->entry[i];
-        seen = perf_race_fill_(s, i, PERF_CAST_(size_t, r.rounds));
-        if (!r.rounds) {
-            e->verdict.status = r.status;
-            e->verdict.reason = perf_race_why_none_(s, r.status);
+    perf_loop_settle_(state, left);
+    result = perf_race_head_(state);
+    for (i = 0; i < result.count; i++) {
+        entry = &state->entry[i];
+        seen = perf_race_fill_(state, i, PERF_CAST_(size_t, result.rounds));
+        if (!result.rounds) {
+            entry->verdict.status = result.status;
+            entry->verdict.reason = perf_race_why_none_(state, result.status);
             continue;
         }
-        if (!s->arm[i].count)
+        if (!state->arm[i].count)
             continue;
-        r.warnings |= seen & ~drift;
+        result.warnings |= seen & ~drift;
         if (i == 0)
             base = seen;
         else
-            r.warnings |= e->verdict.warnings;
-        if (!perf_race_no_body_(&e->verdict, base, seen))
-            perf_race_veto_(s, i, &e->verdict);
+            result.warnings |= entry->verdict.warnings;
+        if (!perf_race_no_body_(&entry->verdict, base, seen))
+            perf_race_veto_(state, i, &entry->verdict);
     }
-    if (r.rounds && perf_race_turns_apart_(s))
-        r.warnings |= PERF_WARN_TURNS;
-    if (s->judge)
-        s->judge(s);
-    r.opts = s->ask;
-    return r;
+    if (result.rounds && perf_race_turns_apart_(state))
+        result.warnings |= PERF_WARN_TURNS;
+    if (state->judge)
+        state->judge(state);
+    result.opts = state->ask;
+    return result;
 }
 
 /* There are no more slices.  Takes the warnings about them. */
-PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
+PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left)
 {
-    perf_loop_arm_ *arm = &s->arm[perf_loop_arm_now_(s)];
-    const int       timing = s->phase < PERF_LOOP_COUNT_, counting = s->phase == PERF_LOOP_COUNT_;
+    perf_loop_arm_ *arm = &state->arm[perf_loop_arm_now_(state)];
+    const int       timing = state->phase < PERF_LOOP_COUNT_,
+                    counting = state->phase == PERF_LOOP_COUNT_;
 
-    if (timing && s->phase != PERF_LOOP_START_ && left >= 0)
+    if (timing && state->phase != PERF_LOOP_START_ && left >= 0)
         arm->runs += arm->batch - PERF_CAST_(uint64_t, left);   /* a slice that a break cut       */
     if (timing)
-        s->warnings |= PERF_WARN_STOPPED;
-    if (s->timer.backwards)
-        s->warnings |= PERF_WARN_CLOCK;
-    if (s->timer.unresumed)
-        s->warnings |= PERF_WARN_PAUSED;
-    s->phase = PERF_LOOP_DONE_;
+        state->warnings |= PERF_WARN_STOPPED;
+    if (state->timer.backwards)
+        state->warnings |= PERF_WARN_CLOCK;
+    if (state->timer.unresumed)
+        state->warnings |= PERF_WARN_PAUSED;
+    state->phase = PERF_LOOP_DONE_;
     if (counting)                               /* a break cut a counted slice: it ends, too      */
-        (void)s->counted(s);
+        (void)state->counted(state);
 }
 
 /* What A/B loops and races both tell beside the entries. */
-PERF_COLD_FN_ perf_race_result perf_race_head_(perf_loop_state_ *s)
+PERF_COLD_FN_ perf_race_result perf_race_head_(perf_loop_state_ *state)
 {
-    perf_race_result r = PERF_ZERO;
+    perf_race_result result = PERF_ZERO;
 
-    if (s->status == PERF_OK)
-        r.rounds = s->arm[s->order[0]].count;
-    r.entry = s->entry;
-    r.count = s->variants;
-    r.best = -1;
-    r.overhead_ns = s->timer.overhead_ns[PERF_BY_WALL_];
-    r.seconds = perf_since_(s->timer.began, perf_now()) * 1e-9;
-    r.opts = s->ask;
-    r.status = perf_loop_status_(s, r.rounds);
-    r.decides = perf_loop_clock_(s, &r.why);
-    r.control_rounds = s->control_rounds;
-    r.forced = s->forced >= 0;
-    r.warnings = s->warnings;
-    return r;
+    if (state->status == PERF_OK)
+        result.rounds = state->arm[state->order[0]].count;
+    result.entry = state->entry;
+    result.count = state->variants;
+    result.best = -1;
+    result.overhead_ns = state->timer.overhead_ns[PERF_BY_WALL_];
+    result.seconds = perf_since_(state->timer.began, perf_now()) * 1e-9;
+    result.opts = state->ask;
+    result.status = perf_loop_status_(state, result.rounds);
+    result.decides = perf_loop_clock_(state, &result.why);
+    result.control_rounds = state->control_rounds;
+    result.forced = state->forced >= 0;
+    result.warnings = state->warnings;
+    return result;
 }
 
 /* Fills the entry of variant i, of n rounds; the baseline has no verdict, nor one that is forced.
  * Returns the warnings about its times.                                                          */
-PERF_COLD_FN_ uint32_t perf_race_fill_(perf_loop_state_ *s, int i, size_t n)
+PERF_COLD_FN_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n)
 {
-    const int        forced = s->forced >= 0;
-    perf_race_entry *e = &s->entry[i];
-    perf_out_        o;
+    const int        forced = state->forced >= 0;
+    perf_race_entry *entry = &state->entry[i];
+    perf_out_        out;
 
-    if (!e->name[0]) {
-        o = perf_out_open_(e->name, sizeof e->name);
-        perf_put_u64_(&o, PERF_CAST_(uint64_t, i));
+    if (!entry->name[0]) {
+        out = perf_out_open_(entry->name, sizeof entry->name);
+        perf_put_u64_(&out, PERF_CAST_(uint64_t, i));
     }
-    e->first_ns = s->arm[i].first_ns;
-    e->batch = s->arm[i].batch;
+    entry->first_ns = state->arm[i].first_ns;
+    entry->batch = state->arm[i].batch;
     if (i == 0 || forced)
-        e->verdict = perf_race_decide_(s, 1, 0);
+        entry->verdict = perf_race_decide_(state, 1, 0);
     else
-        e->verdict = perf_race_decide_(s, i, n);
+        entry->verdict = perf_race_decide_(state, i, n);
     if (n && forced)
-        e->verdict.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
+        entry->verdict.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
     else if (n && i == 0)
-        e->verdict.reason = "this is the baseline";
-    if (!n || !s->arm[i].count)
+        entry->verdict.reason = "this is the baseline";
+    if (!n || !state->arm[i].count)
         return 0;
-    e->time = perf_summarize(perf_loop_times_(s, i), n);
-    if (s->fill != perf_host_filling_())
+    entry->time = perf_summarize(perf_loop_times_(state, i), n);
+    if (state->fill != perf_host_filling_())
         return 0;                                   /* those are about the host's clocks          */
-    return perf_slice_warnings_(perf_loop_times_(s, i), n, &e->time,
-                                s->timer.overhead_ns[PERF_BY_WALL_]);
+    return perf_slice_warnings_(perf_loop_times_(state, i), n, &entry->time,
+                                state->timer.overhead_ns[PERF_BY_WALL_]);
 }
 
 /* The verdict on variant i after n rounds, by the rule alone; n 0: it says nothing yet. */
-PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *s, int i, size_t n)
+PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int i, size_t n)
 {
-    perf_compare_opts o = perf_race_asked_(s, i);
-    perf_verdict      v;
+    perf_compare_opts opts = perf_race_asked_(state, i);
+    perf_verdict      verdict;
 
-    if (s->seen.compared)
-        o.guard.seen = s->seen;
+    if (state->seen.compared)
+        opts.guard.seen = state->seen;
     if (!n)                                         /* no slice has a length yet to divide by     */
-        v = perf_verdict_of_(&o, PERF_NULL_, 0.0, 0.0);
-    else if (!s->typical)
-        v = perf_compare_pairs(perf_loop_times_(s, 0), perf_loop_times_(s, i), n, &o);
+        verdict = perf_verdict_of_(&opts, PERF_NULL_, 0.0, 0.0);
+    else if (!state->typical)
+        verdict =
+            perf_compare_pairs(perf_loop_times_(state, 0), perf_loop_times_(state, i), n, &opts);
     else
-        v = perf_race_judge_(s, i, n, &o);
-    if (s->timer.clocks > 1)
-        v.clock = perf_loop_by_(s) ? "by processor time" : "by the wall's clock";
-    if (s->typical && perf_race_wall_objects_(s, i, &v))
-        perf_verdict_cap_(&v, "by the wall's clock the answer is the opposite: does one of them "
-                              "wait for others who work for it?");
-    return v;
+        verdict = perf_race_judge_(state, i, n, &opts);
+    if (state->timer.clocks > 1)
+        verdict.clock = perf_loop_by_(state) ? "by processor time" : "by the wall's clock";
+    if (state->typical && perf_race_wall_objects_(state, i, &verdict))
+        perf_verdict_cap_(&verdict,
+                          "by the wall's clock the answer is the opposite: does one of them "
+                                    "wait for others who work for it?");
+    return verdict;
 }
 
 /* No verdict on an arm that takes little longer than an empty loop.  1: it is withheld. */
-PERF_COLD_FN_ int perf_race_no_body_(perf_verdict *v, uint32_t of_baseline, uint32_t of_candidate)
+PERF_COLD_FN_ int perf_race_no_body_(perf_verdict *verdict, uint32_t of_baseline,
+                                     uint32_t of_candidate)
 {
-    const int decided = v->decision != PERF_INCONCLUSIVE;
+    const int decided = verdict->decision != PERF_INCONCLUSIVE;
 
     if (of_candidate & PERF_WARN_EMPTY_BODY)
-        perf_verdict_cap_(v, "the candidate takes little longer than an empty loop: was it "
-                             "deleted? perf_keep() its result");
+        perf_verdict_cap_(verdict, "the candidate takes little longer than an empty loop: was it "
+                                   "deleted? perf_keep() its result");
     else if (of_baseline & PERF_WARN_EMPTY_BODY)
-        perf_verdict_cap_(v, "the baseline takes little longer than an empty loop: was it "
-                             "deleted? perf_keep() its result");
-    return decided && v->decision == PERF_INCONCLUSIVE;
+        perf_verdict_cap_(verdict, "the baseline takes little longer than an empty loop: was it "
+                                   "deleted? perf_keep() its result");
+    return decided && verdict->decision == PERF_INCONCLUSIVE;
 }
 
 /* Withholds the verdict on variant i, or explains why there is none. */
-PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
+PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdict *verdict)
 {
-    const int    decided = v->decision != PERF_INCONCLUSIVE;
+    const int    decided = verdict->decision != PERF_INCONCLUSIVE;
     perf_centre_ longer;
     double       missing;
     int          objection;
 
-    if (v->status != PERF_OK || !v->pairs || (v->warnings & PERF_WARN_OUTPUTS))
+    if (verdict->status != PERF_OK || !verdict->pairs || (verdict->warnings & PERF_WARN_OUTPUTS))
         return;                                     /* wrong outputs stay wrong, however fast     */
-    s->lenient = 1;
-    objection = perf_race_objection_(s, i);
-    if (objection == PERF_TOO_FEW_ && perf_race_slice_ns_(s) > PERF_LEAD_MOST_NS_)
+    state->lenient = 1;
+    objection = perf_race_objection_(state, i);
+    if (objection == PERF_TOO_FEW_ && perf_race_slice_ns_(state) > PERF_LEAD_MOST_NS_)
         objection = PERF_NO_OBJECTION_; /* a slice leads itself, and time is over                 */
-    longer = perf_race_centre_of_(s, i, PERF_LONGER_PAIRS_);
+    longer = perf_race_centre_of_(state, i, PERF_LONGER_PAIRS_);
     if (longer.n)
-        s->entry[i].control_ratio = perf_exp_(longer.at);
+        state->entry[i].control_ratio = perf_exp_(longer.at);
     if (objection == PERF_TURNS_MATTER_ || (decided && objection != PERF_NO_OBJECTION_) ||
-        (decided && s->ask.control > 0 && perf_race_leads_matter_(s, i, 0)))
-        v->led_ratio = s->entry[i].control_ratio;
+        (decided && state->ask.control > 0 && perf_race_leads_matter_(state, i, 0)))
+        verdict->led_ratio = state->entry[i].control_ratio;
     if (decided && objection != PERF_NO_OBJECTION_) {
-        s->arm[i].objection = objection;
-        perf_verdict_cap_(v, perf_race_objects_(s, i, objection));
+        state->arm[i].objection = objection;
+        perf_verdict_cap_(verdict, perf_race_objects_(state, i, objection));
     } else if (!decided && objection == PERF_TURNS_MATTER_) {
-        v->reason = perf_race_objects_(s, i, objection);
-        v->pairs_needed = PERF_INF_;
-    } else if (!decided && s->ended) {
-        missing = s->ask.min_pairs - PERF_CAST_(double, v->pairs);
-        v->pairs_needed = perf_most_(v->pairs_needed, missing);
-        v->reason = s->ended;
+        verdict->reason = perf_race_objects_(state, i, objection);
+        verdict->pairs_needed = PERF_INF_;
+    } else if (!decided && state->ended) {
+        missing = state->ask.min_pairs - PERF_CAST_(double, verdict->pairs);
+        verdict->pairs_needed = perf_most_(verdict->pairs_needed, missing);
+        verdict->reason = state->ended;
     }
-    perf_race_shape_(s, i, v);
+    perf_race_shape_(state, i, verdict);
 }
 
 #if !PERF_DISABLE

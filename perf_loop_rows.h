@@ -24,49 +24,49 @@ PERF_BEGIN_DECLS
 /* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
 /* The summary by the clock that decides. */
-PERF_FN const perf_summary *perf_result_main_(const perf_result *r)
+PERF_FN const perf_summary *perf_result_main_(const perf_result *result)
 {
-    if (r->decides == PERF_DECIDES_CPU)
-        return &r->cpu;
-    return &r->time;
+    if (result->decides == PERF_DECIDES_CPU)
+        return &result->cpu;
+    return &result->time;
 }
 
-PERF_COLD_FN_ void perf_result_rates_(perf_result *r)
+PERF_COLD_FN_ void perf_result_rates_(perf_result *result)
 {
-    double ns = perf_result_main_(r)->p50;
+    double ns = perf_result_main_(result)->p50;
 
     if (!(ns > 0.0))
         return;
-    r->gb_per_s = r->opts.bytes / ns;
-    r->items_per_s = r->opts.items / ns * 1e9;
-    r->gflop_per_s = r->opts.flops / ns;
-    if (r->opts.peak_gb_per_s > 0.0)
-        r->percent_of_peak_gb = 100.0 * r->gb_per_s / r->opts.peak_gb_per_s;
-    if (r->opts.peak_gflop_per_s > 0.0)
-        r->percent_of_peak_gflop = 100.0 * r->gflop_per_s / r->opts.peak_gflop_per_s;
+    result->gb_per_s = result->opts.bytes / ns;
+    result->items_per_s = result->opts.items / ns * 1e9;
+    result->gflop_per_s = result->opts.flops / ns;
+    if (result->opts.peak_gb_per_s > 0.0)
+        result->percent_of_peak_gb = 100.0 * result->gb_per_s / result->opts.peak_gb_per_s;
+    if (result->opts.peak_gflop_per_s > 0.0)
+        result->percent_of_peak_gflop = 100.0 * result->gflop_per_s / result->opts.peak_gflop_per_s;
 }
 
 /* "12.3 ns [12.2, 12.4]" right-aligned, the interval left out where there is none. */
-PERF_FN void perf_put_estimate_(perf_out_ *o, const perf_summary *s, size_t width)
+PERF_FN void perf_put_estimate_(perf_out_ *out, const perf_summary *summary, size_t width)
 {
     char      text[96];
     perf_out_ cell = perf_out_open_(text, sizeof text);
 
-    perf_put_ns_(&cell, s->p50);
-    if (perf_is_finite_(s->p50_low) && perf_is_finite_(s->p50_high)) {
+    perf_put_ns_(&cell, summary->p50);
+    if (perf_is_finite_(summary->p50_low) && perf_is_finite_(summary->p50_high)) {
         perf_put_(&cell, " [");
-        perf_put_ns_(&cell, s->p50_low);
+        perf_put_ns_(&cell, summary->p50_low);
         perf_put_(&cell, ", ");
-        perf_put_ns_(&cell, s->p50_high);
+        perf_put_ns_(&cell, summary->p50_high);
         perf_put_char_(&cell, ']');
     } else {
         perf_put_(&cell, " [no interval]");
     }
-    perf_put_cell_(o, text, width);
+    perf_put_cell_(out, text, width);
 }
 
 /* A percentile; "~" where there are too few slices to bound it from above (p95: 72, p99: 368). */
-PERF_COLD_FN_ void perf_put_tail_cell_(perf_out_ *o, double ns, double high)
+PERF_COLD_FN_ void perf_put_tail_cell_(perf_out_ *out, double ns, double high)
 {
     char      text[40];
     perf_out_ cell = perf_out_open_(text, sizeof text);
@@ -74,59 +74,59 @@ PERF_COLD_FN_ void perf_put_tail_cell_(perf_out_ *o, double ns, double high)
     if (!perf_is_finite_(high))
         perf_put_char_(&cell, '~');
     perf_put_ns_(&cell, ns);
-    perf_put_cell_(o, text, 10);
+    perf_put_cell_(out, text, 10);
 }
 
 /* What fits on the screen: columns of the name; how many of p95, p99 and first.  */
-PERF_FN size_t perf_loop_name_width_(const perf_out_ *o)
+PERF_FN size_t perf_loop_name_width_(const perf_out_ *out)
 {
-    if (o->width && o->width < 66)
-        return PERF_CAST_(size_t, o->width - 36);
+    if (out->width && out->width < 66)
+        return PERF_CAST_(size_t, out->width - 36);
     return 30;
 }
 
-PERF_FN int perf_loop_columns_(const perf_out_ *o)
+PERF_FN int perf_loop_columns_(const perf_out_ *out)
 {
-    if (!o->width || o->width > 95)
+    if (!out->width || out->width > 95)
         return 3;
-    if (o->width > 85)
+    if (out->width > 85)
         return 2;
-    return o->width > 75;
+    return out->width > 75;
 }
 
-PERF_COLD_FN_ void perf_put_loop_row_(perf_out_ *o, const char *name, const char *arm,
-                                      const perf_summary *s, double first_ns)
+PERF_COLD_FN_ void perf_put_loop_row_(perf_out_ *out, const char *name, const char *arm,
+                                      const perf_summary *summary, double first_ns)
 {
     char      label[PERF_NAME_MAX_ + 40];
     perf_out_ text = perf_out_open_(label, sizeof label);
-    const int columns = perf_loop_columns_(o);
+    const int columns = perf_loop_columns_(out);
 
     perf_put_(&text, name);
     perf_put_(&text, arm);
-    perf_put_(o, "  ");
-    perf_put_padded_(o, label, perf_loop_name_width_(o));
-    perf_put_estimate_(o, s, 34);
+    perf_put_(out, "  ");
+    perf_put_padded_(out, label, perf_loop_name_width_(out));
+    perf_put_estimate_(out, summary, 34);
     if (columns > 0)
-        perf_put_tail_cell_(o, s->p95, s->p95_high);
+        perf_put_tail_cell_(out, summary->p95, summary->p95_high);
     if (columns > 1)
-        perf_put_tail_cell_(o, s->p99, s->p99_high);
+        perf_put_tail_cell_(out, summary->p99, summary->p99_high);
     if (columns > 2)
-        perf_put_ns_in_(o, first_ns, 10);
-    perf_put_char_(o, '\n');
+        perf_put_ns_in_(out, first_ns, 10);
+    perf_put_char_(out, '\n');
 }
 
 /* A loop that has no times. */
-PERF_COLD_FN_ void perf_put_unmeasured_(perf_out_ *o, const char *name, perf_status status)
+PERF_COLD_FN_ void perf_put_unmeasured_(perf_out_ *out, const char *name, perf_status status)
 {
-    perf_put_(o, "  ");
-    perf_put_padded_(o, name, 30);
-    perf_put_(o, "   not measured: ");
-    perf_put_(o, perf_status_text(status));
-    perf_put_char_(o, '\n');
+    perf_put_(out, "  ");
+    perf_put_padded_(out, name, 30);
+    perf_put_(out, "   not measured: ");
+    perf_put_(out, perf_status_text(status));
+    perf_put_char_(out, '\n');
 }
 
 /* Each warning between `lead` and `end`. */
-PERF_COLD_FN_ void perf_put_notes_(perf_out_ *o, uint32_t warnings, const char *lead,
+PERF_COLD_FN_ void perf_put_notes_(perf_out_ *out, uint32_t warnings, const char *lead,
                                    const char *end)
 {
     uint32_t bit;
@@ -135,9 +135,9 @@ PERF_COLD_FN_ void perf_put_notes_(perf_out_ *o, uint32_t warnings, const char *
     warnings &= ~PERF_CAST_(uint32_t, PERF_WARN_SHAPE);         /* the verdict has said it        */
     for (bit = 1; bit && bit <= warnings; bit <<= 1)
         if (warnings & bit) {
-            perf_put_(o, lead);
-            perf_put_(o, perf_warning_text(bit));
-            perf_put_(o, end);
+            perf_put_(out, lead);
+            perf_put_(out, perf_warning_text(bit));
+            perf_put_(out, end);
         }
 }
 
@@ -155,81 +155,82 @@ PERF_FN int perf_rate_decimals_(double rate)
 
 /* "3.2 GB/s (16.0 % of the peak of 20.0), 4.1 M items/s" when the caller said what one iteration
  * moves; returns whether there was anything to say.                                              */
-PERF_COLD_FN_ int perf_put_rates_(perf_out_ *o, const perf_result *r, const char *lead)
+PERF_COLD_FN_ int perf_put_rates_(perf_out_ *out, const perf_result *result, const char *lead)
 {
     const struct {
         double      rate, percent, peak;
         const char *unit;
-    } all[] = {{r->gb_per_s, r->percent_of_peak_gb, r->opts.peak_gb_per_s, " GB/s"},
-               {r->gflop_per_s, r->percent_of_peak_gflop, r->opts.peak_gflop_per_s, " GFLOP/s"},
-               {r->items_per_s * 1e-6, 0.0, 0.0, " M items/s"}};
+    } all[] = {{result->gb_per_s, result->percent_of_peak_gb, result->opts.peak_gb_per_s, " GB/s"},
+               {result->gflop_per_s, result->percent_of_peak_gflop, result->opts.peak_gflop_per_s,
+                " GFLOP/s"},
+               {result->items_per_s * 1e-6, 0.0, 0.0, " M items/s"}};
     int i, some = 0;
 
     for (i = 0; i < 3; i++) {
         if (!(all[i].rate > 0.0))
             continue;
-        perf_put_(o, some++ ? ", " : lead);
-        perf_put_fixed_(o, all[i].rate, perf_rate_decimals_(all[i].rate));
-        perf_put_(o, all[i].unit);
+        perf_put_(out, some++ ? ", " : lead);
+        perf_put_fixed_(out, all[i].rate, perf_rate_decimals_(all[i].rate));
+        perf_put_(out, all[i].unit);
         if (all[i].percent > 0.0) {
-            perf_put_number_(o, " (", all[i].percent, 1);
-            perf_put_number_(o, " % of the peak of ", all[i].peak, all[i].peak < 99.95);
-            perf_put_char_(o, ')');
+            perf_put_number_(out, " (", all[i].percent, 1);
+            perf_put_number_(out, " % of the peak of ", all[i].peak, all[i].peak < 99.95);
+            perf_put_char_(out, ')');
         }
     }
     return some;
 }
 
 /* "cpu time decides: why" */
-PERF_COLD_FN_ void perf_put_decided_(perf_out_ *o, perf_decides decides, const char *why)
+PERF_COLD_FN_ void perf_put_decided_(perf_out_ *out, perf_decides decides, const char *why)
 {
     if (decides == PERF_DECIDES_CPU)
-        perf_put_(o, "cpu time decides: ");
+        perf_put_(out, "cpu time decides: ");
     else
-        perf_put_(o, "wall time decides: ");
-    perf_put_(o, why);
+        perf_put_(out, "wall time decides: ");
+    perf_put_(out, why);
 }
 
 /* "cpu time decides: why; wall 12 ms [11, 14]", of a bench that measured both clocks. */
-PERF_COLD_FN_ void perf_put_clocks_(perf_out_ *o, const perf_result *r, const char *lead)
+PERF_COLD_FN_ void perf_put_clocks_(perf_out_ *out, const perf_result *result, const char *lead)
 {
-    if (!r->cpu.count)
+    if (!result->cpu.count)
         return;
-    perf_put_(o, lead);
-    perf_put_decided_(o, r->decides, r->why);
-    if (r->decides == PERF_DECIDES_CPU) {
-        perf_put_(o, "; wall");
-        perf_put_estimate_(o, &r->time, 1);
+    perf_put_(out, lead);
+    perf_put_decided_(out, result->decides, result->why);
+    if (result->decides == PERF_DECIDES_CPU) {
+        perf_put_(out, "; wall");
+        perf_put_estimate_(out, &result->time, 1);
     } else {
-        perf_put_(o, "; cpu");
-        perf_put_estimate_(o, &r->cpu, 1);
+        perf_put_(out, "; cpu");
+        perf_put_estimate_(out, &result->cpu, 1);
     }
 }
 
-/* A sentence of a result, kept in r->text; NULL: "". */
-PERF_COLD_FN_ const char *perf_result_words_(perf_result *r)
+/* A sentence of a result, kept in result->text; NULL: "". */
+PERF_COLD_FN_ const char *perf_result_words_(perf_result *result)
 {
-    perf_out_ o;
+    perf_out_ out;
 
-    if (!r)
+    if (!result)
         return "";
-    o = perf_out_open_(r->text, sizeof r->text);
-    if (!r->time.count) {
-        perf_put_(&o, "not measured: ");
-        perf_put_(&o, perf_status_text(r->status));
-        if (r->status == PERF_EINVAL) {
-            perf_put_(&o, ": ");
-            perf_put_(&o, r->why);
+    out = perf_out_open_(result->text, sizeof result->text);
+    if (!result->time.count) {
+        perf_put_(&out, "not measured: ");
+        perf_put_(&out, perf_status_text(result->status));
+        if (result->status == PERF_EINVAL) {
+            perf_put_(&out, ": ");
+            perf_put_(&out, result->why);
         }
     } else {
-        perf_put_(&o, "median");
-        perf_put_estimate_(&o, perf_result_main_(r), 1);
-        perf_put_(&o, " per iteration");
-        (void)perf_put_rates_(&o, r, "; ");
-        perf_put_clocks_(&o, r, "; ");
+        perf_put_(&out, "median");
+        perf_put_estimate_(&out, perf_result_main_(result), 1);
+        perf_put_(&out, " per iteration");
+        (void)perf_put_rates_(&out, result, "; ");
+        perf_put_clocks_(&out, result, "; ");
     }
-    perf_put_notes_(&o, r->warnings, "; note: ", "");
-    return r->text;
+    perf_put_notes_(&out, result->warnings, "; note: ", "");
+    return result->text;
 }
 
 /* Decimals that show four digits of a value, none of a whole number. */
@@ -246,14 +247,14 @@ PERF_FN int perf_value_decimals_(double value)
 }
 
 /* "hits 0.8125, misses 12" behind the rates; some: there are rates.  Returns it, or 1. */
-PERF_COLD_FN_ int perf_put_values_(perf_out_ *o, const perf_loop_ *loop, int some)
+PERF_COLD_FN_ int perf_put_values_(perf_out_ *out, const perf_loop_ *loop, int some)
 {
     int i;
 
     for (i = 0; loop->counter[i][0]; i++) {
-        perf_put_(o, some++ ? ", " : "    ");
-        (void)perf_put_cut_(o, loop->counter[i], 40);
-        perf_put_number_(o, " ", loop->value[i], perf_value_decimals_(loop->value[i]));
+        perf_put_(out, some++ ? ", " : "    ");
+        (void)perf_put_cut_(out, loop->counter[i], 40);
+        perf_put_number_(out, " ", loop->value[i], perf_value_decimals_(loop->value[i]));
     }
     return some;
 }
@@ -261,29 +262,29 @@ PERF_COLD_FN_ int perf_put_values_(perf_out_ *o, const perf_loop_ *loop, int som
 /* ---- the list of loops ---- */
 
 /* Where readers find the values of the arms: by the wall's clock or by processor time. */
-PERF_COLD_FN_ void perf_loop_samples_(perf_loop_state_ *s)
+PERF_COLD_FN_ void perf_loop_samples_(perf_loop_state_ *state)
 {
-    perf_loop_  *loop = &s->loop;
-    perf_decides decides = s->result.decides;
+    perf_loop_  *loop = &state->loop;
+    perf_decides decides = state->result.decides;
     int          i;
 
     if (loop->kind == 2)
-        decides = s->ab.decides;
-    loop->samples = s->arm[0].count;
+        decides = state->ab.decides;
+    loop->samples = state->arm[0].count;
     for (i = 0; i < loop->kind && i < 2; i++) {
-        loop->sample[i] = s->arm[i].ns;
+        loop->sample[i] = state->arm[i].ns;
         if (decides == PERF_DECIDES_CPU)
-            loop->sample[i] = s->arm[i].cpu;
-        if (s->arm[i].count < loop->samples)
-            loop->samples = s->arm[i].count;
+            loop->sample[i] = state->arm[i].cpu;
+        if (state->arm[i].count < loop->samples)
+            loop->samples = state->arm[i].count;
     }
 }
 
 /* Keeps a sentence of this image, which may be unloaded before a report.  Without memory: only as
  * long as the image.  The lock is held.                                                          */
-PERF_COLD_FN_ void perf_loop_say_(perf_registry_ *r, const char **text)
+PERF_COLD_FN_ void perf_loop_say_(perf_registry_ *reg, const char **text)
 {
-    perf_said_ *said = r->said;
+    perf_said_ *said = reg->said;
     size_t      bytes;
 
     if (!*text)
@@ -291,67 +292,67 @@ PERF_COLD_FN_ void perf_loop_say_(perf_registry_ *r, const char **text)
     while (said && PERF_LIBC_(strcmp)(PERF_PTR_(char *, said + 1), *text))
         said = said->next;
     bytes = PERF_LIBC_(strlen)(*text) + 1;
-    if (!said && (said = PERF_CAST_(perf_said_ *, perf_keep_(r, sizeof *said + bytes)))) {
+    if (!said && (said = PERF_CAST_(perf_said_ *, perf_keep_(reg, sizeof *said + bytes)))) {
         PERF_LIBC_(memcpy)(said + 1, *text, bytes);
-        said->next = r->said;
-        r->said = said;
+        said->next = reg->said;
+        reg->said = said;
     }
     if (said)
         *text = PERF_PTR_(char *, said + 1);
 }
 
-PERF_COLD_FN_ void perf_loop_say_verdict_(perf_registry_ *r, perf_verdict *v)
+PERF_COLD_FN_ void perf_loop_say_verdict_(perf_registry_ *reg, perf_verdict *verdict)
 {
-    perf_loop_say_(r, &v->reason);
-    perf_loop_say_(r, &v->clock);
+    perf_loop_say_(reg, &verdict->reason);
+    perf_loop_say_(reg, &verdict->clock);
 }
 
 /* Keeps all sentences of a result. */
-PERF_COLD_FN_ void perf_loop_says_(perf_loop_state_ *s)
+PERF_COLD_FN_ void perf_loop_says_(perf_loop_state_ *state)
 {
-    perf_registry_ *r = perf_registry_get_();
+    perf_registry_ *reg = perf_registry_get_();
     int             i, k;
 
-    if (!r || !perf_lock_(r))
+    if (!reg || !perf_lock_(reg))
         return;
-    if (PERF_PTR_(uintptr_t, s->loop.note) - PERF_PTR_(uintptr_t, s) >= s->loop.pages)
-        perf_loop_say_(r, &s->loop.note);       /* not in the loop's own memory                   */
-    perf_loop_say_(r, &s->result.why);
-    perf_loop_say_(r, &s->ab.why);
-    perf_loop_say_(r, &s->race.why);
-    perf_loop_say_verdict_(r, &s->ab.verdict);
-    for (i = 0; i < s->variants; i++)
-        perf_loop_say_verdict_(r, &s->entry[i].verdict);
+    if (PERF_PTR_(uintptr_t, state->loop.note) - PERF_PTR_(uintptr_t, state) >= state->loop.pages)
+        perf_loop_say_(reg, &state->loop.note); /* not in the loop's own memory                   */
+    perf_loop_say_(reg, &state->result.why);
+    perf_loop_say_(reg, &state->ab.why);
+    perf_loop_say_(reg, &state->race.why);
+    perf_loop_say_verdict_(reg, &state->ab.verdict);
+    for (i = 0; i < state->variants; i++)
+        perf_loop_say_verdict_(reg, &state->entry[i].verdict);
     for (k = 0; k < 2; k++) {
-        perf_loop_say_verdict_(r, &s->ab.part[k]);
-        for (i = 0; i < s->variants; i++)
-            perf_loop_say_verdict_(r, &s->entry[i].part[k]);
+        perf_loop_say_verdict_(reg, &state->ab.part[k]);
+        for (i = 0; i < state->variants; i++)
+            perf_loop_say_verdict_(reg, &state->entry[i].part[k]);
     }
-    perf_unlock_(&r->lock);
+    perf_unlock_(&reg->lock);
 }
 
 /* The result of its kind is complete: from now on reports see it. */
-PERF_COLD_FN_ void perf_loop_done_(perf_loop_state_ *s, const void *result)
+PERF_COLD_FN_ void perf_loop_done_(perf_loop_state_ *state, const void *result)
 {
-    perf_loop_samples_(s);
-    perf_loop_says_(s);
-    s->loop.result = result;
-    PERF_REL_(&s->loop.done, 1);
+    perf_loop_samples_(state);
+    perf_loop_says_(state);
+    state->loop.result = result;
+    PERF_REL_(&state->loop.done, 1);
 }
 
 /* ---- the rows of a report ---- */
 
-PERF_COLD_DECL_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *loop);
-PERF_COLD_DECL_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *loop);
-PERF_COLD_DECL_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop);
-PERF_COLD_DECL_ void perf_put_ab_arms_(perf_out_ *o, const perf_loop_ *loop,
-                                       const perf_ab_result *r);
-PERF_COLD_DECL_ void perf_put_decision_(perf_out_ *o, perf_verdict verdict, int parts);
-PERF_COLD_DECL_ void perf_put_parts_(perf_out_ *o, const perf_verdict *part, int parts);
-PERF_COLD_DECL_ void perf_put_race_(perf_out_ *o, const perf_loop_ *loop);
-PERF_COLD_DECL_ void perf_put_variant_(perf_out_ *o, const perf_loop_ *loop,
-                                       const perf_race_result *r, int i);
-PERF_COLD_DECL_ void perf_put_counted_row_(perf_out_ *o, const double *counted);
+PERF_COLD_DECL_ void perf_put_loop_(perf_out_ *out, const perf_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_bench_(perf_out_ *out, const perf_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_ab_(perf_out_ *out, const perf_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_ab_arms_(perf_out_ *out, const perf_loop_ *loop,
+                                       const perf_ab_result *result);
+PERF_COLD_DECL_ void perf_put_decision_(perf_out_ *out, perf_verdict verdict, int parts);
+PERF_COLD_DECL_ void perf_put_parts_(perf_out_ *out, const perf_verdict *part, int parts);
+PERF_COLD_DECL_ void perf_put_race_(perf_out_ *out, const perf_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_variant_(perf_out_ *out, const perf_loop_ *loop,
+                                       const perf_race_result *result, int i);
+PERF_COLD_DECL_ void perf_put_counted_row_(perf_out_ *out, const double *counted);
 
 /* The loops in the order they were begun; the list has the newest first.  It is copied, because to
  * walk it for each of 40,000 took 84 s.  *n: how many.  NULL: no memory.                         */
@@ -369,30 +370,30 @@ PERF_COLD_FN_ const perf_loop_ **perf_loops_in_order_(const perf_loop_ *newest, 
     return all;
 }
 
-PERF_COLD_FN_ void perf_put_loops_head_(perf_out_ *o)
+PERF_COLD_FN_ void perf_put_loops_head_(perf_out_ *out)
 {
     static const char *const title[] = {"       p95", "       p99", "     first"};
     int i;
 
-    perf_put_(o, "\n  ");
-    perf_put_padded_(o, "benchmark", perf_loop_name_width_(o));
-    perf_put_cell_(o, "median [95 % interval]", 34);
-    for (i = 0; i < perf_loop_columns_(o); i++)
-        perf_put_(o, title[i]);
-    perf_put_char_(o, '\n');
+    perf_put_(out, "\n  ");
+    perf_put_padded_(out, "benchmark", perf_loop_name_width_(out));
+    perf_put_cell_(out, "median [95 % interval]", 34);
+    for (i = 0; i < perf_loop_columns_(out); i++)
+        perf_put_(out, title[i]);
+    perf_put_char_(out, '\n');
 }
 
-PERF_FN void perf_report_results_(perf_out_ *o)
+PERF_FN void perf_report_results_(perf_out_ *out)
 {
-    perf_registry_   *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_registry_   *reg = PERF_ACQ_(&perf_anchor_v1_.registry);
     const perf_loop_ *loop, *newest, **all;
     perf_few_         few = PERF_ZERO;
     size_t            n, i, open = 0;
 
-    if (!r || !PERF_ACQ_(&r->results) || !perf_loops_hold_(r))
+    if (!reg || !PERF_ACQ_(&reg->results) || !perf_loops_hold_(reg))
         return;
-    newest = PERF_ACQ_(&r->results);
-    perf_put_loops_head_(o);
+    newest = PERF_ACQ_(&reg->results);
+    perf_put_loops_head_(out);
     all = perf_loops_in_order_(newest, &n);
     for (i = 0; i < n; i++, newest = newest->next) {
         loop = newest;                          /* no memory: newest first                        */
@@ -401,7 +402,7 @@ PERF_FN void perf_report_results_(perf_out_ *o)
         if (PERF_GET_(&loop->forgotten))
             continue;
         if (PERF_ACQ_(&loop->done)) {
-            perf_put_loop_(o, loop);
+            perf_put_loop_(out, loop);
         } else {
             perf_few_add_(&few, loop->name);
             open++;
@@ -409,45 +410,45 @@ PERF_FN void perf_report_results_(perf_out_ *o)
     }
     PERF_FREE(all);
     if (open) {
-        perf_put_(o, "  ");
-        perf_put_u64_(o, open);
-        perf_put_(o, open == 1 ? " loop was begun, but not ended"
-                               : " loops were begun, but not ended");
-        perf_put_few_(o, &few, open);
+        perf_put_(out, "  ");
+        perf_put_u64_(out, open);
+        perf_put_(out, open == 1 ? " loop was begun, but not ended"
+                                 : " loops were begun, but not ended");
+        perf_put_few_(out, &few, open);
     }
-    perf_loops_let_(r);
+    perf_loops_let_(reg);
 }
 
-PERF_COLD_FN_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *loop)
+PERF_COLD_FN_ void perf_put_loop_(perf_out_ *out, const perf_loop_ *loop)
 {
     if (loop->kind == 1)
-        perf_put_bench_(o, loop);
+        perf_put_bench_(out, loop);
     else if (loop->kind == 2)
-        perf_put_ab_(o, loop);
+        perf_put_ab_(out, loop);
     else
-        perf_put_race_(o, loop);
+        perf_put_race_(out, loop);
     if (loop->note && *loop->note) {
-        perf_put_(o, "    ");
-        perf_put_(o, loop->note);
-        perf_put_char_(o, '\n');
+        perf_put_(out, "    ");
+        perf_put_(out, loop->note);
+        perf_put_char_(out, '\n');
     }
 }
 
-PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *loop)
+PERF_COLD_FN_ void perf_put_bench_(perf_out_ *out, const perf_loop_ *loop)
 {
-    const perf_result *r = PERF_CAST_(const perf_result *, loop->result);
+    const perf_result *result = PERF_CAST_(const perf_result *, loop->result);
 
-    if (r->time.count) {
-        perf_put_loop_row_(o, loop->name, "", perf_result_main_(r), r->first_ns);
-        if (perf_put_values_(o, loop, perf_put_rates_(o, r, "    ")))
-            perf_put_char_(o, '\n');
-        perf_put_clocks_(o, r, "    ");
-        if (r->cpu.count)
-            perf_put_char_(o, '\n');
+    if (result->time.count) {
+        perf_put_loop_row_(out, loop->name, "", perf_result_main_(result), result->first_ns);
+        if (perf_put_values_(out, loop, perf_put_rates_(out, result, "    ")))
+            perf_put_char_(out, '\n');
+        perf_put_clocks_(out, result, "    ");
+        if (result->cpu.count)
+            perf_put_char_(out, '\n');
     } else {
-        perf_put_unmeasured_(o, loop->name, r->status);
+        perf_put_unmeasured_(out, loop->name, result->status);
     }
-    perf_put_warnings_(o, r->warnings);
+    perf_put_warnings_(out, result->warnings);
 }
 
 /* Do both ways to compare the arms differ by more than a twentieth? */
@@ -459,129 +460,131 @@ PERF_FN int perf_control_differs_(double ratio, double control)
 }
 
 /* Both arms and the verdict, for perf_report. */
-PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *loop)
+PERF_COLD_FN_ void perf_put_ab_(perf_out_ *out, const perf_loop_ *loop)
 {
-    perf_ab_result r = *PERF_CAST_(const perf_ab_result *, loop->result);
-    double         ratio = r.verdict.ratio.estimate;
+    perf_ab_result result = *PERF_CAST_(const perf_ab_result *, loop->result);
+    double         ratio = result.verdict.ratio.estimate;
 
-    if (r.parts)
-        ratio = r.part[0].ratio.estimate;       /* of time                                        */
-    perf_put_ab_arms_(o, loop, &r);
-    perf_put_(o, "  ");
-    (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
-    perf_put_(o, ": ");
-    perf_put_decision_(o, r.verdict, r.parts);
-    perf_put_parts_(o, r.part, r.parts);
-    if (perf_put_values_(o, loop, 0))
-        perf_put_char_(o, '\n');
-    if (r.control_ratio > 0.0 &&
-        (r.control_failed || perf_control_differs_(ratio, r.control_ratio))) {
-        perf_put_number_(o, "    candidate / baseline is ", ratio, 4);
-        perf_put_number_(o, ", and ", r.control_ratio, 4);
-        perf_put_(o, " after longer leads\n");
+    if (result.parts)
+        ratio = result.part[0].ratio.estimate;  /* of time                                        */
+    perf_put_ab_arms_(out, loop, &result);
+    perf_put_(out, "  ");
+    (void)perf_put_cut_(out, loop->name, PERF_NAME_MAX_);
+    perf_put_(out, ": ");
+    perf_put_decision_(out, result.verdict, result.parts);
+    perf_put_parts_(out, result.part, result.parts);
+    if (perf_put_values_(out, loop, 0))
+        perf_put_char_(out, '\n');
+    if (result.control_ratio > 0.0 &&
+        (result.control_failed || perf_control_differs_(ratio, result.control_ratio))) {
+        perf_put_number_(out, "    candidate / baseline is ", ratio, 4);
+        perf_put_number_(out, ", and ", result.control_ratio, 4);
+        perf_put_(out, " after longer leads\n");
     }
-    if (r.warnings & PERF_CAST_(uint32_t, PERF_WARN_TURNS)) {
-        perf_put_number_(o, "    candidate / baseline in turns without leads: ",
-                         r.turns_ratio, 4);
-        perf_put_char_(o, '\n');
+    if (result.warnings & PERF_CAST_(uint32_t, PERF_WARN_TURNS)) {
+        perf_put_number_(out, "    candidate / baseline in turns without leads: ",
+                         result.turns_ratio, 4);
+        perf_put_char_(out, '\n');
     }
-    if (r.baseline_cpu.count) {
-        perf_put_(o, "    ");
-        perf_put_decided_(o, r.decides, r.why);
-        perf_put_char_(o, '\n');
+    if (result.baseline_cpu.count) {
+        perf_put_(out, "    ");
+        perf_put_decided_(out, result.decides, result.why);
+        perf_put_char_(out, '\n');
     }
-    perf_put_warnings_(o, r.warnings);
+    perf_put_warnings_(out, result.warnings);
 }
 
 /* Both arms by the clock that decides, as far as they have run. */
-PERF_COLD_FN_ void perf_put_ab_arms_(perf_out_ *o, const perf_loop_ *loop, const perf_ab_result *r)
+PERF_COLD_FN_ void perf_put_ab_arms_(perf_out_ *out, const perf_loop_ *loop,
+                                     const perf_ab_result *result)
 {
-    const perf_summary *baseline = &r->baseline, *candidate = &r->candidate;
+    const perf_summary *baseline = &result->baseline, *candidate = &result->candidate;
 
-    if (r->decides == PERF_DECIDES_CPU) {
-        baseline = &r->baseline_cpu;
-        candidate = &r->candidate_cpu;
+    if (result->decides == PERF_DECIDES_CPU) {
+        baseline = &result->baseline_cpu;
+        candidate = &result->candidate_cpu;
     }
-    if (r->baseline.count)
-        perf_put_loop_row_(o, loop->name, ", baseline", baseline, r->first_baseline_ns);
-    if (r->candidate.count)
-        perf_put_loop_row_(o, loop->name, ", candidate", candidate, r->first_candidate_ns);
+    if (result->baseline.count)
+        perf_put_loop_row_(out, loop->name, ", baseline", baseline, result->first_baseline_ns);
+    if (result->candidate.count)
+        perf_put_loop_row_(out, loop->name, ", candidate", candidate, result->first_candidate_ns);
 }
 
 /* "ACCEPT", and what it rests on, if that does not follow below. */
-PERF_COLD_FN_ void perf_put_decision_(perf_out_ *o, perf_verdict verdict, int parts)
+PERF_COLD_FN_ void perf_put_decision_(perf_out_ *out, perf_verdict verdict, int parts)
 {
     if (parts)
-        perf_put_(o, perf_decision_text(verdict.decision));
+        perf_put_(out, perf_decision_text(verdict.decision));
     else
-        perf_put_(o, perf_verdict_text(&verdict));
-    perf_put_char_(o, '\n');
+        perf_put_(out, perf_verdict_text(&verdict));
+    perf_put_char_(out, '\n');
 }
 
 /* Below a verdict by two rules, what each of them says. */
-PERF_COLD_FN_ void perf_put_parts_(perf_out_ *o, const perf_verdict *part, int parts)
+PERF_COLD_FN_ void perf_put_parts_(perf_out_ *out, const perf_verdict *part, int parts)
 {
     perf_verdict one;
     int          i;
 
     for (i = 0; i < parts; i++) {
         one = part[i];
-        perf_put_(o, i ? "    rule 2: " : "    rule 1: ");
-        perf_put_(o, perf_verdict_text(&one));
-        perf_put_char_(o, '\n');
+        perf_put_(out, i ? "    rule 2: " : "    rule 1: ");
+        perf_put_(out, perf_verdict_text(&one));
+        perf_put_char_(out, '\n');
     }
 }
 
 /* A row for each variant, then the sentences. */
-PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *loop)
+PERF_COLD_FN_ void perf_put_race_(perf_out_ *out, const perf_loop_ *loop)
 {
-    const perf_race_result *r = PERF_CAST_(const perf_race_result *, loop->result);
+    const perf_race_result *result = PERF_CAST_(const perf_race_result *, loop->result);
     char                    arm[40];
     int                     i;
 
-    for (i = 0; i < r->count; i++) {
+    for (i = 0; i < result->count; i++) {
         perf_out_ text = perf_out_open_(arm, sizeof arm);
         perf_put_(&text, ", ");
-        perf_put_(&text, r->entry[i].name);
-        if (r->entry[i].time.count)
-            perf_put_loop_row_(o, loop->name, arm, &r->entry[i].time, r->entry[i].first_ns);
-        perf_put_counted_row_(o, r->entry[i].counted);
+        perf_put_(&text, result->entry[i].name);
+        if (result->entry[i].time.count)
+            perf_put_loop_row_(out, loop->name, arm, &result->entry[i].time,
+                               result->entry[i].first_ns);
+        perf_put_counted_row_(out, result->entry[i].counted);
     }
-    for (i = 0; i < r->count; i++)
-        perf_put_variant_(o, loop, r, i);
-    if (!r->count)
-        perf_put_unmeasured_(o, loop->name, r->status);
-    perf_put_warnings_(o, r->warnings);
+    for (i = 0; i < result->count; i++)
+        perf_put_variant_(out, loop, result, i);
+    if (!result->count)
+        perf_put_unmeasured_(out, loop->name, result->status);
+    perf_put_warnings_(out, result->warnings);
 }
 
 /* What variant i lags behind, and its verdict. */
-PERF_COLD_FN_ void perf_put_variant_(perf_out_ *o, const perf_loop_ *loop,
-                                     const perf_race_result *r, int i)
+PERF_COLD_FN_ void perf_put_variant_(perf_out_ *out, const perf_loop_ *loop,
+                                     const perf_race_result *result, int i)
 {
-    const int within = r->entry[i].within_noise;
+    const int within = result->entry[i].within_noise;
 
-    perf_put_(o, "  ");
-    (void)perf_put_cut_(o, loop->name, PERF_NAME_MAX_);
-    perf_put_(o, ", ");
-    (void)perf_put_cut_(o, r->entry[i].name, 31);
-    perf_put_(o, ": ");
-    if (!r->forced && i == r->best)
-        perf_put_(o, "the best; ");
-    else if (!r->forced && within)
-        perf_put_(o, "within noise of the best; ");
-    if (r->best >= 0 && !within && r->entry[i].behind > 0.0) {
-        perf_put_fixed_(o, r->entry[i].behind, 3);
-        perf_put_(o, "x the best; ");
+    perf_put_(out, "  ");
+    (void)perf_put_cut_(out, loop->name, PERF_NAME_MAX_);
+    perf_put_(out, ", ");
+    (void)perf_put_cut_(out, result->entry[i].name, 31);
+    perf_put_(out, ": ");
+    if (!result->forced && i == result->best)
+        perf_put_(out, "the best; ");
+    else if (!result->forced && within)
+        perf_put_(out, "within noise of the best; ");
+    if (result->best >= 0 && !within && result->entry[i].behind > 0.0) {
+        perf_put_fixed_(out, result->entry[i].behind, 3);
+        perf_put_(out, "x the best; ");
     }
-    if (i == 0 && r->status == PERF_OK && !r->forced)
-        perf_put_(o, "the baseline\n");
+    if (i == 0 && result->status == PERF_OK && !result->forced)
+        perf_put_(out, "the baseline\n");
     else
-        perf_put_decision_(o, r->entry[i].verdict, r->entry[i].parts);
-    perf_put_parts_(o, r->entry[i].part, r->entry[i].parts);
+        perf_put_decision_(out, result->entry[i].verdict, result->entry[i].parts);
+    perf_put_parts_(out, result->entry[i].part, result->entry[i].parts);
 }
 
 /* "instructions 14, cycles 16, IPC 0.875" of a variant; nothing where none was counted. */
-PERF_COLD_FN_ void perf_put_counted_row_(perf_out_ *o, const double *counted)
+PERF_COLD_FN_ void perf_put_counted_row_(perf_out_ *out, const double *counted)
 {
     static const char *const name[] = {"instructions ", "cycles ", "branches ", "branch misses "};
     const char *lead = "    ";
@@ -592,11 +595,11 @@ PERF_COLD_FN_ void perf_put_counted_row_(perf_out_ *o, const double *counted)
     for (i = 0; i < 4; i++) {
         if (perf_is_nan_(counted[i]))
             continue;
-        perf_put_(o, lead);
+        perf_put_(out, lead);
         lead = ", ";
-        perf_put_number_(o, name[i], counted[i], perf_value_decimals_(counted[i]));
+        perf_put_number_(out, name[i], counted[i], perf_value_decimals_(counted[i]));
     }
-    perf_put_char_(o, '\n');
+    perf_put_char_(out, '\n');
 }
 
 PERF_END_DECLS

@@ -116,11 +116,11 @@ struct perf_loop_state_;
 
 /* How slices are run and timed: by the host's clocks (perf_loop.h), or by those of a device
  * (perf_gpu_bench.h).  Called in this order: begin, the body, end; both once a slice.
- *   begin   starts the clocks of a slice of that arm; s->arm[arm].batch iterations follow
- *   end     reads them into s->timer.ns[].  1: file it; 0: it does not count, the arm runs again.
+ *   begin   starts the clocks of a slice of that arm; state->arm[arm].batch iterations follow
+ *   end     reads them into state->timer.ns[].  1: file it; 0: it does not count, and runs again.
  *           `now` is the wall's clock, read before anything else
  *   want    ns that a slice should last at least
- *   grown   all batches are found; 0: the loop ends with s->status
+ *   grown   all batches are found; 0: the loop ends with state->status
  *   warm    every arm has run once more, by single iterations.  1: batches may be looked for; 0:
  *           another such round.  NULL: no such rounds
  *   keep    a round of samples is complete; 0: it does not count.  NULL: each does
@@ -128,16 +128,16 @@ struct perf_loop_state_;
  *           1: there are no more.  NULL: as that rule says
  *   beside  a slice up to so many times as long as another has its batch; a longer one leaves cold
  *           caches behind, and the other one runs twice.  0: neither
- * Begin and end may set s->phase to PERF_LOOP_DONE_: the loop has ended, with s->status.
- * Times of a filling without processor time stay by the wall's clock: s->timer.clocks is 1.      */
+ * Begin and end may set state->phase to PERF_LOOP_DONE_: the loop has ended, with state->status.
+ * Times of a filling without processor time stay by the wall's clock: state->timer.clocks is 1.  */
 typedef struct perf_filling_ {
-    void   (*begin)(struct perf_loop_state_ *s, int arm);
-    int    (*end)(struct perf_loop_state_ *s, int arm, uint64_t now);
-    double (*want)(const struct perf_loop_state_ *s);
-    int    (*grown)(struct perf_loop_state_ *s);
-    int    (*warm)(struct perf_loop_state_ *s, int late);
-    int    (*keep)(struct perf_loop_state_ *s);
-    int    (*stop)(struct perf_loop_state_ *s, int enough);
+    void   (*begin)(struct perf_loop_state_ *state, int arm);
+    int    (*end)(struct perf_loop_state_ *state, int arm, uint64_t now);
+    double (*want)(const struct perf_loop_state_ *state);
+    int    (*grown)(struct perf_loop_state_ *state);
+    int    (*warm)(struct perf_loop_state_ *state, int late);
+    int    (*keep)(struct perf_loop_state_ *state);
+    int    (*stop)(struct perf_loop_state_ *state, int enough);
     double beside;
 } perf_filling_;
 

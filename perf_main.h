@@ -266,9 +266,9 @@ typedef struct perf_main_ {
     int         over;           /* 1: a body has called exit(): nothing more is measured          */
 } perf_main_;
 
-PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
+PERF_COLD_FN_ void perf_main_usage_(FILE *file, const char *program)
 {
-    (void)fprintf(f, "usage: %s [OPTION...]\n", program);
+    (void)fprintf(file, "usage: %s [OPTION...]\n", program);
     (void)fputs(
         "  --filter TEXT      only benchmarks whose name, as --list or their row has it, contains\n"
         "                     TEXT; with any of ^$|()[]{}*+?. a regular expression; several: any\n"
@@ -296,15 +296,15 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --help             this text\n"
         "exit status: 0 measured, no regression shown; 1 a regression beyond the rule;\n"
         "             2 wrong usage, a file that cannot be read or written, nothing measured;\n"
-        "             3 with --strict: not decided\n", f);
+        "             3 with --strict: not decided\n", file);
 }
 
 /* ---- options ---- */
 
-PERF_COLD_FN_ void perf_main_wrong_(perf_main_ *m, const char *what, const char *value)
+PERF_COLD_FN_ void perf_main_wrong_(perf_main_ *run, const char *what, const char *value)
 {
-    (void)fprintf(stderr, "%s: %s '%s'\n", m->program, what, value);
-    m->bad = 1;
+    (void)fprintf(stderr, "%s: %s '%s'\n", run->program, what, value);
+    run->bad = 1;
 }
 
 /* 1: the name contains the pattern or, if that has one of ^$|()[]{}*+?.\, matches it as a POSIX
@@ -315,13 +315,13 @@ PERF_COLD_FN_ int perf_main_match_(const char *pattern, const char *name)
         return strstr(name, pattern) != PERF_NULL_;
 #if PERF_LP64_UNIX_ && !PERF_TCC_
     {
-        regex_t r;
+        regex_t regex;
         int     found;
 
-        if (regcomp(&r, pattern, REG_EXTENDED | REG_NOSUB))
+        if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB))
             return -1;
-        found = !regexec(&r, name, 0, PERF_NULL_, 0);
-        regfree(&r);
+        found = !regexec(&regex, name, 0, PERF_NULL_, 0);
+        regfree(&regex);
         return found;
     }
 #else
@@ -342,45 +342,46 @@ PERF_COLD_FN_ const char *perf_main_value_(const char *option, int argc, char **
     return *i + 1 < argc ? argv[++*i] : "";
 }
 
-PERF_COLD_FN_ void perf_main_context_(perf_main_ *m, char *key)
+PERF_COLD_FN_ void perf_main_context_(perf_main_ *run, char *key)
 {
     size_t n = strcspn(key, "="), i = 0;
 
-    while (m->context[i] && (strncmp(m->context[i], key, n) || m->context[i][n]))
+    while (run->context[i] && (strncmp(run->context[i], key, n) || run->context[i][n]))
         i += 2;
     if (!n || !key[n] || i == 2 * PERF_MAIN_FILTERS_) {
-        perf_main_wrong_(m, "--context needs KEY=VALUE, 64 at most, not", key);
+        perf_main_wrong_(run, "--context needs KEY=VALUE, 64 at most, not", key);
         return;
     }
     key[n] = '\0';
-    m->context[i] = key;
-    m->context[i + 1] = key + n + 1;
+    run->context[i] = key;
+    run->context[i + 1] = key + n + 1;
 }
 
 /* Takes a name of --accept-change. */
-PERF_COLD_FN_ void perf_main_accepts_(perf_main_ *m, const char *name)
+PERF_COLD_FN_ void perf_main_accepts_(perf_main_ *run, const char *name)
 {
     size_t i = 0;
 
-    while (i < PERF_MAIN_FILTERS_ && m->accepted[2 * i])
+    while (i < PERF_MAIN_FILTERS_ && run->accepted[2 * i])
         i++;
     if (!*name || i == PERF_MAIN_FILTERS_) {
-        perf_main_wrong_(m, "--accept-change needs a benchmark, 64 at most, not", name);
+        perf_main_wrong_(run, "--accept-change needs a benchmark, 64 at most, not", name);
         return;
     }
-    m->accepted[2 * i] = name;
-    m->accepted[2 * i + 1] = "";
+    run->accepted[2 * i] = name;
+    run->accepted[2 * i + 1] = "";
 }
 
 /* An option without a value; 1: it was one. */
-PERF_COLD_FN_ int perf_main_flag_(perf_main_ *m, const char *word)
+PERF_COLD_FN_ int perf_main_flag_(perf_main_ *run, const char *word)
 {
     const struct {
         const char *name;
         int        *to;
-    } flag[] = {{"--list", &m->list},       {"--no-env", &m->no_env}, {"--shuffle", &m->shuffle},
-                {"--profile", &m->profile}, {"--most-unchanged", &m->most_unchanged},
-                {"--strict", &m->strict},   {"--counters", &m->counters}};
+    } flag[] = {{"--list", &run->list},       {"--no-env", &run->no_env},
+                {"--shuffle", &run->shuffle}, {"--profile", &run->profile},
+                {"--most-unchanged", &run->most_unchanged}, {"--strict", &run->strict},
+                  {"--counters", &run->counters}};
     size_t i;
 
     for (i = 0; i < sizeof flag / sizeof *flag; i++) {
@@ -393,30 +394,30 @@ PERF_COLD_FN_ int perf_main_flag_(perf_main_ *m, const char *word)
 }
 
 /* An option with a text; 1: it was one. */
-PERF_COLD_FN_ int perf_main_text_(perf_main_ *m, int argc, char **argv, int *at)
+PERF_COLD_FN_ int perf_main_text_(perf_main_ *run, int argc, char **argv, int *at)
 {
     const struct {
         const char  *name, **to;
-    } text[] = {{"--json", &m->output}, {"--output", &m->output},   {"--format", &m->named},
-                {"--save", &m->save},   {"--add", &m->add},         {"--compare", &m->compare},
-                {"--accept", &m->accept}};
+    } text[] = {{"--json", &run->output}, {"--output", &run->output},   {"--format", &run->named},
+                {"--save", &run->save},   {"--add", &run->add},
+                        {"--compare", &run->compare}, {"--accept", &run->accept}};
     size_t i;
 
     for (i = 0; i < sizeof text / sizeof *text; i++) {
         const char *value = perf_main_value_(text[i].name, argc, argv, at);
         if (!value)
             continue;
-        if (text[i].to == &m->accept && m->accept) {
-            if (m->also)
-                perf_main_wrong_(m, "--accept: two rules at most, and this is a third:", value);
-            m->also = value;
+        if (text[i].to == &run->accept && run->accept) {
+            if (run->also)
+                perf_main_wrong_(run, "--accept: two rules at most, and this is a third:", value);
+            run->also = value;
         } else {
-            if (text[i].to == &m->output && m->output)
-                perf_main_wrong_(m, "--output needs one file, not also", value);
+            if (text[i].to == &run->output && run->output)
+                perf_main_wrong_(run, "--output needs one file, not also", value);
             *text[i].to = value;
         }
         if (!*value)
-            perf_main_wrong_(m, "this option needs a value:", text[i].name);
+            perf_main_wrong_(run, "this option needs a value:", text[i].name);
         return 1;
     }
     return 0;
@@ -433,17 +434,17 @@ PERF_COLD_FN_ int perf_main_is_number_(const char *value, double most, int whole
 }
 
 /* An option with a number; 1: it was one. */
-PERF_COLD_FN_ int perf_main_number_(perf_main_ *m, int argc, char **argv, int *at)
+PERF_COLD_FN_ int perf_main_number_(perf_main_ *run, int argc, char **argv, int *at)
 {
     const struct {
         const char *name, *wants;
         double     *to, most;
         int         whole;
-    } number[] = {{"--min-time", "--min-time needs seconds, not", &m->opts.min_seconds, 1e6, 0},
-                  {"--budget", "--budget needs seconds, not", &m->opts.max_seconds, 1e6, 0},
-                  {"--repeat", "--repeat needs a count, not", &m->repeat, 1e4, 1},
-                  {"--again-after", "--again-after needs seconds, not", &m->again_after, 1e5, 0},
-                  {"--threads", "--threads needs 1 .. 256, not", &m->threads, 256, 1}};
+    } number[] = {{"--min-time", "--min-time needs seconds, not", &run->opts.min_seconds, 1e6, 0},
+                  {"--budget", "--budget needs seconds, not", &run->opts.max_seconds, 1e6, 0},
+                  {"--repeat", "--repeat needs a count, not", &run->repeat, 1e4, 1},
+                  {"--again-after", "--again-after needs seconds, not", &run->again_after, 1e5, 0},
+                  {"--threads", "--threads needs 1 .. 256, not", &run->threads, 256, 1}};
     double x = 0.0;
     size_t i;
 
@@ -452,43 +453,43 @@ PERF_COLD_FN_ int perf_main_number_(perf_main_ *m, int argc, char **argv, int *a
         if (!value)
             continue;
         if (!perf_main_is_number_(value, number[i].most, number[i].whole, &x))
-            perf_main_wrong_(m, number[i].wants, value);
+            perf_main_wrong_(run, number[i].wants, value);
         *number[i].to = x;
         return 1;
     }
     return 0;
 }
 
-PERF_COLD_FN_ void perf_main_filter_(perf_main_ *m, const char *pattern)
+PERF_COLD_FN_ void perf_main_filter_(perf_main_ *run, const char *pattern)
 {
-    if (!*pattern || m->filters == PERF_MAIN_FILTERS_ || perf_main_match_(pattern, "") < 0)
-        perf_main_wrong_(m, "--filter needs a text or a pattern, 64 at most, not", pattern);
+    if (!*pattern || run->filters == PERF_MAIN_FILTERS_ || perf_main_match_(pattern, "") < 0)
+        perf_main_wrong_(run, "--filter needs a text or a pattern, 64 at most, not", pattern);
     else
-        m->filter[m->filters++] = pattern;
+        run->filter[run->filters++] = pattern;
 }
 
-PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *at)
+PERF_COLD_FN_ void perf_main_option_(perf_main_ *run, int argc, char **argv, int *at)
 {
     const char *value;
 
-    if (perf_main_flag_(m, argv[*at]) || perf_main_text_(m, argc, argv, at) ||
-        perf_main_number_(m, argc, argv, at))
+    if (perf_main_flag_(run, argv[*at]) || perf_main_text_(run, argc, argv, at) ||
+        perf_main_number_(run, argc, argv, at))
         return;
     value = perf_main_value_("--context", argc, argv, at);
     if (value) {
-        perf_main_context_(m, PERF_PTR_(char *, PERF_PTR_(uintptr_t, value)));
+        perf_main_context_(run, PERF_PTR_(char *, PERF_PTR_(uintptr_t, value)));
         return;
     }
     value = perf_main_value_("--accept-change", argc, argv, at);
     if (value) {
-        perf_main_accepts_(m, value);
+        perf_main_accepts_(run, value);
         return;
     }
     value = perf_main_value_("--filter", argc, argv, at);
     if (value)
-        perf_main_filter_(m, value);
+        perf_main_filter_(run, value);
     else
-        perf_main_wrong_(m, "unknown option", argv[*at]);
+        perf_main_wrong_(run, "unknown option", argv[*at]);
 }
 
 /* The format of that name: 0 json (or NULL), else 1 + perf_export_format; -1: there is none. */
@@ -505,54 +506,55 @@ PERF_COLD_FN_ int perf_main_format_(const char *name)
 }
 
 /* Reads a rule of --accept; NULL: none was given. */
-PERF_COLD_FN_ void perf_main_rule_(perf_main_ *m, const char *text, perf_rule *rule)
+PERF_COLD_FN_ void perf_main_rule_(perf_main_ *run, const char *text, perf_rule *rule)
 {
     if (text && perf_rule_parse(text, rule) != PERF_OK)
-        perf_main_wrong_(m, "--accept does not understand", text);
+        perf_main_wrong_(run, "--accept does not understand", text);
     else if (rule->memory || rule->metric == PERF_METRIC_MEMORY ||
              rule->metric == PERF_METRIC_THROUGHPUT)
-        perf_main_wrong_(m, "--accept: benchmarks measure time and counts, not", text);
+        perf_main_wrong_(run, "--accept: benchmarks measure time and counts, not", text);
 }
 
 /* Checks options that depend on each other. */
-PERF_COLD_FN_ void perf_main_settle_(perf_main_ *m)
+PERF_COLD_FN_ void perf_main_settle_(perf_main_ *run)
 {
-    if (m->named && !m->output)
-        perf_main_wrong_(m, "--format needs --output FILE, too, not only", m->named);
-    m->format = perf_main_format_(m->named);
-    if (m->format < 0)
-        perf_main_wrong_(m, "--format does not know", m->named);
-    if ((m->strict || m->again_after > 0.0) && !m->compare)
-        perf_main_wrong_(m, "--strict and --again-after need the option", "--compare");
-    if (m->accepted[0] && (!m->compare || !m->add || strcmp(m->compare, m->add) != 0))
-        perf_main_wrong_(m, "--accept-change needs --compare and --add of one file, for",
-                         m->accepted[0]);
-    perf_main_rule_(m, m->accept, &m->rule);
-    perf_main_rule_(m, m->also, &m->second);
-    if (m->rule.metric >= PERF_METRIC_INSTRUCTIONS || m->second.metric >= PERF_METRIC_INSTRUCTIONS)
-        m->counters = 1;
+    if (run->named && !run->output)
+        perf_main_wrong_(run, "--format needs --output FILE, too, not only", run->named);
+    run->format = perf_main_format_(run->named);
+    if (run->format < 0)
+        perf_main_wrong_(run, "--format does not know", run->named);
+    if ((run->strict || run->again_after > 0.0) && !run->compare)
+        perf_main_wrong_(run, "--strict and --again-after need the option", "--compare");
+    if (run->accepted[0] && (!run->compare || !run->add || strcmp(run->compare, run->add) != 0))
+        perf_main_wrong_(run, "--accept-change needs --compare and --add of one file, for",
+                         run->accepted[0]);
+    perf_main_rule_(run, run->accept, &run->rule);
+    perf_main_rule_(run, run->also, &run->second);
+    if (run->rule.metric >= PERF_METRIC_INSTRUCTIONS ||
+        run->second.metric >= PERF_METRIC_INSTRUCTIONS)
+        run->counters = 1;
 }
 
-PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const char *name)
+PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *run, const char *name)
 {
     size_t i;
 
-    for (i = 0; i < m->filters && perf_main_match_(m->filter[i], name) <= 0; i++)
+    for (i = 0; i < run->filters && perf_main_match_(run->filter[i], name) <= 0; i++)
         continue;
-    return !m->filters || i < m->filters;
+    return !run->filters || i < run->filters;
 }
 
 /* 1: the entry `name` of the case `of` is to be measured in this round.  When entries are measured
  * again: the chosen ones, each time counted.                                                     */
-PERF_COLD_FN_ int perf_main_takes_(const perf_main_ *m, const char *of, const char *name)
+PERF_COLD_FN_ int perf_main_takes_(const perf_main_ *run, const char *of, const char *name)
 {
     size_t i;
 
-    if (!m->first)
-        return perf_main_wants_(m, of) || perf_main_wants_(m, name);
-    for (i = 0; i < m->first->entries; i++) {
-        perf_baseline_entry *entry = &m->first->entry[i];
-        if (!m->chosen[i] || strcmp(entry->name, name) != 0)
+    if (!run->first)
+        return perf_main_wants_(run, of) || perf_main_wants_(run, name);
+    for (i = 0; i < run->first->entries; i++) {
+        perf_baseline_entry *entry = &run->first->entry[i];
+        if (!run->chosen[i] || strcmp(entry->name, name) != 0)
             continue;
         entry->again++;
         return 1;
@@ -616,24 +618,24 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *out)
 
 /* ---- a row, as in the report, without its margin ---- */
 
-PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_result *result,
-                                  const perf_loop_state_ *s)
+PERF_COLD_FN_ void perf_main_row_(perf_main_ *run, const char *name, const perf_result *result,
+                                  const perf_loop_state_ *state)
 {
     char       text[8192];
     perf_loop_ loop = PERF_ZERO;
     perf_out_  out = perf_out_open_(loop.name, sizeof loop.name);
 
-    if (PERF_LOOP_KIND_(s))
-        loop = s->loop;                         /* for its note and its counters                  */
+    if (PERF_LOOP_KIND_(state))
+        loop = state->loop;                     /* for its note and its counters                  */
     perf_put_(&out, name);
     loop.result = result;
     loop.kind = loop.done = 1;
     out = perf_out_open_(text, sizeof text);
     perf_put_loop_(&out, &loop);
-    (void)fputs(text + 2, m->out);
+    (void)fputs(text + 2, run->out);
     if (!result->time.count)
-        m->failed++;
-    (void)fflush(m->out);
+        run->failed++;
+    (void)fflush(run->out);
 }
 
 /* ---- counters of the processor ---- */
@@ -649,59 +651,59 @@ PERF_COLD_FN_ perf_counters perf_main_counters_(void)
 }
 
 /* Says once which are missing, and why.  If none counts, no entry tries again. */
-PERF_COLD_FN_ void perf_main_try_counters_(perf_main_ *m)
+PERF_COLD_FN_ void perf_main_try_counters_(perf_main_ *run)
 {
-    perf_counters c = perf_main_counters_();
+    perf_counters counters = perf_main_counters_();
     const char   *missing;
 
-    (void)perf_counters_start(&c);
-    (void)perf_counters_stop(&c);
-    missing = strstr(perf_counters_text(&c), "no ");
+    (void)perf_counters_start(&counters);
+    (void)perf_counters_stop(&counters);
+    missing = strstr(perf_counters_text(&counters), "no ");
     if (missing)
-        (void)fprintf(m->out, "counters: %s\n", missing);
-    m->counters = c.status == PERF_OK;
-    perf_counters_close(&c);
+        (void)fprintf(run->out, "counters: %s\n", missing);
+    run->counters = counters.status == PERF_OK;
+    perf_counters_close(&counters);
 }
 
 /* ---- running ---- */
 
 /* The result.  The body got the loop by value, and may have ended it. */
-PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
+PERF_COLD_FN_ perf_result perf_main_end_(perf_bench bench)
 {
-    const perf_loop_state_ *s = b.state;
+    const perf_loop_state_ *state = bench.state;
 
-    if (PERF_LOOP_KIND_(s) && PERF_ACQ_(&s->loop.done))
-        return s->result;
-    b.left = -1;                                /* only the body's copy knows                     */
-    return perf_bench_end(&b);
+    if (PERF_LOOP_KIND_(state) && PERF_ACQ_(&state->loop.done))
+        return state->result;
+    bench.left = -1;                            /* only the body's copy knows                     */
+    return perf_bench_end(&bench);
 }
 
 /* Measures one entry on this thread.  n: its size, or 0; arg: its numbers, or NULL. */
-PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, const char *name,
+PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *run, const perf_case_ *entry, const char *name,
                                          size_t n, const int64_t *arg)
 {
     perf_bench    bench = {1, 0, PERF_NULL_, PERF_NULL_, 0};    /* one iteration                  */
     perf_result   result = PERF_ZERO;
     perf_counters counters = PERF_ZERO;
 
-    if (c->kind == 't')
+    if (entry->kind == 't')
         n = 0;                                  /* the thread's number                            */
-    if (m->profile) {
-        c->run(bench, n, 1, arg);
-        (void)fprintf(m->out, "%s ran once\n", name);
+    if (run->profile) {
+        entry->run(bench, n, 1, arg);
+        (void)fprintf(run->out, "%s ran once\n", name);
         return result;
     }
-    bench = perf_bench_begin(name, &m->opts);
+    bench = perf_bench_begin(name, &run->opts);
     if (PERF_LOOP_KIND_(bench.state))
-        bench.state->loop.round = m->round;
-    if (m->counters) {
+        bench.state->loop.round = run->round;
+    if (run->counters) {
         counters = perf_main_counters_();
         (void)perf_counters_loop(&counters, &bench);
     }
-    c->run(bench, n, 1, arg);
+    entry->run(bench, n, 1, arg);
     result = perf_main_end_(bench);
     perf_counters_close(&counters);
-    perf_main_row_(m, name, &result, bench.state);
+    perf_main_row_(run, name, &result, bench.state);
     return result;
 }
 
@@ -729,23 +731,23 @@ PERF_COLD_FN_ size_t perf_main_sizes_(double low, double high, double *n)
 
 /* Returns how many entries the case has, n[]: its sizes or numbers of threads.  0: it begins at 0
  * threads.                                                                                       */
-PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, double *n)
+PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *run, const perf_case_ *entry, double *n)
 {
-    double low = PERF_CAST_(double, c->low), high = PERF_CAST_(double, c->high);
+    double low = PERF_CAST_(double, entry->low), high = PERF_CAST_(double, entry->high);
 
     n[0] = 0.0;
-    if (c->kind == 'a')
-        return c->high;
-    if (c->kind == 'b')
+    if (entry->kind == 'a')
+        return entry->high;
+    if (entry->kind == 'b')
         return 1;
     if (high < low) {
         low = high;
-        high = PERF_CAST_(double, c->low);
+        high = PERF_CAST_(double, entry->low);
     }
-    if (c->kind == 'n')
+    if (entry->kind == 'n')
         return perf_main_sizes_(low, high, n);
-    if (m->threads > 0.0) {
-        n[0] = m->threads;
+    if (run->threads > 0.0) {
+        n[0] = run->threads;
         return 1;
     }
     if (low < 1.0)
@@ -772,7 +774,7 @@ PERF_COLD_FN_ void perf_put_growth_(perf_out_ *out, const perf_growth_ *law)
 
 /* Prints how the times of a sweep grow: the medians or the fastest slices, whichever fit better.
  * Other programs raise medians; a change of the processor's speed makes single slices fast.      */
-PERF_COLD_FN_ void perf_main_growth_(const perf_main_ *m, const char *name,
+PERF_COLD_FN_ void perf_main_growth_(const perf_main_ *run, const char *name,
                                      const perf_times_ *medians, const perf_times_ *fastest)
 {
     const perf_growth_ by_median = perf_growth_law_(medians);
@@ -787,12 +789,12 @@ PERF_COLD_FN_ void perf_main_growth_(const perf_main_ *m, const char *name,
         perf_putf_(&out, " from %.0f on", law.from);
     perf_put_growth_(&out, &law);
     perf_put_char_(&out, '\n');
-    (void)fputs(text, m->out);
+    (void)fputs(text, run->out);
 }
 
 /* The threads that measure one entry at once. */
 typedef struct perf_crew_ {
-    const perf_case_      *c;
+    const perf_case_      *entry;
     const perf_bench_opts *opts;
     const char            *name;
     size_t                 threads;
@@ -851,14 +853,14 @@ PERF_COLD_FN_ double perf_hand_kept_(const perf_result *one, size_t threads)
 }
 
 /* Rates add up: n threads do n times the work of one if nothing holds them up. */
-PERF_COLD_FN_ void perf_crew_rates_(perf_result *sum, const perf_hand_ *h, size_t threads)
+PERF_COLD_FN_ void perf_crew_rates_(perf_result *sum, const perf_hand_ *hand, size_t threads)
 {
     size_t i;
 
     sum->gb_per_s = sum->items_per_s = sum->gflop_per_s = 0.0;
     sum->percent_of_peak_gb = sum->percent_of_peak_gflop = 0.0;
     for (i = 0; i < threads; i++) {
-        const perf_result *one = &h[i].result;
+        const perf_result *one = &hand[i].result;
         const double       kept = perf_hand_kept_(one, threads);
         sum->gb_per_s += kept * one->gb_per_s;
         sum->items_per_s += kept * one->items_per_s;
@@ -869,13 +871,14 @@ PERF_COLD_FN_ void perf_crew_rates_(perf_result *sum, const perf_hand_ *h, size_
 }
 
 /* Iterations per second of all threads together. */
-PERF_COLD_FN_ double perf_crew_speed_(const perf_hand_ *h, size_t threads)
+PERF_COLD_FN_ double perf_crew_speed_(const perf_hand_ *hand, size_t threads)
 {
     double sum = 0.0;
     size_t i;
 
     for (i = 0; i < threads; i++)
-        sum += perf_hand_kept_(&h[i].result, threads) * 1e9 / perf_result_main_(&h[i].result)->p50;
+        sum += perf_hand_kept_(&hand[i].result, threads) * 1e9 /
+               perf_result_main_(&hand[i].result)->p50;
     return sum;
 }
 
@@ -900,7 +903,7 @@ PERF_COLD_FN_ void perf_crew_add_(perf_loop_state_ *all, perf_result *sum, const
 }
 
 /* The first failure of a thread, with its loop; PERF_OK: there is none.  *slices: of all. */
-PERF_COLD_FN_ perf_status perf_crew_status_(const perf_hand_ *h, size_t threads, size_t *slices,
+PERF_COLD_FN_ perf_status perf_crew_status_(const perf_hand_ *hand, size_t threads, size_t *slices,
                                             perf_loop_state_ **failed)
 {
     perf_status status = PERF_OK;
@@ -908,26 +911,26 @@ PERF_COLD_FN_ perf_status perf_crew_status_(const perf_hand_ *h, size_t threads,
 
     *slices = 0;
     for (i = 0; i < threads; i++) {
-        if (h[i].state)
-            *slices += h[i].state->arm->count;
-        if (h[i].result.status == PERF_OK || status != PERF_OK)
+        if (hand[i].state)
+            *slices += hand[i].state->arm->count;
+        if (hand[i].result.status == PERF_OK || status != PERF_OK)
             continue;
-        status = h[i].result.status;
-        *failed = h[i].state;
+        status = hand[i].result.status;
+        *failed = hand[i].state;
     }
     return status;
 }
 
 /* All slices of all threads as one result, which the report and the files then have as well.
  * *merged: its loop, or the one that failed.                                                     */
-PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h, size_t threads,
+PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *hand, size_t threads,
                                            perf_loop_state_ **merged)
 {
-    perf_result       sum = h[0].result;
+    perf_result       sum = hand[0].result;
     perf_loop_state_ *all;
     size_t            i, slices;
 
-    sum.status = perf_crew_status_(h, threads, &slices, merged);
+    sum.status = perf_crew_status_(hand, threads, &slices, merged);
     memset(&sum.time, 0, sizeof sum.time);
     memset(&sum.cpu, 0, sizeof sum.cpu);
     sum.decides = PERF_DECIDES_WALL;
@@ -941,12 +944,12 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
         return sum;
     }
     for (i = 0; i < threads; i++)
-        perf_crew_add_(all, &sum, &h[i]);
+        perf_crew_add_(all, &sum, &hand[i]);
     /* Thread by thread, so that slices of one thread, which are alike, count as neighbours. */
     sum.time = perf_summarize_series_(all->arm->ns, all->arm->count);
-    perf_crew_rates_(&sum, h, threads);
+    perf_crew_rates_(&sum, hand, threads);
     all->loop.threads = PERF_CAST_(int, threads);
-    all->loop.round = h[0].crew->round;
+    all->loop.round = hand[0].crew->round;
     all->result = sum;
     perf_loop_done_(all, &all->result);
     return sum;
@@ -955,41 +958,41 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
 #if PERF_PTHREAD_
 PERF_COLD_FN_ void *perf_hand_run_(void *with)
 {
-    perf_hand_ *h = PERF_CAST_(perf_hand_ *, with);
-    perf_crew_ *crew = h->crew;
-    perf_bench  b;
+    perf_hand_ *hand = PERF_CAST_(perf_hand_ *, with);
+    perf_crew_ *crew = hand->crew;
+    perf_bench  bench;
     char        name[PERF_CASE_NAME_ + 24];
     perf_out_   out = perf_out_open_(name, sizeof name);
 
     perf_put_(&out, crew->name);
     perf_put_(&out, " #");
-    perf_put_u64_(&out, h->number);
+    perf_put_u64_(&out, hand->number);
     (void)__atomic_add_fetch(&crew->ready, 1u, __ATOMIC_ACQ_REL);
     while (!PERF_ACQ_(&crew->go))               /* all begin within one turn of this loop         */
         (void)perf_sched_yield_();
     if (PERF_ACQ_(&crew->go) == 2u)
         return PERF_NULL_;
-    b = perf_bench_begin(name, crew->opts);
-    if (PERF_LOOP_KIND_(b.state)) {
-        h->state = b.state;
-        h->state->loop.round = crew->round;
+    bench = perf_bench_begin(name, crew->opts);
+    if (PERF_LOOP_KIND_(bench.state)) {
+        hand->state = bench.state;
+        hand->state->loop.round = crew->round;
     }
-    crew->c->run(b, h->number, crew->threads, PERF_NULL_);
-    h->result = perf_main_end_(b);
+    crew->entry->run(bench, hand->number, crew->threads, PERF_NULL_);
+    hand->result = perf_main_end_(bench);
     return PERF_NULL_;
 }
 
 /* Starts all threads, waits for all.  If not all can start, none of them measures. */
-PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *h)
+PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *hand)
 {
     size_t i, made = 0;
 
     if (!PERF_PTHREAD_THERE_)
         return 0;
     for (; made < crew->threads; made++) {
-        h[made].crew = crew;
-        h[made].number = made;
-        if (perf_pthread_create_(&h[made].thread, PERF_NULL_, perf_hand_run_, &h[made]) != 0)
+        hand[made].crew = crew;
+        hand[made].number = made;
+        if (perf_pthread_create_(&hand[made].thread, PERF_NULL_, perf_hand_run_, &hand[made]) != 0)
             break;
     }
     while (PERF_ACQ_(&crew->ready) < made)
@@ -999,7 +1002,7 @@ PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *h)
     else
         PERF_REL_(&crew->go, 2u);
     for (i = 0; i < made; i++)
-        (void)perf_pthread_join_(h[i].thread, PERF_CAST_(void **, PERF_NULL_));
+        (void)perf_pthread_join_(hand[i].thread, PERF_CAST_(void **, PERF_NULL_));
     return made;
 }
 #else
@@ -1008,99 +1011,99 @@ PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *h)
 
 /* Measures on that many threads; returns their iterations per second, 0: not measured.  *time: of
  * an iteration on one of them.                                                                   */
-PERF_COLD_FN_ double perf_main_crew_(perf_main_ *m, const perf_case_ *c, const char *name,
+PERF_COLD_FN_ double perf_main_crew_(perf_main_ *run, const perf_case_ *entry, const char *name,
                                      size_t threads, perf_summary *time)
 {
-    perf_bench_opts o = m->opts;
-    perf_crew_      crew = {c, &o, name, threads, 0, 0, m->round};
+    perf_bench_opts opts = run->opts;
+    perf_crew_      crew = {entry, &opts, name, threads, 0, 0, run->round};
     double          speed = 0.0;
-    perf_hand_     *h = PERF_CAST_(perf_hand_ *, PERF_MALLOC(threads * sizeof *h));
-    perf_loop_state_ *s = PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
-    perf_result     r;
+    perf_hand_     *hand = PERF_CAST_(perf_hand_ *, PERF_MALLOC(threads * sizeof *hand));
+    perf_loop_state_ *state = PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
+    perf_result     result;
     size_t          i;
     char            one[40];
 
-    o.samples = 1000000;                        /* every thread runs until the budget ends        */
-    if (!(o.max_seconds > 0.0))
-        o.max_seconds = 0.5;
-    if (h)
-        memset(h, 0, threads * sizeof *h);
-    if (h && perf_crew_run_(&crew, h) == threads) {
-        r = perf_crew_merge_(name, h, threads, &s);
-        if (s && r.status == PERF_OK && m->counters)
-            s->loop.note = "not counted: several threads run it";
-        perf_main_row_(m, name, &r, s);
-        if (r.time.count) {
-            *time = r.time;
-            speed = perf_crew_speed_(h, threads);
+    opts.samples = 1000000;                     /* every thread runs until the budget ends        */
+    if (!(opts.max_seconds > 0.0))
+        opts.max_seconds = 0.5;
+    if (hand)
+        memset(hand, 0, threads * sizeof *hand);
+    if (hand && perf_crew_run_(&crew, hand) == threads) {
+        result = perf_crew_merge_(name, hand, threads, &state);
+        if (state && result.status == PERF_OK && run->counters)
+            state->loop.note = "not counted: several threads run it";
+        perf_main_row_(run, name, &result, state);
+        if (result.time.count) {
+            *time = result.time;
+            speed = perf_crew_speed_(hand, threads);
         }
         for (i = 0; i < threads && threads > 1; i++) {
             perf_out_ out = perf_out_open_(one, sizeof one);
             perf_put_(&out, "  thread ");
             perf_put_u64_(&out, i);
-            perf_main_row_(m, one, &h[i].result, h[i].state);
+            perf_main_row_(run, one, &hand[i].result, hand[i].state);
         }
     } else {
-        (void)fprintf(m->out, "%s  not measured: no threads to be had (older C libraries: link "
-                              "with -lpthread)\n", name);
-        m->failed++;
+        (void)fprintf(run->out, "%s  not measured: no threads to be had (older C libraries: link "
+                                "with -lpthread)\n", name);
+        run->failed++;
     }
-    PERF_FREE(h);
+    PERF_FREE(hand);
     return speed;
 }
 
 /* The number of this case among those of its name, in the order of their files and lines: 1, 2. */
-PERF_COLD_FN_ size_t perf_case_number_(const perf_case_ *c)
+PERF_COLD_FN_ size_t perf_case_number_(const perf_case_ *entry)
 {
     const perf_case_ *other;
     size_t            number = 1;
 
     for (other = perf_cases_v1_; other; other = other->next) {
-        int order = strcmp(other->file, c->file);
-        if (other != c && !strcmp(other->name, c->name) &&
-            (order < 0 || (order == 0 && other->line < c->line)))
+        int order = strcmp(other->file, entry->file);
+        if (other != entry && !strcmp(other->name, entry->name) &&
+            (order < 0 || (order == 0 && other->line < entry->line)))
             number++;
     }
     return number;
 }
 
 /* "copy", or "copy (2)" if another file of the program has a benchmark of that name, too. */
-PERF_COLD_FN_ void perf_put_case_(perf_out_ *o, const perf_case_ *c)
+PERF_COLD_FN_ void perf_put_case_(perf_out_ *out, const perf_case_ *entry)
 {
-    size_t number = perf_case_number_(c);
+    size_t number = perf_case_number_(entry);
 
-    perf_put_(o, c->name);
+    perf_put_(out, entry->name);
     if (number > 1)
-        perf_putf_(o, " (%.0f)", PERF_CAST_(double, number));
+        perf_putf_(out, " (%.0f)", PERF_CAST_(double, number));
 }
 
-PERF_COLD_FN_ void perf_put_argument_(perf_out_ *o, int64_t x)
+PERF_COLD_FN_ void perf_put_argument_(perf_out_ *out, int64_t value)
 {
-    uint64_t size = PERF_CAST_(uint64_t, x);
+    uint64_t size = PERF_CAST_(uint64_t, value);
 
-    if (x < 0) {
-        perf_put_char_(o, '-');
+    if (value < 0) {
+        perf_put_char_(out, '-');
         size = 0 - size;
     }
-    perf_put_u64_(o, size);
+    perf_put_u64_(out, size);
 }
 
 /* "name/4096/8", "name/64", "name/threads:2": entry i; size: its size or number of threads. */
-PERF_COLD_FN_ void perf_put_entry_(perf_out_ *o, const perf_case_ *c, size_t i, double size)
+PERF_COLD_FN_ void perf_put_entry_(perf_out_ *out, const perf_case_ *entry, size_t i, double size)
 {
     size_t k;
 
-    perf_put_case_(o, c);
-    for (k = 0; c->arg && k < c->low; k++) {
-        perf_put_char_(o, '/');
-        perf_put_argument_(o, c->arg[i * c->low + k]);
+    perf_put_case_(out, entry);
+    for (k = 0; entry->arg && k < entry->low; k++) {
+        perf_put_char_(out, '/');
+        perf_put_argument_(out, entry->arg[i * entry->low + k]);
     }
-    if (c->kind == 'n')
-        perf_put_char_(o, '/');
-    else if (c->kind == 't')
-        perf_put_(o, "/threads:");
-    if (c->kind == 'n' || c->kind == 't')
-        perf_put_u64_(o, PERF_CAST_(uint64_t, size));
+    if (entry->kind == 'n')
+        perf_put_char_(out, '/');
+    else if (entry->kind == 't')
+        perf_put_(out, "/threads:");
+    if (entry->kind == 'n' || entry->kind == 't')
+        perf_put_u64_(out, PERF_CAST_(uint64_t, size));
 }
 
 /* What a sweep has found so far, by size or number of threads. */
@@ -1113,16 +1116,16 @@ typedef struct perf_sweep_ {
 
 /* A row for each number of threads: what an iteration takes on one of them, how many all do in a
  * second, and that over what one thread does.                                                    */
-PERF_COLD_FN_ void perf_main_scaling_(const perf_main_ *m, const perf_sweep_ *w)
+PERF_COLD_FN_ void perf_main_scaling_(const perf_main_ *run, const perf_sweep_ *sweep)
 {
     char   text[200], cell[80];
     size_t i;
 
     (void)fputs("     threads             an iteration [interval]    iterations/s  "
-                "speed-up over 1 thread\n", m->out);
-    for (i = 0; i < w->count; i++) {
-        const perf_summary *time = &w->time[i];
-        perf_out_           o = perf_out_open_(text, sizeof text);
+                "speed-up over 1 thread\n", run->out);
+    for (i = 0; i < sweep->count; i++) {
+        const perf_summary *time = &sweep->time[i];
+        perf_out_           out = perf_out_open_(text, sizeof text);
         perf_out_           estimate = perf_out_open_(cell, sizeof cell);
         perf_put_ns_(&estimate, time->p50);
         if (perf_is_finite_(time->p50_low) && perf_is_finite_(time->p50_high)) {
@@ -1132,128 +1135,131 @@ PERF_COLD_FN_ void perf_main_scaling_(const perf_main_ *m, const perf_sweep_ *w)
             perf_put_ns_(&estimate, time->p50_high);
             perf_put_char_(&estimate, ']');
         }
-        perf_putf_(&o, "%12.0f", w->size[i]);
-        perf_put_cell_(&o, cell, 34);
-        perf_putf_(&o, "%16.0f", w->speed[i]);
-        if (w->size[0] > 1.0)
-            perf_putf_(&o, "%10s\n", "-");
+        perf_putf_(&out, "%12.0f", sweep->size[i]);
+        perf_put_cell_(&out, cell, 34);
+        perf_putf_(&out, "%16.0f", sweep->speed[i]);
+        if (sweep->size[0] > 1.0)
+            perf_putf_(&out, "%10s\n", "-");
         else
-            perf_putf_(&o, "%9.2fx\n", w->speed[i] / w->speed[0]);
-        (void)fputs(text, m->out);
+            perf_putf_(&out, "%9.2fx\n", sweep->speed[i] / sweep->speed[0]);
+        (void)fputs(text, run->out);
     }
 }
 
-/* Measures one entry of a case; what a table or a law needs of it goes to *w. */
-PERF_COLD_FN_ void perf_main_entry_(perf_main_ *m, const perf_case_ *c, size_t i, double size,
-                                    perf_sweep_ *w)
+/* Measures one entry of a case; what a table or a law needs of it goes to *sweep. */
+PERF_COLD_FN_ void perf_main_entry_(perf_main_ *run, const perf_case_ *entry, size_t i, double size,
+                                    perf_sweep_ *sweep)
 {
     char                name[PERF_CASE_NAME_];
-    perf_out_           o = perf_out_open_(name, sizeof name);
-    const int64_t      *arg = c->arg;
-    const size_t        number = PERF_CAST_(size_t, size), at = w->count;
-    perf_result         r;
-    const perf_summary *t;
+    perf_out_           out = perf_out_open_(name, sizeof name);
+    const int64_t      *arg = entry->arg;
+    const size_t        number = PERF_CAST_(size_t, size), at = sweep->count;
+    perf_result         result;
+    const perf_summary *second;
 
     if (arg)
-        arg += i * c->low;
-    perf_put_entry_(&o, c, i, size);
-    if (!perf_main_takes_(m, c->name, name))
+        arg += i * entry->low;
+    perf_put_entry_(&out, entry, i, size);
+    if (!perf_main_takes_(run, entry->name, name))
         return;
-    if (!m->todo++ && !m->profile)
+    if (!run->todo++ && !run->profile)
         (void)fputs("benchmark                                  median [95 % interval]"
-                    "       p95       p99     first\n", m->out);
-    if (c->kind == 't' && !m->profile) {
-        w->size[at] = size;
-        w->speed[at] = perf_main_crew_(m, c, name, number, &w->time[at]);
-        w->count += w->speed[at] > 0.0;
+                    "       p95       p99     first\n", run->out);
+    if (entry->kind == 't' && !run->profile) {
+        sweep->size[at] = size;
+        sweep->speed[at] = perf_main_crew_(run, entry, name, number, &sweep->time[at]);
+        sweep->count += sweep->speed[at] > 0.0;
         return;
     }
-    r = perf_main_one_(m, c, name, number, arg);
-    if (c->kind != 'n' || !r.time.count || !(size > 0.0))
+    result = perf_main_one_(run, entry, name, number, arg);
+    if (entry->kind != 'n' || !result.time.count || !(size > 0.0))
         return;
-    t = perf_result_main_(&r);
-    w->size[at] = size;
-    w->median[at] = t->p50;
-    w->fastest[at] = t->min;
-    w->count++;
+    second = perf_result_main_(&result);
+    sweep->size[at] = size;
+    sweep->median[at] = second->p50;
+    sweep->fastest[at] = second->min;
+    sweep->count++;
 }
 
-PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
+PERF_COLD_FN_ void perf_main_case_(perf_main_ *run, const perf_case_ *entry)
 {
     double       n[PERF_MAIN_SIZES_];
     perf_times_  medians, fastest;
-    size_t       i, count = perf_main_plan_(m, c, n);
-    perf_sweep_ *w = PERF_CAST_(perf_sweep_ *, PERF_MALLOC(sizeof *w));
+    size_t       i, count = perf_main_plan_(run, entry, n);
+    perf_sweep_ *sweep = PERF_CAST_(perf_sweep_ *, PERF_MALLOC(sizeof *sweep));
 
-    if (!w) {
-        (void)fprintf(m->out, "%s  not measured: %s\n", c->name, perf_status_text(PERF_ENOMEM));
-        m->failed++;
+    if (!sweep) {
+        (void)fprintf(run->out, "%s  not measured: %s\n", entry->name,
+                      perf_status_text(PERF_ENOMEM));
+        run->failed++;
         return;
     }
-    w->count = 0;
-    if (!count && !m->first && perf_main_wants_(m, c->name)) {
-        (void)fprintf(m->out, "%s  not measured: PERF_BENCH_THREADS begins at 1 thread, not at 0\n",
-                      c->name);
-        m->todo++;
-        m->failed++;
+    sweep->count = 0;
+    if (!count && !run->first && perf_main_wants_(run, entry->name)) {
+        (void)fprintf(run->out,
+                      "%s  not measured: PERF_BENCH_THREADS begins at 1 thread, not at 0\n",
+                      entry->name);
+        run->todo++;
+        run->failed++;
     }
     for (i = 0; i < count; i++)
-        perf_main_entry_(m, c, i, n[c->arg ? 0 : i], w);
-    if (c->kind == 't' && w->count && (c->low > PERF_MAIN_THREADS_ || c->high > PERF_MAIN_THREADS_))
-        (void)fprintf(m->out, "  %s: no more than %d threads are measured\n", c->name,
+        perf_main_entry_(run, entry, i, n[entry->arg ? 0 : i], sweep);
+    if (entry->kind == 't' && sweep->count &&
+        (entry->low > PERF_MAIN_THREADS_ || entry->high > PERF_MAIN_THREADS_))
+        (void)fprintf(run->out, "  %s: no more than %d threads are measured\n", entry->name,
                       PERF_MAIN_THREADS_);
-    medians.n = fastest.n = w->size;
-    medians.ns = w->median;
-    fastest.ns = w->fastest;
-    medians.count = fastest.count = w->count;
-    if (c->kind == 'n' && w->count >= PERF_GROWTH_LEAST_)
-        perf_main_growth_(m, c->name, &medians, &fastest);
-    else if (c->kind == 't' && w->count > 1)
-        perf_main_scaling_(m, w);
-    PERF_FREE(w);
+    medians.n = fastest.n = sweep->size;
+    medians.ns = sweep->median;
+    fastest.ns = sweep->fastest;
+    medians.count = fastest.count = sweep->count;
+    if (entry->kind == 'n' && sweep->count >= PERF_GROWTH_LEAST_)
+        perf_main_growth_(run, entry->name, &medians, &fastest);
+    else if (entry->kind == 't' && sweep->count > 1)
+        perf_main_scaling_(run, sweep);
+    PERF_FREE(sweep);
 }
 
 /* Shuffles the list: inserts each case at a random place among those before it. */
 PERF_COLD_FN_ void perf_main_shuffle_(void)
 {
     uint64_t    dice = perf_now() | 1, n = 0, k;
-    perf_case_ *c = perf_cases_v1_, *next, **at;
+    perf_case_ *entry = perf_cases_v1_, *next, **at;
 
     perf_cases_v1_ = PERF_CAST_(perf_case_ *, PERF_NULL_);
-    for (; c; c = next) {
-        next = c->next;
+    for (; entry; entry = next) {
+        next = entry->next;
         k = (perf_random_(&dice) >> 32) * ++n >> 32;
         for (at = &perf_cases_v1_; k--; at = &(*at)->next)
             ;
-        c->next = *at;
-        *at = c;
+        entry->next = *at;
+        *at = entry;
     }
 }
 
-PERF_COLD_FN_ int perf_main_wrote_(const perf_main_ *m, const char *path, perf_status status)
+PERF_COLD_FN_ int perf_main_wrote_(const perf_main_ *run, const char *path, perf_status status)
 {
     if (status == PERF_OK)
         return 1;
-    (void)fprintf(stderr, "%s: %s: %s\n", m->program, path, perf_status_text(status));
+    (void)fprintf(stderr, "%s: %s: %s\n", run->program, path, perf_status_text(status));
     return 0;
 }
 
 /* All cases, `rounds` times.  Loops are held: perf_reset() in a body frees none. */
-PERF_COLD_FN_ void perf_main_cases_(perf_main_ *m, size_t rounds)
+PERF_COLD_FN_ void perf_main_cases_(perf_main_ *run, size_t rounds)
 {
-    perf_registry_ *r = perf_registry_get_();
-    const int       held = r && perf_loops_hold_(r);
-    perf_case_     *c;
+    perf_registry_ *reg = perf_registry_get_();
+    const int       held = reg && perf_loops_hold_(reg);
+    perf_case_     *entry;
     size_t          i;
 
-    for (i = 0; i < rounds; i++, m->round++) {
-        if (m->shuffle || m->first)
+    for (i = 0; i < rounds; i++, run->round++) {
+        if (run->shuffle || run->first)
             perf_main_shuffle_();
-        for (c = perf_cases_v1_; c; c = c->next)
-            perf_main_case_(m, c);
+        for (entry = perf_cases_v1_; entry; entry = entry->next)
+            perf_main_case_(run, entry);
     }
     if (held)
-        perf_loops_let_(r);
+        perf_loops_let_(reg);
 }
 
 /* ---- measuring again, before a REJECT is told ---- */
@@ -1265,19 +1271,19 @@ extern int perf_poll_(void *, unsigned long, int) __asm__(PERF_SYM_("poll"));
 #endif
 
 /* --again-after; an early end of the wait does no harm. */
-PERF_COLD_FN_ void perf_main_wait_(const perf_main_ *m)
+PERF_COLD_FN_ void perf_main_wait_(const perf_main_ *run)
 {
 #if PERF_POSIX_FILES_
-    if (m->again_after > 0.0)
-        (void)perf_poll_(PERF_NULL_, 0, PERF_CAST_(int, 1000.0 * m->again_after));
+    if (run->again_after > 0.0)
+        (void)perf_poll_(PERF_NULL_, 0, PERF_CAST_(int, 1000.0 * run->again_after));
 #else
-    (void)m;
+    (void)run;
 #endif
 }
 
 /* 1: measuring again may change the answer: alone it is REJECT, its ratio is beyond the threshold,
  * or it is INCONCLUSIVE and --strict is given.                                                   */
-PERF_COLD_FN_ int perf_main_doubts_(const perf_main_ *m, const perf_baseline_entry *entry)
+PERF_COLD_FN_ int perf_main_doubts_(const perf_main_ *run, const perf_baseline_entry *entry)
 {
     const perf_verdict *verdict = &entry->verdict;
 
@@ -1286,30 +1292,30 @@ PERF_COLD_FN_ int perf_main_doubts_(const perf_main_ *m, const perf_baseline_ent
         return 0;
     if (verdict->decision == PERF_REJECT || verdict->ratio.estimate > verdict->threshold)
         return 1;
-    return m->strict && entry->decision == PERF_INCONCLUSIVE;
+    return run->strict && entry->decision == PERF_INCONCLUSIVE;
 }
 
 /* Chooses the entries in doubt; if it is one alone, another one, too, so that two take turns.
  * Returns how many are in doubt.                                                                 */
-PERF_COLD_FN_ size_t perf_main_choose_(perf_main_ *m, const perf_baseline *b)
+PERF_COLD_FN_ size_t perf_main_choose_(perf_main_ *run, const perf_baseline *baseline)
 {
-    size_t i, doubts = 0, other = b->entries;
+    size_t i, doubts = 0, other = baseline->entries;
 
-    m->chosen = PERF_CAST_(unsigned char *, PERF_MALLOC(b->entries + 1));
-    if (!m->chosen)
+    run->chosen = PERF_CAST_(unsigned char *, PERF_MALLOC(baseline->entries + 1));
+    if (!run->chosen)
         return 0;
-    memset(m->chosen, 0, b->entries + 1);
-    for (i = 0; i < b->entries; i++) {
-        const perf_baseline_entry *entry = &b->entry[i];
-        if (perf_main_doubts_(m, entry)) {
-            m->chosen[i] = 1;
+    memset(run->chosen, 0, baseline->entries + 1);
+    for (i = 0; i < baseline->entries; i++) {
+        const perf_baseline_entry *entry = &baseline->entry[i];
+        if (perf_main_doubts_(run, entry)) {
+            run->chosen[i] = 1;
             doubts++;
         } else if (!entry->missing && entry->kind == PERF_BASELINE_BENCH) {
             other = i;
         }
     }
-    if (doubts == 1 && other < b->entries)
-        m->chosen[other] = 1;
+    if (doubts == 1 && other < baseline->entries)
+        run->chosen[other] = 1;
     return doubts;
 }
 
@@ -1338,143 +1344,146 @@ PERF_COLD_FN_ void perf_main_confirm_(const perf_baseline *first, perf_baseline 
     perf_baseline_count_(second);
 }
 
-/* Measures again what is in doubt, in turns, and replaces *b by the new answer.  Without one it
- * says so, and *b stays.                                                                         */
-PERF_COLD_FN_ void perf_main_again_(perf_main_ *m, perf_baseline *b,
+/* Measures again what is in doubt, in turns, and replaces *baseline by the new answer.  Without one
+ * it says so, and *baseline stays.                                                               */
+PERF_COLD_FN_ void perf_main_again_(perf_main_ *run, perf_baseline *baseline,
                                     const perf_baseline_opts *opts)
 {
-    const size_t  doubts = perf_main_choose_(m, b);
+    const size_t  doubts = perf_main_choose_(run, baseline);
     perf_baseline second;
     size_t        k;
     int           i;
 
     for (i = 0; i < PERF_MAIN_AGAIN_ && doubts; i++) {
-        (void)fprintf(m->out, "\nmeasured again, %d of %d:\n", i + 1, PERF_MAIN_AGAIN_);
-        perf_main_wait_(m);
-        m->first = b;
-        perf_main_cases_(m, 1);
-        m->first = PERF_CAST_(perf_baseline *, PERF_NULL_);
+        (void)fprintf(run->out, "\nmeasured again, %d of %d:\n", i + 1, PERF_MAIN_AGAIN_);
+        perf_main_wait_(run);
+        run->first = baseline;
+        perf_main_cases_(run, 1);
+        run->first = PERF_CAST_(perf_baseline *, PERF_NULL_);
     }
-    PERF_FREE(m->chosen);
-    m->chosen = PERF_CAST_(unsigned char *, PERF_NULL_);
+    PERF_FREE(run->chosen);
+    run->chosen = PERF_CAST_(unsigned char *, PERF_NULL_);
     if (!doubts)
         return;
-    second = perf_baseline_check(m->compare, opts);
+    second = perf_baseline_check(run->compare, opts);
     if (second.status == PERF_OK) {
-        perf_main_confirm_(b, &second);
-        perf_baseline_free(b);
-        *b = second;
+        perf_main_confirm_(baseline, &second);
+        perf_baseline_free(baseline);
+        *baseline = second;
         return;
     }
-    (void)fprintf(m->out, "not compared again, the first answers stay: %s: ", m->compare);
-    (void)perf_baseline_to(m->out, &second);
+    (void)fprintf(run->out, "not compared again, the first answers stay: %s: ", run->compare);
+    (void)perf_baseline_to(run->out, &second);
     perf_baseline_free(&second);
-    for (k = 0; k < b->entries; k++)
-        b->entry[k].again = 0;                  /* its answer is that of the first look           */
+    for (k = 0; k < baseline->entries; k++)
+        baseline->entry[k].again = 0;           /* its answer is that of the first look           */
 }
 
 /* How many entries stay open: not the new ones, which have no saved runs.  At least 1 if none was
  * decided.                                                                                       */
-PERF_COLD_FN_ size_t perf_main_open_(const perf_main_ *m, const perf_baseline *b)
+PERF_COLD_FN_ size_t perf_main_open_(const perf_main_ *run, const perf_baseline *baseline)
 {
-    size_t i, open = b->entries - b->accepted - b->rejected - b->fresh - b->missing;
+    size_t i, open = baseline->entries - baseline->accepted - baseline->rejected - baseline->fresh -
+                     baseline->missing;
 
-    for (i = 0; i < b->entries; i++)
-        if (b->entry[i].missing && perf_main_wants_(m, b->entry[i].name))
+    for (i = 0; i < baseline->entries; i++)
+        if (baseline->entry[i].missing && perf_main_wants_(run, baseline->entry[i].name))
             open++;
-    if (!open && !b->accepted && !b->rejected)
+    if (!open && !baseline->accepted && !baseline->rejected)
         open = 1;
     return open;
 }
 
 /* The place of a name in --accept-change; PERF_MAIN_FILTERS_: it is not there. */
-PERF_COLD_FN_ size_t perf_main_accepted_(const perf_main_ *m, const char *name)
+PERF_COLD_FN_ size_t perf_main_accepted_(const perf_main_ *run, const char *name)
 {
     size_t i;
 
-    for (i = 0; i < PERF_MAIN_FILTERS_ && m->accepted[2 * i]; i++)
-        if (!strcmp(m->accepted[2 * i], name))
+    for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++)
+        if (!strcmp(run->accepted[2 * i], name))
             return i;
     return PERF_MAIN_FILTERS_;
 }
 
 /* 1: REJECT, and nobody has accepted it. */
-PERF_COLD_FN_ int perf_main_is_rejected_(const perf_main_ *m, const perf_baseline_entry *entry)
+PERF_COLD_FN_ int perf_main_is_rejected_(const perf_main_ *run, const perf_baseline_entry *entry)
 {
     return entry->decision == PERF_REJECT &&
-           perf_main_accepted_(m, entry->name) == PERF_MAIN_FILTERS_;
+           perf_main_accepted_(run, entry->name) == PERF_MAIN_FILTERS_;
 }
 
 /* Notes since which run the change is accepted.  0: such an entry is not there. */
-PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *m, size_t at, const perf_baseline *b)
+PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *run, size_t at, const perf_baseline *baseline)
 {
-    const char *const name = m->accepted[2 * at];
+    const char *const name = run->accepted[2 * at];
     size_t            i = 0;
 
-    while (i < b->entries && (strcmp(b->entry[i].name, name) != 0 || b->entry[i].missing))
+    while (i < baseline->entries &&
+           (strcmp(baseline->entry[i].name, name) != 0 || baseline->entry[i].missing))
         i++;
-    if (i == b->entries) {
-        (void)fprintf(stderr, "%s: --accept-change: not measured in this run: '%s'\n", m->program,
+    if (i == baseline->entries) {
+        (void)fprintf(stderr, "%s: --accept-change: not measured in this run: '%s'\n", run->program,
                       name);
         return 0;
     }
-    m->is_there[at] = 1;
-    if (b->entry[i].since && !m->since[at]) {
-        m->since[at] = PERF_CAST_(char *, PERF_MALLOC(strlen(b->entry[i].since) + 1));
-        if (m->since[at])
-            m->accepted[2 * at + 1] = strcpy(m->since[at], b->entry[i].since);
-        m->since_number[at] = b->entry[i].since_number;
+    run->is_there[at] = 1;
+    if (baseline->entry[i].since && !run->since[at]) {
+        run->since[at] = PERF_CAST_(char *, PERF_MALLOC(strlen(baseline->entry[i].since) + 1));
+        if (run->since[at])
+            run->accepted[2 * at + 1] = strcpy(run->since[at], baseline->entry[i].since);
+        run->since_number[at] = baseline->entry[i].since_number;
     }
     return 1;
 }
 
 /* Says what --accept-change has accepted. */
-PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *m)
+PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *run)
 {
     size_t i;
 
-    for (i = 0; i < PERF_MAIN_FILTERS_ && m->accepted[2 * i]; i++) {
-        if (!m->is_there[i])
+    for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++) {
+        if (!run->is_there[i])
             continue;
-        (void)fprintf(m->out, "accepted: %s is normal as it is now, since ", m->accepted[2 * i]);
-        if (m->since[i])
-            (void)fprintf(m->out, "run %lu\n", PERF_CAST_(unsigned long, m->since_number[i]));
+        (void)fprintf(run->out, "accepted: %s is normal as it is now, since ",
+                      run->accepted[2 * i]);
+        if (run->since[i])
+            (void)fprintf(run->out, "run %lu\n", PERF_CAST_(unsigned long, run->since_number[i]));
         else
-            (void)fputs("this run\n", m->out);
+            (void)fputs("this run\n", run->out);
     }
 }
 
 /* The exit status of a comparison: 1 a REJECT that is not accepted, 2 an accepted name that was not
  * measured, 3 open with --strict.                                                                */
-PERF_COLD_FN_ int perf_main_judged_(perf_main_ *m, const perf_baseline *b)
+PERF_COLD_FN_ int perf_main_judged_(perf_main_ *run, const perf_baseline *baseline)
 {
     size_t i;
     int    result = 0;
 
-    for (i = 0; i < b->entries; i++)
-        if (perf_main_is_rejected_(m, &b->entry[i]))
+    for (i = 0; i < baseline->entries; i++)
+        if (perf_main_is_rejected_(run, &baseline->entry[i]))
             result = 1;
-    for (i = 0; i < PERF_MAIN_FILTERS_ && m->accepted[2 * i]; i++)
-        if (!perf_main_accept_one_(m, i, b))
+    for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++)
+        if (!perf_main_accept_one_(run, i, baseline))
             result = 2;
-    if (result || !m->strict || !perf_main_open_(m, b))
+    if (result || !run->strict || !perf_main_open_(run, baseline))
         return result;
-    (void)fputs("--strict: not decided, exit status 3\n", m->out);
+    (void)fputs("--strict: not decided, exit status 3\n", run->out);
     return 3;
 }
 
 /* 1: open, though there were runs enough. */
-PERF_COLD_FN_ int perf_main_is_undecided_(const perf_main_ *m, const perf_baseline_entry *entry)
+PERF_COLD_FN_ int perf_main_is_undecided_(const perf_main_ *run, const perf_baseline_entry *entry)
 {
-    (void)m;
+    (void)run;
     return entry->decision == PERF_INCONCLUSIVE && !entry->missing &&
            entry->runs >= PERF_BASELINE_RUNS_;
 }
 
 /* The names in `kept`, then those of the entries for which is() says 1, then NULL.  One allocation
  * has list and names.  Frees `kept`; without memory it is returned.                              */
-PERF_COLD_FN_ const char **perf_main_names_(const perf_main_ *m, const char **kept,
-                                            const perf_baseline *b,
+PERF_COLD_FN_ const char **perf_main_names_(const perf_main_ *run, const char **kept,
+                                            const perf_baseline *baseline,
                                             int (*is)(const perf_main_ *,
                                                       const perf_baseline_entry *))
 {
@@ -1484,19 +1493,19 @@ PERF_COLD_FN_ const char **perf_main_names_(const perf_main_ *m, const char **ke
 
     for (; kept && kept[old]; old++)
         room += sizeof *kept + strlen(kept[old]) + 1;
-    for (i = 0; i < b->entries; i++)
-        if (is(m, &b->entry[i])) {
-            room += sizeof *kept + strlen(b->entry[i].name) + 1;
+    for (i = 0; i < baseline->entries; i++)
+        if (is(run, &baseline->entry[i])) {
+            room += sizeof *kept + strlen(baseline->entry[i].name) + 1;
             fresh++;
         }
     list = PERF_CAST_(const char **, PERF_MALLOC(room));
     if (!list)
         return kept;
     to = PERF_PTR_(char *, list + old + fresh + 1);
-    for (i = 0; i < old + b->entries; i++) {
-        if (i >= old && !is(m, &b->entry[i - old]))
+    for (i = 0; i < old + baseline->entries; i++) {
+        if (i >= old && !is(run, &baseline->entry[i - old]))
             continue;
-        list[n++] = strcpy(to, i < old ? kept[i] : b->entry[i - old].name);
+        list[n++] = strcpy(to, i < old ? kept[i] : baseline->entry[i - old].name);
         to += strlen(to) + 1;
     }
     list[n] = PERF_CAST_(const char *, PERF_NULL_);
@@ -1505,49 +1514,50 @@ PERF_COLD_FN_ const char **perf_main_names_(const perf_main_ *m, const char **ke
 }
 
 /* --add marks what is REJECT, so that it does not become what is normal, and what is open. */
-PERF_COLD_FN_ void perf_main_mark_(perf_main_ *m, const perf_baseline *b)
+PERF_COLD_FN_ void perf_main_mark_(perf_main_ *run, const perf_baseline *baseline)
 {
-    m->rejected = perf_main_names_(m, m->rejected, b, perf_main_is_rejected_);
-    m->undecided = perf_main_names_(m, m->undecided, b, perf_main_is_undecided_);
-    m->with.rejected = PERF_PTR_(const char *const *, m->rejected);
-    m->with.undecided = PERF_PTR_(const char *const *, m->undecided);
+    run->rejected = perf_main_names_(run, run->rejected, baseline, perf_main_is_rejected_);
+    run->undecided = perf_main_names_(run, run->undecided, baseline, perf_main_is_undecided_);
+    run->with.rejected = PERF_PTR_(const char *const *, run->rejected);
+    run->with.undecided = PERF_PTR_(const char *const *, run->undecided);
 }
 
 /* Holds this run against the baseline by one rule; returns the exit status. */
-PERF_COLD_FN_ int perf_main_compare_(perf_main_ *m, const perf_rule *rule)
+PERF_COLD_FN_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule)
 {
     perf_baseline_opts opts = PERF_ZERO;
-    perf_baseline      b;
+    perf_baseline      baseline;
     int                result = 2;
 
     opts.accept.rule = *rule;
-    opts.accept.rules = m->also ? 2 : 1;
-    opts.most_unchanged = m->most_unchanged;
-    b = perf_baseline_check(m->compare, &opts);
-    if (b.status == PERF_OK && !m->over && !m->profile && rule->metric < PERF_METRIC_MEMORY)
-        perf_main_again_(m, &b, &opts);
-    if (b.status != PERF_OK) {
-        (void)fprintf(stderr, "%s: %s: ", m->program, m->compare);
-        (void)perf_baseline_to(stderr, &b);
+    opts.accept.rules = run->also ? 2 : 1;
+    opts.most_unchanged = run->most_unchanged;
+    baseline = perf_baseline_check(run->compare, &opts);
+    if (baseline.status == PERF_OK && !run->over && !run->profile &&
+        rule->metric < PERF_METRIC_MEMORY)
+        perf_main_again_(run, &baseline, &opts);
+    if (baseline.status != PERF_OK) {
+        (void)fprintf(stderr, "%s: %s: ", run->program, run->compare);
+        (void)perf_baseline_to(stderr, &baseline);
     } else {
-        (void)fputs("\n", m->out);
-        (void)perf_baseline_to(m->out, &b);
-        result = perf_main_judged_(m, &b);
-        perf_main_mark_(m, &b);
+        (void)fputs("\n", run->out);
+        (void)perf_baseline_to(run->out, &baseline);
+        result = perf_main_judged_(run, &baseline);
+        perf_main_mark_(run, &baseline);
     }
-    perf_baseline_free(&b);
+    perf_baseline_free(&baseline);
     return result;
 }
 
 /* The same by all rules: the worst status of them, errors first, then REJECT. */
-PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *m)
+PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *run)
 {
-    const int first = perf_main_compare_(m, &m->rule);
+    const int first = perf_main_compare_(run, &run->rule);
     int       second = 0;
 
-    if (m->also && first != 2)
-        second = perf_main_compare_(m, &m->second);
-    perf_main_accepted_say_(m);
+    if (run->also && first != 2)
+        second = perf_main_compare_(run, &run->second);
+    perf_main_accepted_say_(run);
     if (first == 2 || second == 2)
         return 2;
     if (first == 1 || second == 1)
@@ -1556,59 +1566,59 @@ PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *m)
 }
 
 /* Writes --output. */
-PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
+PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *run)
 {
-    const perf_export_format format = PERF_CAST_(perf_export_format, m->format - 1);
-    const int                to_screen = !strcmp(m->output, "-");
+    const perf_export_format format = PERF_CAST_(perf_export_format, run->format - 1);
+    const int                to_screen = !strcmp(run->output, "-");
     perf_export_row_         row;
 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
-    if (!m->format && to_screen)
-        return perf_saving_save_(PERF_NULL_, stdout, PERF_NULL_, &m->with, PERF_NULL_, 0);
-    if (!m->format)
-        return perf_results_save(m->output, &m->with);
+    if (!run->format && to_screen)
+        return perf_saving_save_(PERF_NULL_, stdout, PERF_NULL_, &run->with, PERF_NULL_, 0);
+    if (!run->format)
+        return perf_results_save(run->output, &run->with);
     if (!to_screen)
-        return perf_export_save(m->output, format, &m->with);
+        return perf_export_save(run->output, format, &run->with);
     row = perf_export_row_of_(format);
     if (!row.put)                               /* this format goes to files only                 */
         return PERF_EINVAL;
-    return perf_saving_save_(PERF_NULL_, stdout, row.put, &m->with, PERF_NULL_, 0);
+    return perf_saving_save_(PERF_NULL_, stdout, row.put, &run->with, PERF_NULL_, 0);
 }
 
 /* Whose bodies run now, for one that calls exit(); NULL: none can. */
 static perf_main_ *perf_main_now_;
 
 /* Compares, then writes; returns the exit status. */
-PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
+PERF_COLD_FN_ int perf_main_files_(perf_main_ *run)
 {
     size_t i;
     int    result = 0;
 
-    if (m->compare)
-        result = perf_main_compare_all_(m);     /* may run bodies again */
+    if (run->compare)
+        result = perf_main_compare_all_(run);   /* may run bodies again */
     perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
-    if (m->output) {
-        const char *where = m->output;
+    if (run->output) {
+        const char *where = run->output;
         if (!strcmp(where, "-"))
             where = "standard output";
-        if (!perf_main_wrote_(m, where, perf_main_output_(m)))
+        if (!perf_main_wrote_(run, where, perf_main_output_(run)))
             result = 2;
     }
-    m->with.alone = 1;
-    if (m->save && !perf_main_wrote_(m, m->save, perf_baseline_add(m->save, &m->with)))
+    run->with.alone = 1;
+    if (run->save && !perf_main_wrote_(run, run->save, perf_baseline_add(run->save, &run->with)))
         result = 2;
-    m->with.alone = 0;
-    if (m->add && perf_main_wrote_(m, m->add, perf_baseline_add(m->add, &m->with)))
-        perf_baseline_outlook_to_(m->out, m->add, &m->rule);
-    else if (m->add)
+    run->with.alone = 0;
+    if (run->add && perf_main_wrote_(run, run->add, perf_baseline_add(run->add, &run->with)))
+        perf_baseline_outlook_to_(run->out, run->add, &run->rule);
+    else if (run->add)
         result = 2;
-    m->with.rejected = m->with.accepted = m->with.undecided =
+    run->with.rejected = run->with.accepted = run->with.undecided =
         PERF_CAST_(const char *const *, PERF_NULL_);
-    PERF_FREE(m->rejected);
-    PERF_FREE(m->undecided);
+    PERF_FREE(run->rejected);
+    PERF_FREE(run->undecided);
     for (i = 0; i < PERF_MAIN_FILTERS_; i++)
-        PERF_FREE(m->since[i]);
+        PERF_FREE(run->since[i]);
     return result;
 }
 
@@ -1618,15 +1628,15 @@ static int perf_main_status_;
 /* For a body that calls exit(): what was measured until then is not lost. */
 PERF_OURS_ static void perf_main_exit_(void)
 {
-    perf_main_ *m = perf_main_now_;
+    perf_main_ *run = perf_main_now_;
 
-    if (!m || m->process != perf_process_id_())     /* in a child that a body has forked          */
+    if (!run || run->process != perf_process_id_()) /* in a child that a body has forked          */
         return;
     perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
-    m->over = 1;
+    run->over = 1;
     (void)fprintf(stderr, "%s: a benchmark called exit(): what was measured before is kept\n",
-                  m->program);
-    perf_main_status_ = perf_main_files_(m);
+                  run->program);
+    perf_main_status_ = perf_main_files_(run);
 }
 
 #if defined(__GNUC__)
@@ -1649,113 +1659,113 @@ PERF_COLD_FN_ int perf_main_printed_(FILE *file)
 }
 
 /* 1: the case, or an entry of it, would be measured. */
-PERF_COLD_FN_ int perf_main_lists_(const perf_main_ *m, const perf_case_ *c)
+PERF_COLD_FN_ int perf_main_lists_(const perf_main_ *run, const perf_case_ *entry)
 {
     char         name[PERF_CASE_NAME_];
     double       n[PERF_MAIN_SIZES_];
-    const size_t count = perf_main_plan_(m, c, n);
+    const size_t count = perf_main_plan_(run, entry, n);
     size_t       i;
 
     for (i = 0; i < count; i++) {
         perf_out_ out = perf_out_open_(name, sizeof name);
-        perf_put_entry_(&out, c, i, n[c->arg ? 0 : i]);
-        if (perf_main_wants_(m, name))
+        perf_put_entry_(&out, entry, i, n[entry->arg ? 0 : i]);
+        if (perf_main_wants_(run, name))
             return 1;
     }
-    return perf_main_wants_(m, c->name);
+    return perf_main_wants_(run, entry->name);
 }
 
 /* Prints what --list asks for; returns the exit status. */
-PERF_COLD_FN_ int perf_main_list_(const perf_main_ *m)
+PERF_COLD_FN_ int perf_main_list_(const perf_main_ *run)
 {
     char              text[PERF_CASE_NAME_];
-    const perf_case_ *c;
+    const perf_case_ *entry;
 
-    for (c = perf_cases_v1_; c; c = c->next) {
+    for (entry = perf_cases_v1_; entry; entry = entry->next) {
         perf_out_ out = perf_out_open_(text, sizeof text);
-        if (!perf_main_lists_(m, c))
+        if (!perf_main_lists_(run, entry))
             continue;
-        perf_put_case_(&out, c);
+        perf_put_case_(&out, entry);
         (void)printf("%s\n", text);
     }
     return perf_main_printed_(stdout) ? 0 : 2;
 }
 
 /* Reads the options.  Returns -1: go on; else the exit status: all is done. */
-PERF_COLD_FN_ int perf_main_begin_(perf_main_ *m, int argc, char **argv)
+PERF_COLD_FN_ int perf_main_begin_(perf_main_ *run, int argc, char **argv)
 {
     int i;
 
-    m->program = "benchmarks";
+    run->program = "benchmarks";
     if (argc > 0 && argv[0])
-        m->program = argv[0];
-    m->repeat = 1;
-    m->with.context = m->context;
-    m->with.accepted = m->accepted;
-    for (i = 1; i < argc && !m->bad; i++) {
+        run->program = argv[0];
+    run->repeat = 1;
+    run->with.context = run->context;
+    run->with.accepted = run->accepted;
+    for (i = 1; i < argc && !run->bad; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            perf_main_usage_(stdout, m->program);
+            perf_main_usage_(stdout, run->program);
             return perf_main_printed_(stdout) ? 0 : 2;
         }
-        perf_main_option_(m, argc, argv, &i);
+        perf_main_option_(run, argc, argv, &i);
     }
-    if (!m->bad)
-        perf_main_settle_(m);
-    if (m->bad) {
-        perf_main_usage_(stderr, m->program);
+    if (!run->bad)
+        perf_main_settle_(run);
+    if (run->bad) {
+        perf_main_usage_(stderr, run->program);
         return 2;
     }
-    m->out = stdout;
-    if (m->output && !strcmp(m->output, "-"))
-        m->out = stderr;
-    if (m->list)
-        return perf_main_list_(m);
+    run->out = stdout;
+    if (run->output && !strcmp(run->output, "-"))
+        run->out = stderr;
+    if (run->list)
+        return perf_main_list_(run);
     if (PERF_DISABLE) {
-        (void)fprintf(stderr, "%s: %s\n", m->program, perf_status_text(PERF_EDISABLED));
+        (void)fprintf(stderr, "%s: %s\n", run->program, perf_status_text(PERF_EDISABLED));
         return 2;
     }
     return -1;
 }
 
 /* Says that nothing was measured, and why. */
-PERF_COLD_FN_ void perf_main_nothing_(const perf_main_ *m)
+PERF_COLD_FN_ void perf_main_nothing_(const perf_main_ *run)
 {
-    if (m->filters)
-        (void)fprintf(stderr, "%s: no benchmark is called like %s\n", m->program, m->filter[0]);
+    if (run->filters)
+        (void)fprintf(stderr, "%s: no benchmark is called like %s\n", run->program, run->filter[0]);
     else
-        (void)fprintf(stderr, "%s: no benchmark in this program\n", m->program);
+        (void)fprintf(stderr, "%s: no benchmark in this program\n", run->program);
 }
 
 PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
 {
-    perf_main_ m = PERF_ZERO;
+    perf_main_ run = PERF_ZERO;
     char       text[512];
     perf_out_  out = perf_out_open_(text, sizeof text);
-    int        result = perf_main_begin_(&m, argc, argv);
+    int        result = perf_main_begin_(&run, argc, argv);
 
     if (result >= 0)
         return result;
-    if (!m.no_env) {
+    if (!run.no_env) {
         perf_env_text_(&out);
-        (void)fprintf(m.out, "environment: %s\n", text);
+        (void)fprintf(run.out, "environment: %s\n", text);
     }
-    if (m.counters)
-        perf_main_try_counters_(&m);
-    m.process = perf_process_id_();
-    perf_main_now_ = &m;
+    if (run.counters)
+        perf_main_try_counters_(&run);
+    run.process = perf_process_id_();
+    perf_main_now_ = &run;
     (void)atexit(perf_main_exit_);
-    perf_main_cases_(&m, PERF_CAST_(size_t, m.repeat));
-    if (!m.todo) {
+    perf_main_cases_(&run, PERF_CAST_(size_t, run.repeat));
+    if (!run.todo) {
         perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
-        perf_main_nothing_(&m);
+        perf_main_nothing_(&run);
         return 2;
     }
-    result = perf_main_files_(&m);
-    if (!perf_main_printed_(m.out)) {
-        (void)fprintf(stderr, "%s: standard output: %s\n", m.program, perf_status_text(PERF_EIO));
+    result = perf_main_files_(&run);
+    if (!perf_main_printed_(run.out)) {
+        (void)fprintf(stderr, "%s: standard output: %s\n", run.program, perf_status_text(PERF_EIO));
         return 2;
     }
-    if (m.failed && !result)
+    if (run.failed && !result)
         return 2;
     return result;
 }

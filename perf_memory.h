@@ -35,31 +35,32 @@ extern struct perf_heap_ perf_mallinfo2_(void) __asm__(PERF_SYM_("mallinfo2"))
     PERF_ATTR_((__weak__));
 #endif
 
-PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
+PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *mark)
 {
-    struct perf_usage_ u;
+    struct perf_usage_ usage;
     uint64_t           pages[2];                /* size, resident                                 */
 
-    PERF_LIBC_(memset)(&u, 0, sizeof u);
+    PERF_LIBC_(memset)(&usage, 0, sizeof usage);
     perf_proc_read_(0, "self/statm", pages, 2);
-    m->resident = pages[1] * PERF_CAST_(uint64_t, perf_sysconf_(30));   /* _SC_PAGESIZE           */
-    if (perf_getrusage_(0, &u) || !m->resident)
+    mark->resident = pages[1] * PERF_CAST_(uint64_t, perf_sysconf_(30)); /* _SC_PAGESIZE          */
+    if (perf_getrusage_(0, &usage) || !mark->resident)
         return PERF_ENODATA;
-    perf_proc_read_(0, "self/io", m->io, 4); /* missing in some containers: zeros      */
-    m->ns = perf_now();
-    m->age_ns = perf_age_ns_();
-    m->peak = PERF_CAST_(uint64_t, u.maxrss) * 1024;    /* the kernel adds up late: may be behind */
-    if (m->peak < m->resident)
-        m->peak = m->resident;
-    m->minor = PERF_CAST_(uint64_t, u.minflt);
-    m->major = PERF_CAST_(uint64_t, u.majflt);
-    m->cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_);
-    m->read_blocks = PERF_CAST_(uint64_t, u.inblock);
-    m->written_blocks = PERF_CAST_(uint64_t, u.oublock);
+    perf_proc_read_(0, "self/io", mark->io, 4); /* missing in some containers: zeros      */
+    mark->ns = perf_now();
+    mark->age_ns = perf_age_ns_();
+    /* the kernel adds up late: may be behind */
+    mark->peak = PERF_CAST_(uint64_t, usage.maxrss) * 1024;
+    if (mark->peak < mark->resident)
+        mark->peak = mark->resident;
+    mark->minor = PERF_CAST_(uint64_t, usage.minflt);
+    mark->major = PERF_CAST_(uint64_t, usage.majflt);
+    mark->cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_);
+    mark->read_blocks = PERF_CAST_(uint64_t, usage.inblock);
+    mark->written_blocks = PERF_CAST_(uint64_t, usage.oublock);
 #if !PERF_TCC_
     if (perf_mallinfo2_ != PERF_NULL_) {
-        struct perf_heap_ h = perf_mallinfo2_();
-        m->heap = h.used + h.mapped;
+        struct perf_heap_ heap = perf_mallinfo2_();
+        mark->heap = heap.used + heap.mapped;
     }
 #endif
     return PERF_OK;
@@ -69,34 +70,35 @@ PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
 #endif
 
 /* One phase: from mark `before` to `mark`. */
-PERF_COLD_FN_ void perf_put_mark_(perf_table_ *t, const perf_mark_ *mark, const perf_mark_ *before)
+PERF_COLD_FN_ void perf_put_mark_(perf_table_ *table, const perf_mark_ *mark,
+                                  const perf_mark_ *before)
 {
     double io[4];
     int    i;
 
     for (i = 0; i < 4; i++)
         io[i] = PERF_CAST_(double, mark->io[i] - before->io[i]);
-    perf_cell_text_(t, mark->name->site.name);
-    perf_cell_ns_(t, PERF_CAST_(double, mark->ns - before->ns));
-    perf_cell_ns_(t, PERF_CAST_(double, mark->cpu_ns - before->cpu_ns));
-    perf_cell_bytes_(t, PERF_CAST_(double, mark->resident));
-    perf_cell_bytes_(t, PERF_CAST_(double, mark->resident) -
+    perf_cell_text_(table, mark->name->site.name);
+    perf_cell_ns_(table, PERF_CAST_(double, mark->ns - before->ns));
+    perf_cell_ns_(table, PERF_CAST_(double, mark->cpu_ns - before->cpu_ns));
+    perf_cell_bytes_(table, PERF_CAST_(double, mark->resident));
+    perf_cell_bytes_(table, PERF_CAST_(double, mark->resident) -
                             PERF_CAST_(double, before->resident));
-    perf_cell_bytes_(t, PERF_CAST_(double, mark->peak));
-    perf_cell_bytes_(t, PERF_CAST_(double, mark->heap));
-    perf_cell_fixed_(t, PERF_CAST_(double, mark->minor - before->minor), 0);
-    perf_cell_fixed_(t, PERF_CAST_(double, mark->major - before->major), 0);
-    perf_cell_fixed_(t, PERF_CAST_(double, mark->read_blocks - before->read_blocks), 0);
-    perf_cell_fixed_(t, PERF_CAST_(double, mark->written_blocks - before->written_blocks), 0);
-    perf_cell_bytes_(t, io[0]);                 /* read, ...                                      */
-    perf_cell_fixed_(t, io[2], 0);              /* ... in so many calls                           */
-    perf_cell_bytes_(t, io[1]);                 /* written, ...                                   */
-    perf_cell_fixed_(t, io[3], 0);
-    perf_row_end_(t);
+    perf_cell_bytes_(table, PERF_CAST_(double, mark->peak));
+    perf_cell_bytes_(table, PERF_CAST_(double, mark->heap));
+    perf_cell_fixed_(table, PERF_CAST_(double, mark->minor - before->minor), 0);
+    perf_cell_fixed_(table, PERF_CAST_(double, mark->major - before->major), 0);
+    perf_cell_fixed_(table, PERF_CAST_(double, mark->read_blocks - before->read_blocks), 0);
+    perf_cell_fixed_(table, PERF_CAST_(double, mark->written_blocks - before->written_blocks), 0);
+    perf_cell_bytes_(table, io[0]);             /* read, ...                                      */
+    perf_cell_fixed_(table, io[2], 0);          /* ... in so many calls                           */
+    perf_cell_bytes_(table, io[1]);             /* written, ...                                   */
+    perf_cell_fixed_(table, io[3], 0);
+    perf_row_end_(table);
 }
 
 /* The marks so far, oldest first, as a table of the report. */
-PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, perf_registry_ *r)
+PERF_COLD_FN_ void perf_put_marks_(perf_out_ *out, perf_registry_ *reg)
 {
     static const perf_column_ column[] = {
         {"memory phase", 25, 0, 0}, {"time", 10, 0, 0},      {"cpu", 10, 'j', 0},
@@ -104,8 +106,8 @@ PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, perf_registry_ *r)
         {"heap", 11, 'g', 0},       {"faults", 9, 'h', 0},   {"major", 8, 'a', 0},
         {"read blk", 11, 'b', 0},   {"write blk", 11, 'c', 0}, {"read", 11, 'f', 0},
         {"calls", 9, 'd', 0},       {"written", 11, 'f', 0}, {"calls", 9, 'e', 0}};
-    perf_table_ table = perf_table_open_(o, column, 15);
-    perf_mark_ *newest = PERF_ACQ_(&r->marks), *mark, *before = PERF_NULL_, start;
+    perf_table_ table = perf_table_open_(out, column, 15);
+    perf_mark_ *newest = PERF_ACQ_(&reg->marks), *mark, *before = PERF_NULL_, start;
     uint64_t    age;
 
     if (!newest)
@@ -125,38 +127,38 @@ PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, perf_registry_ *r)
 
 PERF_FN perf_status perf_memory_mark(const char *phase)
 {
-    perf_registry_ *r = perf_registry_read_();
+    perf_registry_ *reg = perf_registry_read_();
     perf_site_      site = PERF_ZERO;
-    perf_mark_      now, *m;
+    perf_mark_      now, *mark;
     perf_status     status;
 
     site.name = phase;
     site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
-    if (!r || !perf_site_id_(r, &site))
+    if (!reg || !perf_site_id_(reg, &site))
         return PERF_ENOMEM;
     for (;;) {
-        m = PERF_ACQ_(&r->marks);
+        mark = PERF_ACQ_(&reg->marks);
         PERF_LIBC_(memset)(&now, 0, sizeof now);
         status = perf_mark_read_(&now);
         if (status != PERF_OK)
             return status;
-        if (!perf_lock_(r))
+        if (!perf_lock_(reg))
             return PERF_ENOMEM;
-        if (m == r->marks)
+        if (mark == reg->marks)
             break;
-        perf_unlock_(&r->lock);  /* another thread has marked meanwhile: again                    */
+        perf_unlock_(&reg->lock); /* another thread has marked meanwhile: again                   */
     }
-    now.name = r->names[site.id];
-    m = PERF_CAST_(perf_mark_ *, perf_keep_(r, sizeof *m));
-    if (m) {
-        *m = now;
-        m->next = r->marks;
+    now.name = reg->names[site.id];
+    mark = PERF_CAST_(perf_mark_ *, perf_keep_(reg, sizeof *mark));
+    if (mark) {
+        *mark = now;
+        mark->next = reg->marks;
         perf_image_pin_();                      /* any image may write the report                 */
-        PERF_REL_(&r->put_marks, &perf_put_marks_);
-        PERF_REL_(&r->marks, m);
+        PERF_REL_(&reg->put_marks, &perf_put_marks_);
+        PERF_REL_(&reg->marks, mark);
     }
-    perf_unlock_(&r->lock);
-    return m ? PERF_OK : PERF_ENOMEM;
+    perf_unlock_(&reg->lock);
+    return mark ? PERF_OK : PERF_ENOMEM;
 }
 
 #if PERF_DISABLE

@@ -95,62 +95,62 @@ PERF_WEAK_ perf_nvtx_state_ perf_nvtx_v1_;
 #if PERF_USE_NVTX_
 
 /* Twelve colours that a viewer's dark and light background both carry. */
-PERF_COLD_FN_ uint32_t perf_nvtx_color_(const perf_label_ *l)
+PERF_COLD_FN_ uint32_t perf_nvtx_color_(const perf_label_ *label)
 {
     static const uint32_t color[12] = {
         0xff4e79a7, 0xfff28e2b, 0xff59a14f, 0xffb07aa1, 0xff76b7b2, 0xffedc948,
         0xff9c755f, 0xff86bcb6, 0xffd37295, 0xff499894, 0xffa0cbe8, 0xffbab0ac,
     };
     uint32_t    hash = UINT32_C(2166136261);
-    const char *s;
+    const char *text;
 
-    if (l->kind == PERF_KIND_WAIT_)
+    if (label->kind == PERF_KIND_WAIT_)
         return 0xffe15759;
-    for (s = l->text; *s && *s != ':'; s++)
-        hash = (hash ^ PERF_CAST_(unsigned char, *s)) * UINT32_C(16777619);
+    for (text = label->text; *text && *text != ':'; text++)
+        hash = (hash ^ PERF_CAST_(unsigned char, *text)) * UINT32_C(16777619);
     return color[(hash >> 16) % 12];
 }
 
 /* The tool's handle of a name, asked for by the threads that first use it: any will do.  NULL when
  * it has none to give. */
-PERF_COLD_FN_ nvtxStringHandle_t perf_nvtx_handle_(perf_name_ *n)
+PERF_COLD_FN_ nvtxStringHandle_t perf_nvtx_handle_(perf_name_ *name)
 {
-    void *none = &perf_nvtx_v1_, *handle = PERF_ACQ_(&n->handle);
+    void *none = &perf_nvtx_v1_, *handle = PERF_ACQ_(&name->handle);
 
     if (!handle) {
         handle = nvtxDomainRegisterStringA(
-            PERF_CAST_(nvtxDomainHandle_t, perf_nvtx_v1_.domain), n->site.name);
+            PERF_CAST_(nvtxDomainHandle_t, perf_nvtx_v1_.domain), name->site.name);
         if (!handle)
             handle = none;
-        PERF_REL_(&n->handle, handle);
+        PERF_REL_(&name->handle, handle);
     }
     return PERF_CAST_(nvtxStringHandle_t, handle == none ? PERF_NULL_ : handle);
 }
 
-PERF_COLD_FN_ nvtxEventAttributes_t perf_nvtx_attributes_(const perf_label_ *l)
+PERF_COLD_FN_ nvtxEventAttributes_t perf_nvtx_attributes_(const perf_label_ *label)
 {
-    nvtxEventAttributes_t a;
-    nvtxStringHandle_t    handle = perf_nvtx_handle_(l->name);
+    nvtxEventAttributes_t attributes;
+    nvtxStringHandle_t    handle = perf_nvtx_handle_(label->name);
 
-    memset(&a, 0, sizeof a);
-    a.version = NVTX_VERSION;
-    a.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-    a.category = l->kind + 1;
-    a.colorType = NVTX_COLOR_ARGB;
-    a.color = perf_nvtx_color_(l);
-    if (l->type == 1) {
-        a.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
-        a.payload.ullValue = l->bits;
-    } else if (l->type == 2) {
-        a.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
-        a.payload.dValue = perf_from_bits_(l->bits);
+    memset(&attributes, 0, sizeof attributes);
+    attributes.version = NVTX_VERSION;
+    attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    attributes.category = label->kind + 1;
+    attributes.colorType = NVTX_COLOR_ARGB;
+    attributes.color = perf_nvtx_color_(label);
+    if (label->type == 1) {
+        attributes.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
+        attributes.payload.ullValue = label->bits;
+    } else if (label->type == 2) {
+        attributes.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
+        attributes.payload.dValue = perf_from_bits_(label->bits);
     }
-    a.messageType = handle ? NVTX_MESSAGE_TYPE_REGISTERED : NVTX_MESSAGE_TYPE_ASCII;
+    attributes.messageType = handle ? NVTX_MESSAGE_TYPE_REGISTERED : NVTX_MESSAGE_TYPE_ASCII;
     if (handle)
-        a.message.registered = handle;
+        attributes.message.registered = handle;
     else
-        a.message.ascii = l->text;
-    return a;
+        attributes.message.ascii = label->text;
+    return attributes;
 }
 
 #define PERF_NVTX_DOMAIN_() PERF_CAST_(nvtxDomainHandle_t, perf_nvtx_v1_.domain)
@@ -182,32 +182,32 @@ PERF_COLD_FN_ int perf_nvtx_attach_(void)
     static const char *const file[] = {"librocprofiler-sdk-roctx.so.1",
                                        "librocprofiler-sdk-roctx.so", "libroctx64.so.4",
                                        "libroctx64.so", PERF_NULL_};
-    perf_nvtx_state_        *v = &perf_nvtx_v1_;
+    perf_nvtx_state_        *nvtx = &perf_nvtx_v1_;
     void                    *library = perf_library_open_(file);
 
     if (!library)
         return 0;
-    perf_library_symbol_(library, "roctx", "RangePushA", &v->push);
-    perf_library_symbol_(library, "roctx", "RangePop", &v->pop);
-    perf_library_symbol_(library, "roctx", "MarkA", &v->mark);
-    perf_library_symbol_(library, "roctx", "RangeStartA", &v->open);
-    perf_library_symbol_(library, "roctx", "RangeStop", &v->close);
-    perf_library_symbol_(library, "roctx", "NameOsThread", &v->thread);
-    perf_library_symbol_(library, "roctx", "NameHipStream", &v->stream);
-    return v->push && v->pop && v->mark && v->open && v->close;
+    perf_library_symbol_(library, "roctx", "RangePushA", &nvtx->push);
+    perf_library_symbol_(library, "roctx", "RangePop", &nvtx->pop);
+    perf_library_symbol_(library, "roctx", "MarkA", &nvtx->mark);
+    perf_library_symbol_(library, "roctx", "RangeStartA", &nvtx->open);
+    perf_library_symbol_(library, "roctx", "RangeStop", &nvtx->close);
+    perf_library_symbol_(library, "roctx", "NameOsThread", &nvtx->thread);
+    perf_library_symbol_(library, "roctx", "NameHipStream", &nvtx->stream);
+    return nvtx->push && nvtx->pop && nvtx->mark && nvtx->open && nvtx->close;
 }
 
 /* roctx has no payload: "queue = 3.000". */
-PERF_COLD_FN_ void perf_nvtx_mark_(const perf_label_ *l)
+PERF_COLD_FN_ void perf_nvtx_mark_(const perf_label_ *label)
 {
     char      text[PERF_NAME_MAX_ + 64];
-    perf_out_ o = perf_out_open_(text, sizeof text);
-    double    value = perf_from_bits_(l->bits);
+    perf_out_ out = perf_out_open_(text, sizeof text);
+    double    value = perf_from_bits_(label->bits);
 
-    perf_put_(&o, l->text);
-    if (l->type == 2 && perf_is_finite_(value)) {
-        perf_put_(&o, " = ");
-        perf_put_fixed_(&o, value, 3);
+    perf_put_(&out, label->text);
+    if (label->type == 2 && perf_is_finite_(value)) {
+        perf_put_(&out, " = ");
+        perf_put_fixed_(&out, value, 3);
     }
     perf_nvtx_v1_.mark(text);
 }
@@ -217,27 +217,27 @@ PERF_COLD_FN_ void perf_nvtx_mark_(const perf_label_ *l)
  * child of a fork does not wait for a thread that only its parent has. */
 PERF_COLD_FN_ int perf_nvtx_listens_(void)
 {
-    perf_nvtx_state_ *v = &perf_nvtx_v1_;
-    perf_registry_   *r;
+    perf_nvtx_state_ *nvtx = &perf_nvtx_v1_;
+    perf_registry_   *reg;
     uint32_t          ok, me;
 
-    if (PERF_LIKELY_(PERF_ACQ_(&v->state) == 2))
+    if (PERF_LIKELY_(PERF_ACQ_(&nvtx->state) == 2))
         return 1;
     me = perf_process_id_() | UINT32_C(1) << 31;
-    if (perf_claim_(&v->state, 0, me)) {
+    if (perf_claim_(&nvtx->state, 0, me)) {
         ok = PERF_CAST_(uint32_t, perf_nvtx_attach_());
-        PERF_REL_(&v->state, ok ? 2u : 3u);
-        r = perf_registry_get_();
-        if (!ok && r)
-            (void)perf_sink_set_(PERF_ACQ_(&r->sink), PERF_NULL_);
+        PERF_REL_(&nvtx->state, ok ? 2u : 3u);
+        reg = perf_registry_get_();
+        if (!ok && reg)
+            (void)perf_sink_set_(PERF_ACQ_(&reg->sink), PERF_NULL_);
         return ok != 0;
     }
-    while (PERF_ACQ_(&v->state) == me) {
+    while (PERF_ACQ_(&nvtx->state) == me) {
 #if PERF_LP64_UNIX_
         (void)perf_sched_yield_();
 #endif
     }
-    return PERF_ACQ_(&v->state) == 2;
+    return PERF_ACQ_(&nvtx->state) == 2;
 }
 
 /* The ranges that a thread has open, outermost first, each with the depth of its scope: a tool's
@@ -249,67 +249,67 @@ typedef struct perf_nvtx_around_ {
 #define PERF_NVTX_OPEN_(t) PERF_PTR_(perf_nvtx_around_ *, (t)->range)
 
 /* 0: no memory for one more. */
-PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *t)
+PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *rec)
 {
-    uint32_t     room = t->ranges_room ? 2 * t->ranges_room : 64;
+    uint32_t     room = rec->ranges_room ? 2 * rec->ranges_room : 64;
     const size_t each = sizeof(perf_nvtx_around_);
     uint32_t    *more;
 
-    if (!t->range)                              /* those of a sink before this one                */
-        t->ranges = 0;
-    if (t->ranges < t->ranges_room)
+    if (!rec->range)                            /* those of a sink before this one                */
+        rec->ranges = 0;
+    if (rec->ranges < rec->ranges_room)
         return 1;
-    if (!perf_lock_(t->home))                   /* a handler, and its thread is inside            */
+    if (!perf_lock_(rec->home))                 /* a handler, and its thread is inside            */
         return 0;
-    more = PERF_CAST_(uint32_t *, perf_keep_(t->home, room * each));
-    perf_unlock_(&t->home->lock);
+    more = PERF_CAST_(uint32_t *, perf_keep_(rec->home, room * each));
+    perf_unlock_(&rec->home->lock);
     if (!more) {
-        perf_fail_(t->home, PERF_ENOMEM);
+        perf_fail_(rec->home, PERF_ENOMEM);
         return 0;
     }
-    if (t->ranges)
-        memcpy(more, t->range, t->ranges * each);
-    t->range = more;
-    t->ranges_room = room;
+    if (rec->ranges)
+        memcpy(more, rec->range, rec->ranges * each);
+    rec->range = more;
+    rec->ranges_room = room;
     return 1;
 }
 
-PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *t, const perf_label_ *l, uint32_t depth)
+PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *rec, const perf_label_ *label, uint32_t depth)
 {
     perf_nvtx_around_ *top;
-    perf_label_        told = *l;
+    perf_label_        told = *label;
     uint32_t           i;
 
-    if (perf_nvtx_listens_() && perf_nvtx_room_(t)) {
-        top = &PERF_NVTX_OPEN_(t)[t->ranges];
+    if (perf_nvtx_listens_() && perf_nvtx_room_(rec)) {
+        top = &PERF_NVTX_OPEN_(rec)[rec->ranges];
         top->depth = depth;
-        top->name = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, l->name) >> 4);
-        for (i = t->ranges; i && PERF_NVTX_OPEN_(t)[i - 1].name != top->name; i--)
+        top->name = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, label->name) >> 4);
+        for (i = rec->ranges; i && PERF_NVTX_OPEN_(rec)[i - 1].name != top->name; i--)
             ;
-        top->around = i ? PERF_NVTX_OPEN_(t)[i - 1].around + 1 : 0;
+        top->around = i ? PERF_NVTX_OPEN_(rec)[i - 1].around + 1 : 0;
         told.bits += top->around;               /* those of this name that are open, too          */
-        t->ranges++;
+        rec->ranges++;
         PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(&told);
                       (void)nvtxDomainRangePushEx(PERF_NVTX_DOMAIN_(), &a),
-                      (void)perf_nvtx_v1_.push(l->text));
+                      (void)perf_nvtx_v1_.push(label->text));
     }
 }
 
-PERF_COLD_FN_ void perf_nvtx_end_(perf_recorder_ *t, uint32_t depth)
+PERF_COLD_FN_ void perf_nvtx_end_(perf_recorder_ *rec, uint32_t depth)
 {
-    while (t->range && t->ranges && PERF_NVTX_OPEN_(t)[t->ranges - 1].depth >= depth) {
-        t->ranges--;
+    while (rec->range && rec->ranges && PERF_NVTX_OPEN_(rec)[rec->ranges - 1].depth >= depth) {
+        rec->ranges--;
         (void)PERF_NVTX_OR_(nvtxDomainRangePop(PERF_NVTX_DOMAIN_()), perf_nvtx_v1_.pop());
     }
 }
 
-PERF_COLD_FN_ int perf_nvtx_open_(const perf_label_ *l, uint64_t *range)
+PERF_COLD_FN_ int perf_nvtx_open_(const perf_label_ *label, uint64_t *range)
 {
     if (!perf_nvtx_listens_())
         return 0;
-    PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(l);
+    PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(label);
                   *range = nvtxDomainRangeStartEx(PERF_NVTX_DOMAIN_(), &a),
-                  *range = perf_nvtx_v1_.open(l->text));
+                  *range = perf_nvtx_v1_.open(label->text));
     return 1;
 }
 
@@ -318,12 +318,12 @@ PERF_COLD_FN_ void perf_nvtx_close_(uint64_t range)
     PERF_NVTX_OR_(nvtxDomainRangeEnd(PERF_NVTX_DOMAIN_(), range), perf_nvtx_v1_.close(range));
 }
 
-PERF_COLD_FN_ void perf_nvtx_point_(const perf_label_ *l)
+PERF_COLD_FN_ void perf_nvtx_point_(const perf_label_ *label)
 {
     if (!perf_nvtx_listens_())
         return;
-    PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(l);
-                  nvtxDomainMarkEx(PERF_NVTX_DOMAIN_(), &a), perf_nvtx_mark_(l));
+    PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(label);
+                  nvtxDomainMarkEx(PERF_NVTX_DOMAIN_(), &a), perf_nvtx_mark_(label));
 }
 
 PERF_COLD_FN_ void perf_nvtx_thread_(const char *name)
@@ -362,8 +362,8 @@ static const perf_sink_ perf_nvtx_sink_ = {
 /* State 3: has found no tool, for good.                                                          */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_nvtx_at_start_(void)
 {
-    perf_registry_ *r = perf_registry_read_();
-    int             done = !r || PERF_ACQ_(&r->sink) == &perf_nvtx_sink_;
+    perf_registry_ *reg = perf_registry_read_();
+    int             done = !reg || PERF_ACQ_(&reg->sink) == &perf_nvtx_sink_;
 
     if (!done && PERF_ACQ_(&perf_nvtx_v1_.state) != 3)
         (void)perf_sink_set_(PERF_NULL_, &perf_nvtx_sink_);

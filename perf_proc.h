@@ -29,26 +29,26 @@ PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *
 {
     char        text[512];
     char        path[128];
-    perf_out_   o = perf_out_open_(path, sizeof path);
-    const char *s;
+    perf_out_   out = perf_out_open_(path, sizeof path);
+    const char *string;
     int         at = 0;
 
-    perf_put_(&o, PERF_PROC_);
+    perf_put_(&out, PERF_PROC_);
     if (thread) {
-        perf_put_(&o, "self/task/");
-        perf_put_u64_(&o, thread);
-        perf_put_char_(&o, '/');
+        perf_put_(&out, "self/task/");
+        perf_put_u64_(&out, thread);
+        perf_put_char_(&out, '/');
     }
-    perf_put_(&o, file);
+    perf_put_(&out, file);
     (void)perf_file_head_(path, text, sizeof text);
     PERF_LIBC_(memset)(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
-    s = PERF_LIBC_(strrchr)(text, ')');
-    if (!s)
-        s = text;
-    for (; *s && at < room; s++) {
-        if (*s >= '0' && *s <= '9') {
-            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *s - '0');
-            at += s[1] < '0' || s[1] > '9';
+    string = PERF_LIBC_(strrchr)(text, ')');
+    if (!string)
+        string = text;
+    for (; *string && at < room; string++) {
+        if (*string >= '0' && *string <= '9') {
+            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *string - '0');
+            at += string[1] < '0' || string[1] > '9';
         }
     }
 }

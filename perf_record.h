@@ -54,22 +54,24 @@ PERF_FN perf_status perf_error(void);
 /* >>private: bodies: helpers, callees above their callers; an end, callers first ------------- */
 
 /* The functions of the way of an end, which stand below perf_core_end_. */
-PERF_COLD_DECL_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer, int again);
-PERF_COLD_DECL_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to);
-PERF_COLD_DECL_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
+PERF_COLD_DECL_ int perf_open_end_(perf_recorder_ *rec, perf_cell_ *cell, perf_cell_ *outer,
+                                   int again);
+PERF_COLD_DECL_ uint64_t perf_open_drop_(perf_recorder_ *rec, perf_cell_ *to);
+PERF_COLD_DECL_ uint64_t perf_cell_close_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t start,
                                           uint64_t end);
-PERF_COLD_DECL_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
-                                       uint64_t d, uint32_t depth);
-PERF_COLD_DECL_ void perf_event_write_(perf_recorder_ *t, const perf_event_ *e, uint64_t n);
-PERF_COLD_DECL_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint64_t d);
-PERF_COLD_DECL_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t index);
-PERF_COLD_DECL_ int perf_rare_make_(perf_recorder_ *t, perf_cell_ *c, uint32_t index);
-PERF_COLD_DECL_ int perf_buckets_widen_(perf_recorder_ *t, perf_cell_ *c, uint32_t index);
-PERF_COLD_DECL_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b);
-PERF_COLD_DECL_ void perf_cell_window_(perf_cell_ *c);
+PERF_COLD_DECL_ void perf_event_scope_(perf_recorder_ *rec, const perf_cell_ *cell, uint64_t start,
+                                       uint64_t ticks, uint32_t depth);
+PERF_COLD_DECL_ void perf_event_write_(perf_recorder_ *rec, const perf_event_ *event, uint64_t n);
+PERF_COLD_DECL_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
+PERF_COLD_DECL_ int perf_buckets_room_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index);
+PERF_COLD_DECL_ int perf_rare_make_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index);
+PERF_COLD_DECL_ int perf_buckets_widen_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index);
+PERF_COLD_DECL_ void perf_buckets_move_(perf_recorder_ *rec, perf_cell_ *cell,
+                                        perf_buckets_ *buckets);
+PERF_COLD_DECL_ void perf_cell_window_(perf_cell_ *cell);
 PERF_COLD_DECL_ uint64_t perf_bucket_from_(uint32_t index);
-PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *t, perf_cell_ *c, uint64_t d);
-PERF_COLD_DECL_ void perf_halves_look_(perf_recorder_ *t);
+PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
+PERF_COLD_DECL_ void perf_halves_look_(perf_recorder_ *rec);
 
 /* The smaller and the larger of two counts. */
 PERF_INLINE_FN_ uint64_t perf_smaller_(uint64_t one, uint64_t other)
@@ -91,11 +93,11 @@ PERF_INLINE_FN_ uint64_t perf_between_(uint64_t ticks, uint64_t least, uint64_t 
 }
 
 /* Calls `visit` for the anchor of each image that takes part, for our own a second time.  */
-PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, perf_anchor_ *))
+PERF_COLD_FN_ void perf_images_(perf_search_ *search, void (*visit)(perf_search_ *, perf_anchor_ *))
 {
-    s->visit = visit;
-    perf_images_walk_(s);
-    visit(s, &perf_anchor_v1_);
+    search->visit = visit;
+    perf_images_walk_(search);
+    visit(search, &perf_anchor_v1_);
 }
 
 /* Sets bits of a word that any thread may write, with or without the lock. */
@@ -109,10 +111,10 @@ PERF_COLD_FN_ void perf_word_set_(uint32_t *word, uint32_t bits)
 }
 
 /* A mark that is not counted as it should be, PERF_LOSS_; `why` PERF_OK: nobody's mistake. */
-PERF_COLD_FN_ void perf_lose_(perf_recorder_ *t, int loss, perf_status why)
+PERF_COLD_FN_ void perf_lose_(perf_recorder_ *rec, int loss, perf_status why)
 {
-    PERF_ADD_(t->losses[loss], 1);
-    perf_fail_(t->home, why);
+    PERF_ADD_(rec->losses[loss], 1);
+    perf_fail_(rec->home, why);
 }
 
 #if defined(__linux__) && !PERF_TCC_
@@ -131,20 +133,20 @@ PERF_COLD_DECL_ perf_registry_ *perf_registry_get_(void);
 #define PERF_FAMILY_BYTES_ (UINT64_C(16) << 20)         /* only pages that are used take memory   */
 
 /* Before a fork: makes the block if there is none. */
-PERF_COLD_FN_ void perf_family_make_(perf_registry_ *r)
+PERF_COLD_FN_ void perf_family_make_(perf_registry_ *reg)
 {
     perf_family_ *family;
     int           was = PERF_ERRNO_;
-    void         *p;
+    void         *memory;
 
-    if (PERF_ACQ_(&r->family))
+    if (PERF_ACQ_(&reg->family))
         return;
-    p = perf_mmap_(PERF_NULL_, PERF_FAMILY_BYTES_, 3, PERF_MAP_PAGES_ ^ 3, -1, 0);      /* shared */
-    if (PERF_PTR_(intptr_t, p) != -1) {
-        family = PERF_CAST_(perf_family_ *, p);
+    memory = perf_mmap_(PERF_NULL_, PERF_FAMILY_BYTES_, 3, PERF_MAP_PAGES_ ^ 3, -1, 0); /* shared */
+    if (PERF_PTR_(intptr_t, memory) != -1) {
+        family = PERF_CAST_(perf_family_ *, memory);
         family->bytes = PERF_FAMILY_BYTES_;
         family->used = sizeof *family;
-        PERF_REL_(&r->family, family);
+        PERF_REL_(&reg->family, family);
     }
     PERF_ERRNO_ = was;
 }
@@ -155,26 +157,26 @@ PERF_COLD_FN_ void perf_family_make_(perf_registry_ *r)
 /* A parent that has marked nothing shall find what its children record, too. */
 PERF_COLD_FN_ void perf_at_fork_(void)
 {
-    perf_registry_ *r = perf_registry_get_();
+    perf_registry_ *reg = perf_registry_get_();
 
-    if (!r)
+    if (!reg)
         return;
-    perf_family_make_(r);
-    PERF_SET_(&r->forking, 1u);
+    perf_family_make_(reg);
+    PERF_SET_(&reg->forking, 1u);
 }
 
 /* Where the system has not wiped the recorders (Linux before 4.14, qemu) the child forgets here
  * what its parent has recorded; else when it next takes the lock.  Each image comes here.        */
 PERF_COLD_FN_ void perf_at_fork_child_(void)
 {
-    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_registry_ *reg = PERF_ACQ_(&perf_anchor_v1_.registry);
 
-    if (!r || !r->forking)
+    if (!reg || !reg->forking)
         return;
-    r->forking = 0;
-    r->process = r->forked = 0;                 /* other name space, maybe the same number        */
-    if (perf_lock_(r))
-        perf_unlock_(&r->lock);
+    reg->forking = 0;
+    reg->process = reg->forked = 0;             /* other name space, maybe the same number        */
+    if (perf_lock_(reg))
+        perf_unlock_(&reg->lock);
 }
 
 /* Once in an image; not within a fork, where musl holds the lock of this list. */
@@ -191,13 +193,13 @@ PERF_COLD_FN_ void perf_watch_forks_(void)
 /* Takes 8 us in a virtual machine, as cpuid leaves it: asked once, when the registry is made. */
 PERF_COLD_FN_ int perf_counter_invariant_(void)
 {
-    uint32_t most = UINT32_C(0x80000000), leaf = most + 7, d;
+    uint32_t most = UINT32_C(0x80000000), leaf = most + 7, ticks;
 
-    __asm__ __volatile__("cpuid" : "+a"(most), "=d"(d) : : "ebx", "ecx");
+    __asm__ __volatile__("cpuid" : "+a"(most), "=d"(ticks) : : "ebx", "ecx");
     if (most < leaf)
         return 0;
-    __asm__ __volatile__("cpuid" : "+a"(leaf), "=d"(d) : : "ebx", "ecx");
-    return (d >> 8 & 1) != 0;
+    __asm__ __volatile__("cpuid" : "+a"(leaf), "=d"(ticks) : : "ebx", "ecx");
+    return (ticks >> 8 & 1) != 0;
 }
 #else
 #define perf_counter_invariant_() 1             /* by definition of the other counters            */
@@ -205,131 +207,133 @@ PERF_COLD_FN_ int perf_counter_invariant_(void)
 
 PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
 {
-    perf_registry_ *r = PERF_CAST_(perf_registry_ *, perf_pages_(sizeof *r, 0));
+    perf_registry_ *reg = PERF_CAST_(perf_registry_ *, perf_pages_(sizeof *reg, 0));
 
-    if (!r)
+    if (!reg)
         return PERF_NULL_;
-    r->size = PERF_CAST_(uint32_t, sizeof *r);
-    r->abi = 1;
-    r->process = perf_process_id_();
-    r->scan_at = 64;
-    r->count = 1;                               /* id 0 means "not yet registered"                */
-    r->made = perf_anchor_v1_.clock.first;
-    r->spent = perf_spent_since_(PERF_NULL_, 0);
+    reg->size = PERF_CAST_(uint32_t, sizeof *reg);
+    reg->abi = 1;
+    reg->process = perf_process_id_();
+    reg->scan_at = 64;
+    reg->count = 1;                             /* id 0 means "not yet registered"                */
+    reg->made = perf_anchor_v1_.clock.first;
+    reg->spent = perf_spent_since_(PERF_NULL_, 0);
 #if defined(PERF_CLOCK_FN) && defined(PERF_TEST_HOT)
-    r->clock = 0;                               /* our tests: that clock through the hot path     */
+    reg->clock = 0;                             /* our tests: that clock through the hot path     */
 #elif defined(PERF_CLOCK_FN)
-    r->custom = PERF_CLOCK_FN;
-    r->clock = 1;
+    reg->custom = PERF_CLOCK_FN;
+    reg->clock = 1;
     perf_image_pin_();                          /* all images read that clock from now on         */
 #elif PERF_CLOCK == PERF_CLOCK_MONOTONIC
-    r->clock = 1;
+    reg->clock = 1;
 #elif PERF_CLOCK == PERF_CLOCK_AUTO
     if (!perf_counter_invariant_()) {
-        r->clock = 1;
-        r->warnings |= PERF_CLOCK_NOT_INVARIANT;
+        reg->clock = 1;
+        reg->warnings |= PERF_CLOCK_NOT_INVARIANT;
     }
 #endif
-    r->ring_events = PERF_TRACE_EVENTS < 1 ? 0 : 2;
-    while (r->ring_events < PERF_TRACE_EVENTS)
-        r->ring_events *= 2;
-    return r;
+    reg->ring_events = PERF_TRACE_EVENTS < 1 ? 0 : 2;
+    while (reg->ring_events < PERF_TRACE_EVENTS)
+        reg->ring_events *= 2;
+    return reg;
 }
 
 /* A file that times by another clock than the process does is told in the report. */
-PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *r, int counter)
+PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *reg, int counter)
 {
-    if ((counter == 0) != (r->clock != 0) && !(PERF_GET_(&r->warnings) & PERF_CLOCK_NOT_INVARIANT))
-        perf_word_set_(&r->warnings, PERF_CLOCK_MIXED);
+    if ((counter == 0) != (reg->clock != 0) &&
+        !(PERF_GET_(&reg->warnings) & PERF_CLOCK_NOT_INVARIANT))
+        perf_word_set_(&reg->warnings, PERF_CLOCK_MIXED);
 }
 
 /* The first anchor of all settles races for a new registry. */
-PERF_COLD_FN_ void perf_image_leads_(perf_search_ *s, perf_anchor_ *a)
+PERF_COLD_FN_ void perf_image_leads_(perf_search_ *search, perf_anchor_ *anchor)
 {
-    if (!s->is_there)
-        s->is_there = a;
-    if (!s->found)
-        s->found = PERF_ACQ_(&a->registry);
+    if (!search->is_there)
+        search->is_there = anchor;
+    if (!search->found)
+        search->found = PERF_ACQ_(&anchor->registry);
 }
 
 /* The registry of the process, made by whoever asks first; NULL without memory. */
 PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
 {
-    perf_search_    s = PERF_ZERO;
-    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry), *mine;
+    perf_search_    search = PERF_ZERO;
+    perf_registry_ *reg = PERF_ACQ_(&perf_anchor_v1_.registry), *mine;
     perf_anchor_   *leader;
 
-    if (r)
-        return r;
-    perf_images_(&s, perf_image_leads_);
-    r = PERF_CAST_(perf_registry_ *, s.found);
-    if (!r) {
+    if (reg)
+        return reg;
+    perf_images_(&search, perf_image_leads_);
+    reg = PERF_CAST_(perf_registry_ *, search.found);
+    if (!reg) {
         (void)perf_calibrate_();
         mine = perf_registry_make_();
         if (!mine) {
             PERF_SET_(&perf_anchor_v1_.poor, 1u);
             return PERF_NULL_;
         }
-        leader = PERF_CAST_(perf_anchor_ *, PERF_PTR_(void *, PERF_PTR_(uintptr_t, s.is_there)));
+        leader =
+            PERF_CAST_(perf_anchor_ *, PERF_PTR_(void *, PERF_PTR_(uintptr_t, search.is_there)));
 #if PERF_TCC_
-        leader->registry = r = mine;
+        leader->registry = reg = mine;
 #else
-        if (__atomic_compare_exchange_n(&leader->registry, &r, mine, 0, __ATOMIC_ACQ_REL,
+        if (__atomic_compare_exchange_n(&leader->registry, &reg, mine, 0, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
-            r = mine;                           /* else lost a race: ours stays unused            */
+            reg = mine;                         /* else lost a race: ours stays unused            */
 #endif
-        if (r == mine)
+        if (reg == mine)
             perf_watch_forks_();
     }
     if (PERF_GET_(&perf_anchor_v1_.poor))       /* what came before is lost                       */
-        perf_fail_(r, PERF_ENOMEM);
-    PERF_REL_(&perf_anchor_v1_.registry, r);
-    PERF_SET_(&perf_anchor_v1_.off, PERF_GET_(&r->off));
-    perf_clock_agrees_(r, PERF_CLOCK != PERF_CLOCK_MONOTONIC);
-    return r;
+        perf_fail_(reg, PERF_ENOMEM);
+    PERF_REL_(&perf_anchor_v1_.registry, reg);
+    PERF_SET_(&perf_anchor_v1_.off, PERF_GET_(&reg->off));
+    perf_clock_agrees_(reg, PERF_CLOCK != PERF_CLOCK_MONOTONIC);
+    return reg;
 }
 
 /* ---- names ---- */
 
 /* Room for twice the names; the old tables stay, readers may be in them. */
-PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *r)
+PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *reg)
 {
-    uint32_t     room = r->room ? r->room * 2 : 256, i;
+    uint32_t     room = reg->room ? reg->room * 2 : 256, i;
     size_t       bytes = room * sizeof(perf_name_ *);
-    perf_name_ **table = PERF_CAST_(perf_name_ **, perf_keep_(r, bytes));
-    perf_name_ **hash = PERF_CAST_(perf_name_ **, perf_keep_(r, bytes));
+    perf_name_ **table = PERF_CAST_(perf_name_ **, perf_keep_(reg, bytes));
+    perf_name_ **hash = PERF_CAST_(perf_name_ **, perf_keep_(reg, bytes));
 
     if (!table || !hash)
         return 0;
-    if (r->room)
-        PERF_LIBC_(memcpy)(table, r->names, r->room * sizeof *table);
-    for (i = 1; i < r->count; i++) {
+    if (reg->room)
+        PERF_LIBC_(memcpy)(table, reg->names, reg->room * sizeof *table);
+    for (i = 1; i < reg->count; i++) {
         table[i]->next_same = hash[table[i]->hash & (room - 1)];
         hash[table[i]->hash & (room - 1)] = table[i];
     }
-    r->by_hash = hash;
-    r->hash_room = room;
-    PERF_REL_(&r->names, table);
-    PERF_REL_(&r->room, room);
-    if (r->member)
-        PERF_REL_(&r->member->names, table);
+    reg->by_hash = hash;
+    reg->hash_room = room;
+    PERF_REL_(&reg->names, table);
+    PERF_REL_(&reg->room, room);
+    if (reg->member)
+        PERF_REL_(&reg->member->names, table);
     return 1;
 }
 
 #define PERF_NAMES_MAX_ (1u << 20)      /* a number in each name is a common mistake              */
 
 /* The entry of a name, made on first sight; NULL: no room.  Called with the lock held. */
-PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ *site)
+PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site_ *site)
 {
     const char *name = site->name;
     uint32_t    length, i, kind = site->line >> 24, hash = UINT32_C(2166136261) ^ kind;
     const char *file = site->file ? site->file : "";
     size_t      place = PERF_LIBC_(strlen)(file);
-    perf_name_ *n, *first = PERF_NULL_;
+    perf_name_ *entry, *first = PERF_NULL_;
     char       *text;
 
     if (!name)
-        perf_fail_(r, PERF_EINVAL);
+        perf_fail_(reg, PERF_EINVAL);
     if (!name)
         name = "(null)";
     else if (!*name)
@@ -337,635 +341,637 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
     length = perf_name_length_(name);
     for (i = 0; i < length; i++)
         hash = (hash ^ PERF_CAST_(unsigned char, name[i])) * UINT32_C(16777619);
-    if (r->room)
-        first = r->by_hash[hash & (r->hash_room - 1)];
-    for (n = first; n; n = n->next_same)
-        if (n->hash == hash && n->kind == kind && n->length == length &&
-            !PERF_LIBC_(memcmp)(n->site.name, name, length))
-            return n;
-    if (r->count >= PERF_NAMES_MAX_)
+    if (reg->room)
+        first = reg->by_hash[hash & (reg->hash_room - 1)];
+    for (entry = first; entry; entry = entry->next_same)
+        if (entry->hash == hash && entry->kind == kind && entry->length == length &&
+            !PERF_LIBC_(memcmp)(entry->site.name, name, length))
+            return entry;
+    if (reg->count >= PERF_NAMES_MAX_)
         return PERF_NULL_;
-    if ((r->count >= r->room || (r->member && !r->member->names)) && !perf_table_grow_(r))
+    if ((reg->count >= reg->room || (reg->member && !reg->member->names)) && !perf_table_grow_(reg))
         return PERF_NULL_;
     if (place > PERF_NAME_MAX_)
         file += place - PERF_NAME_MAX_;
     place = PERF_LIBC_(strlen)(file);
-    n = PERF_CAST_(perf_name_ *, perf_keep_(r, sizeof *n + length + 1 + place + 1));
-    if (!n)
+    entry = PERF_CAST_(perf_name_ *, perf_keep_(reg, sizeof *entry + length + 1 + place + 1));
+    if (!entry)
         return PERF_NULL_;
     if (name[length]) {
-        PERF_ADD_(r->cut_names, 1);
-        perf_fail_(r, PERF_ELIMIT);
+        PERF_ADD_(reg->cut_names, 1);
+        perf_fail_(reg, PERF_ELIMIT);
     }
-    text = PERF_PTR_(char *, n + 1);
+    text = PERF_PTR_(char *, entry + 1);
     PERF_LIBC_(memcpy)(text, name, length);
     text[length] = '\0';
-    n->site.name = text;
+    entry->site.name = text;
     if (place) {                                /* its image may be unloaded                      */
         PERF_LIBC_(memcpy)(text + length + 1, file, place + 1);
-        n->site.file = text + length + 1;
+        entry->site.file = text + length + 1;
     }
-    n->site.line = site->line;
-    n->hash = hash;
-    n->length = length;
-    n->kind = kind;
-    n->site.id = r->count;
-    n->next_same = r->by_hash[hash & (r->hash_room - 1)];
-    r->names[r->count] = n;
-    PERF_REL_(&r->count, r->count + 1);         /* before a fork elsewhere can find the name      */
-    r->by_hash[hash & (r->hash_room - 1)] = n;
-    return n;
+    entry->site.line = site->line;
+    entry->hash = hash;
+    entry->length = length;
+    entry->kind = kind;
+    entry->site.id = reg->count;
+    entry->next_same = reg->by_hash[hash & (reg->hash_room - 1)];
+    reg->names[reg->count] = entry;
+    PERF_REL_(&reg->count, reg->count + 1);     /* before a fork elsewhere can find the name      */
+    reg->by_hash[hash & (reg->hash_room - 1)] = entry;
+    return entry;
 }
 
-PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
+PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *reg, perf_site_ *site)
 {
     uint32_t    id = PERF_ACQ_(&site->id);      /* and so its entry in the table of names         */
-    perf_name_ *n;
+    perf_name_ *name;
 
-    if (id || !perf_lock_(r))
+    if (id || !perf_lock_(reg))
         return id;
-    n = perf_name_intern_(r, site);
-    perf_unlock_(&r->lock);
-    if (!n) {
-        perf_fail_(r, PERF_GET_(&r->count) < PERF_NAMES_MAX_ ? PERF_ENOMEM : PERF_ELIMIT);
+    name = perf_name_intern_(reg, site);
+    perf_unlock_(&reg->lock);
+    if (!name) {
+        perf_fail_(reg, PERF_GET_(&reg->count) < PERF_NAMES_MAX_ ? PERF_ENOMEM : PERF_ELIMIT);
         return 0;
     }
-    PERF_REL_(&site->id, n->site.id);
-    return n->site.id;
+    PERF_REL_(&site->id, name->site.id);
+    return name->site.id;
 }
 
 /* ---- recorders ---- */
 
 /* Makes the ring, or hides it, as the switch says.  Pages cost nothing until they are touched. */
-PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
+PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *reg, perf_recorder_ *rec)
 {
-    int      on = r->ring_events && !PERF_GET_(&r->trace_off);
+    int      on = reg->ring_events && !PERF_GET_(&reg->trace_off);
     uint64_t limit = ~UINT64_C(0);
 
-    if (!t->ring && on) {
-        size_t bytes = PERF_CAST_(size_t, r->ring_events) * sizeof *t->ring;
-        PERF_REL_(&t->ring, PERF_CAST_(perf_event_ *, perf_pages_(bytes, 1)));
-        if (!t->ring)
-            perf_fail_(r, PERF_ENOMEM);
+    if (!rec->ring && on) {
+        size_t bytes = PERF_CAST_(size_t, reg->ring_events) * sizeof *rec->ring;
+        PERF_REL_(&rec->ring, PERF_CAST_(perf_event_ *, perf_pages_(bytes, 1)));
+        if (!rec->ring)
+            perf_fail_(reg, PERF_ENOMEM);
     }
-    if (!t->ring)
+    if (!rec->ring)
         on = 0;
     if (!on)
         limit = 0;
-    else if (PERF_ACQ_(&r->stream) && !t->foreign_track)
-        limit = t->ring_head + sizeof(perf_event_);
-    PERF_SET_(&t->ring_mask, on ? (r->ring_events - 1) * sizeof(perf_event_) : 0);
-    PERF_SET_(&t->ring_limit, limit);
+    else if (PERF_ACQ_(&reg->stream) && !rec->foreign_track)
+        limit = rec->ring_head + sizeof(perf_event_);
+    PERF_SET_(&rec->ring_mask, on ? (reg->ring_events - 1) * sizeof(perf_event_) : 0);
+    PERF_SET_(&rec->ring_limit, limit);
 }
 
 /* Hands what a ring holds to the streamed file, with the lock held; 0: there is no stream. */
-PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
+PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *reg, perf_recorder_ *rec)
 {
-    perf_stream_ *stream = PERF_ACQ_(&r->stream);
+    perf_stream_ *stream = PERF_ACQ_(&reg->stream);
 
     if (!stream || PERF_GET_(&stream->state) != PERF_STREAM_ON_)
         return 0;
-    stream->flush(r, stream, t);
+    stream->flush(reg, stream, rec);
     return PERF_GET_(&stream->state) == PERF_STREAM_ON_;
 }
 
 #define PERF_CLOSED_ (UINT64_C(1) << 63)        /* bit of `low`: no duration passes the compare   */
 #define PERF_NO_LOW_ (UINT64_C(3) << 62)        /* ... also without that bit: none was counted    */
 
-PERF_COLD_FN_ void perf_halves_clear_(perf_buckets_ *b)
+PERF_COLD_FN_ void perf_halves_clear_(perf_buckets_ *buckets)
 {
-    perf_halves_ *h;
+    perf_halves_ *halves;
 
-    for (h = b->halves; h; h = h->next)
-        PERF_SET_(&h->halves, 0u);
+    for (halves = buckets->halves; halves; halves = halves->next)
+        PERF_SET_(&halves->halves, 0u);
 }
 
-PERF_COLD_FN_ void perf_buckets_clear_(perf_buckets_ *b)
+PERF_COLD_FN_ void perf_buckets_clear_(perf_buckets_ *buckets)
 {
     uint32_t i;
 
-    perf_halves_clear_(b);
-    for (i = 0; i < b->room; i++)
-        PERF_REL_(&b->n[i], 0u);
+    perf_halves_clear_(buckets);
+    for (i = 0; i < buckets->room; i++)
+        PERF_REL_(&buckets->n[i], 0u);
     for (i = 0; i < PERF_RARE_; i++)
-        PERF_REL_(&b->rare->n[i], 0u);
-    perf_halves_clear_(b);                      /* a signal handler may have looked meanwhile     */
+        PERF_REL_(&buckets->rare->n[i], 0u);
+    perf_halves_clear_(buckets);                /* a signal handler may have looked meanwhile     */
 }
 
 /* Empties a cell; its place in the tree and its memory stay. */
-PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
+PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *cell)
 {
-    uint64_t *const zero[] = {&c->count, &c->sum, &c->inside, &c->again, &c->within, &c->span,
-                              &c->of.calls.max};
+    uint64_t *const zero[] = {&cell->count, &cell->sum, &cell->inside, &cell->again, &cell->within,
+                              &cell->span, &cell->of.calls.max};
     uint32_t        i;
 
     for (i = 0; i < sizeof zero / sizeof *zero; i++)
         PERF_SET_(zero[i], UINT64_C(0));
-    PERF_SET_(&c->low, PERF_NO_LOW_);
-    PERF_SET_(&c->of.calls.min, ~UINT64_C(0));
-    if (c->of.calls.gauge)
-        PERF_SET_(&c->of.calls.gauge->n, UINT64_C(0));
-    if (c->buckets)
-        perf_buckets_clear_(c->buckets);
+    PERF_SET_(&cell->low, PERF_NO_LOW_);
+    PERF_SET_(&cell->of.calls.min, ~UINT64_C(0));
+    if (cell->of.calls.gauge)
+        PERF_SET_(&cell->of.calls.gauge->n, UINT64_C(0));
+    if (cell->buckets)
+        perf_buckets_clear_(cell->buckets);
 }
 
 /* Empties a recorder.  Scopes that are open now count from here on: their ends are cold ones. */
-PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
+PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *rec)
 {
-    perf_cell_ *c, *first;
+    perf_cell_ *cell, *first;
     uint32_t    i;
 
-    for (i = 0; i < t->room; i++) {
-        first = c = t->cell[i];
-        if (c)
+    for (i = 0; i < rec->room; i++) {
+        first = cell = rec->cell[i];
+        if (cell)
             do
-                perf_cell_clear_(c);
-            while ((c = c->kin) != first);
+                perf_cell_clear_(cell);
+            while ((cell = cell->kin) != first);
     }
-    for (c = t->open; c->parent; c = c->parent)
-        c->held = 1;
-    PERF_SET_(&t->root.inside, UINT64_C(0));
-    PERF_SET_(&t->away, UINT64_C(0));
+    for (cell = rec->open; cell->parent; cell = cell->parent)
+        cell->held = 1;
+    PERF_SET_(&rec->root.inside, UINT64_C(0));
+    PERF_SET_(&rec->away, UINT64_C(0));
     for (i = 0; i < PERF_LATE_; i++)            /* durations that are still to be counted         */
-        PERF_SET_(&t->late[i], &t->waste);
+        PERF_SET_(&rec->late[i], &rec->waste);
 }
 
 /* Only the owner of a recorder takes memory for it; a signal handler that comes in between gets
  * none, and its mark is counted as lost.  0: it is such a one.                                   */
-PERF_COLD_FN_ int perf_grow_begin_(perf_recorder_ *t)
+PERF_COLD_FN_ int perf_grow_begin_(perf_recorder_ *rec)
 {
-    return perf_claim_(&t->growing, 0, 1);
+    return perf_claim_(&rec->growing, 0, 1);
 }
 
-PERF_COLD_FN_ void perf_grow_end_(perf_recorder_ *t)
+PERF_COLD_FN_ void perf_grow_end_(perf_recorder_ *rec)
 {
-    PERF_REL_(&t->growing, 0u);
+    PERF_REL_(&rec->growing, 0u);
 }
 
 /* Shows the parents of a child a new recorder, where there is room that they can read. */
-PERF_COLD_FN_ void perf_recorder_show_(perf_registry_ *r, perf_recorder_ *t)
+PERF_COLD_FN_ void perf_recorder_show_(perf_registry_ *reg, perf_recorder_ *rec)
 {
-    perf_member_ *m = r->member;
+    perf_member_ *member = reg->member;
     perf_shown_  *shown;
 
-    if (!m || !perf_grow_begin_(t))             /* a handler may come: the recorder has a home    */
+    if (!member || !perf_grow_begin_(rec))      /* a handler may come: the recorder has a home    */
         return;
-    shown = PERF_CAST_(perf_shown_ *, perf_room_(t, sizeof *shown));
-    if (shown && PERF_PTR_(uintptr_t, shown) - PERF_PTR_(uintptr_t, r->family) < r->family->bytes) {
-        shown->next = m->recorders;
-        shown->cell = t->cell;                  /* of one that has come already                   */
-        shown->room = t->room;
-        t->shown = shown;
-        PERF_REL_(&m->recorders, shown);
+    shown = PERF_CAST_(perf_shown_ *, perf_room_(rec, sizeof *shown));
+    if (shown && PERF_PTR_(uintptr_t, shown) - PERF_PTR_(uintptr_t, reg->family) <
+        reg->family->bytes) {
+        shown->next = member->recorders;
+        shown->cell = rec->cell;                /* of one that has come already                   */
+        shown->room = rec->room;
+        rec->shown = shown;
+        PERF_REL_(&member->recorders, shown);
     }
-    perf_grow_end_(t);
+    perf_grow_end_(rec);
 }
 
 /* Sets up a recorder that is new, or that a fork has wiped.  Thread 0: it belongs to none. */
-PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, uint32_t thread)
+PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *reg, perf_recorder_ *rec, uint32_t thread)
 {
-    perf_recorder_ **same = &r->by_thread[thread % 256];
+    perf_recorder_ **same = &reg->by_thread[thread % 256];
 
-    PERF_LIBC_(memset)(t, 0, sizeof *t);
-    t->open = &t->root;                         /* the tree, empty                                */
-    perf_recorder_clear_(t);
-    t->home = r;
-    t->number = ++r->threads;
-    t->foreign_track = !thread;
-    t->thread = thread ? thread : 5000000 + t->number;  /* above the ids that Linux gives         */
-    r->alive++;
-    t->made = t->birth = perf_scope_ticks_(r);
-    perf_ring_set_(r, t);
-    perf_recorder_show_(r, t);
+    PERF_LIBC_(memset)(rec, 0, sizeof *rec);
+    rec->open = &rec->root;                     /* the tree, empty                                */
+    perf_recorder_clear_(rec);
+    rec->home = reg;
+    rec->number = ++reg->threads;
+    rec->foreign_track = !thread;
+    rec->thread = thread ? thread : 5000000 + rec->number; /* above the ids that Linux gives      */
+    reg->alive++;
+    rec->made = rec->birth = perf_scope_ticks_(reg);
+    perf_ring_set_(reg, rec);
+    perf_recorder_show_(reg, rec);
     if (thread) {
-        t->next_same = *same;
-        PERF_REL_(same, t);
+        rec->next_same = *same;
+        PERF_REL_(same, rec);
     }
-    t->next = r->recorders;
-    PERF_REL_(&r->recorders, t);
+    rec->next = reg->recorders;
+    PERF_REL_(&reg->recorders, rec);
 }
 
 #define PERF_EVENT_MORE_ UINT64_C(0xffffffff)   /* its duration stands in the entry before        */
 
 /* How many events newer ones have overwritten, from `from` (bytes) on.  One of several entries is
  * gone with its first entry: where there are such, the whole ones that are left are counted.     */
-PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *r, const perf_recorder_ *t,
+PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *reg, const perf_recorder_ *rec,
                                           uint64_t from)
 {
-    uint64_t head = PERF_ACQ_(&t->ring_head), written = (head - from) / sizeof(perf_event_);
-    uint64_t more = PERF_GET_(&t->ring_more), i = 0, entries, what, whole = 0;
+    uint64_t head = PERF_ACQ_(&rec->ring_head), written = (head - from) / sizeof(perf_event_);
+    uint64_t more = PERF_GET_(&rec->ring_more), i = 0, entries, what, whole = 0;
 
-    if (from != PERF_GET_(&t->ring_lost))
-        more -= PERF_GET_(&t->sent_more);
-    if (!more || written <= r->ring_events)
-        return written > r->ring_events ? written - r->ring_events : 0;
-    while (i < r->ring_events) {                /* from the newest back                           */
-        what = PERF_GET_(&t->ring[(head / sizeof(perf_event_) - 1 - i) % r->ring_events].what);
+    if (from != PERF_GET_(&rec->ring_lost))
+        more -= PERF_GET_(&rec->sent_more);
+    if (!more || written <= reg->ring_events)
+        return written > reg->ring_events ? written - reg->ring_events : 0;
+    while (i < reg->ring_events) {              /* from the newest back                           */
+        what = PERF_GET_(&rec->ring[(head / sizeof(perf_event_) - 1 - i) % reg->ring_events].what);
         entries = (what & PERF_EVENT_MORE_) != PERF_EVENT_MORE_ || PERF_EVENT_PART_(what) ? 1 : 2;
-        if (entries == 2 && PERF_ACQ_(&r->names)[what >> 32 & 0xffffff]->kind == PERF_KIND_ASYNC_)
+        if (entries == 2 && PERF_ACQ_(&reg->names)[what >> 32 & 0xffffff]->kind == PERF_KIND_ASYNC_)
             entries = 3;
         i += entries;
-        whole += !PERF_EVENT_PART_(what) && i <= r->ring_events;
+        whole += !PERF_EVENT_PART_(what) && i <= reg->ring_events;
     }
     return written > more + whole ? written - more - whole : 0;     /* it may be writing          */
 }
 
 /* Events of a ring that are not in the streamed file. */
-PERF_COLD_FN_ uint64_t perf_ring_unsent_(const perf_recorder_ *t)
+PERF_COLD_FN_ uint64_t perf_ring_unsent_(const perf_recorder_ *rec)
 {
-    return (PERF_GET_(&t->ring_head) - PERF_GET_(&t->ring_sent)) / sizeof(perf_event_) -
-           (PERF_GET_(&t->ring_more) - PERF_GET_(&t->sent_more));
+    return (PERF_GET_(&rec->ring_head) - PERF_GET_(&rec->ring_sent)) / sizeof(perf_event_) -
+           (PERF_GET_(&rec->ring_more) - PERF_GET_(&rec->sent_more));
 }
 
 /* What is missing from the numbers of all threads, and of the process. */
-PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
+PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *reg)
 {
-    perf_losses_    l = PERF_ZERO;
-    perf_recorder_ *t;
-    perf_stream_   *stream = PERF_ACQ_(&r->stream);
+    perf_losses_    losses = PERF_ZERO;
+    perf_recorder_ *rec;
+    perf_stream_   *stream = PERF_ACQ_(&reg->stream);
     int             failed = stream && PERF_GET_(&stream->state) == PERF_STREAM_FAILED_, i;
 
     if (stream)
-        l.n[PERF_LOSS_UNSENT_] = PERF_GET_(&stream->unsent);
-    l.n[PERF_LOSS_LOST_] = PERF_GET_(&r->lost);
-    l.n[PERF_LOSS_CUT_] = PERF_GET_(&r->cut_names);
-    l.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&r->retired_lost);
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        uint64_t from = PERF_GET_(&t->ring_lost);
-        if (PERF_GET_(&t->request) & PERF_ASK_RESET_)
+        losses.n[PERF_LOSS_UNSENT_] = PERF_GET_(&stream->unsent);
+    losses.n[PERF_LOSS_LOST_] = PERF_GET_(&reg->lost);
+    losses.n[PERF_LOSS_CUT_] = PERF_GET_(&reg->cut_names);
+    losses.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&reg->retired_lost);
+    for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
+        uint64_t from = PERF_GET_(&rec->ring_lost);
+        if (PERF_GET_(&rec->request) & PERF_ASK_RESET_)
             continue;                           /* reset, though its thread sleeps or is gone     */
         if (failed)
-            l.n[PERF_LOSS_UNSENT_] += perf_ring_unsent_(t);
-        if (PERF_GET_(&t->ring_sent) > from)    /* what is in the file is not lost                */
-            from = PERF_GET_(&t->ring_sent);
+            losses.n[PERF_LOSS_UNSENT_] += perf_ring_unsent_(rec);
+        if (PERF_GET_(&rec->ring_sent) > from)  /* what is in the file is not lost                */
+            from = PERF_GET_(&rec->ring_sent);
         for (i = 0; i < PERF_LOSSES_; i++)
-            l.n[i] += PERF_GET_(&t->losses[i]);
-        l.n[PERF_LOSS_OVERWRITTEN_] += perf_ring_dropped_(r, t, from);
+            losses.n[i] += PERF_GET_(&rec->losses[i]);
+        losses.n[PERF_LOSS_OVERWRITTEN_] += perf_ring_dropped_(reg, rec, from);
     }
-    return l;
+    return losses;
 }
 
 #define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes kept of the events of ended threads     */
 
 /* Keeps an ended thread's events, but what a reset forgot, so that another one can take over. */
-PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
+PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *reg, perf_recorder_ *rec)
 {
     uint64_t       bytes, i;
-    uint64_t       size = r->ring_events * sizeof(perf_event_);
+    uint64_t       size = reg->ring_events * sizeof(perf_event_);
     perf_retired_ *old;
     char          *to;
     int            sent;
 
-    perf_entries_put_(t, PERF_NULL_, 0);        /* it may have ended in a signal handler          */
-    bytes = t->ring_head - t->ring_lost;
-    sent = perf_stream_flush_(r, t);
-    if (t->request & PERF_ASK_RESET_)
+    perf_entries_put_(rec, PERF_NULL_, 0);      /* it may have ended in a signal handler          */
+    bytes = rec->ring_head - rec->ring_lost;
+    sent = perf_stream_flush_(reg, rec);
+    if (rec->request & PERF_ASK_RESET_)
         bytes = 0;
-    if (!sent && bytes && r->stream && r->stream->state == PERF_STREAM_FAILED_)
-        PERF_ADD_(r->stream->unsent, perf_ring_unsent_(t));
+    if (!sent && bytes && reg->stream && reg->stream->state == PERF_STREAM_FAILED_)
+        PERF_ADD_(reg->stream->unsent, perf_ring_unsent_(rec));
     if (bytes > size && !sent)
-        PERF_ADD_(r->retired_lost, perf_ring_dropped_(r, t, t->ring_lost));
+        PERF_ADD_(reg->retired_lost, perf_ring_dropped_(reg, rec, rec->ring_lost));
     bytes = perf_smaller_(bytes, size);
-    if (bytes && !r->retired)
-        r->retired = PERF_CAST_(char *, perf_pages_(PERF_CAST_(size_t, PERF_RETIRED_MAX_), 0));
-    if (r->retired && r->retired_bytes + sizeof *old + bytes <= PERF_RETIRED_MAX_ && bytes) {
-        old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, r->retired + r->retired_bytes));
-        old->thread = t->thread;
-        old->number = t->number;
+    if (bytes && !reg->retired)
+        reg->retired = PERF_CAST_(char *, perf_pages_(PERF_CAST_(size_t, PERF_RETIRED_MAX_), 0));
+    if (reg->retired && reg->retired_bytes + sizeof *old + bytes <= PERF_RETIRED_MAX_ && bytes) {
+        old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, reg->retired + reg->retired_bytes));
+        old->thread = rec->thread;
+        old->number = rec->number;
         old->count = bytes / sizeof(perf_event_);
-        PERF_LIBC_(memcpy)(old->name, t->name, sizeof old->name);
+        PERF_LIBC_(memcpy)(old->name, rec->name, sizeof old->name);
         to = PERF_PTR_(char *, old + 1);
         for (i = 0; i < bytes; i += sizeof(perf_event_))
-            PERF_LIBC_(memcpy)(to + i, PERF_PTR_(char *, t->ring) + ((t->ring_head -
+            PERF_LIBC_(memcpy)(to + i, PERF_PTR_(char *, rec->ring) + ((rec->ring_head -
                                        sizeof(perf_event_) - i) & (size - 1)), sizeof(perf_event_));
-        r->retired_bytes += sizeof *old + bytes;
+        reg->retired_bytes += sizeof *old + bytes;
     } else if (!sent) {
-        PERF_ADD_(r->retired_lost, bytes / sizeof(perf_event_));
+        PERF_ADD_(reg->retired_lost, bytes / sizeof(perf_event_));
     }
-    PERF_SET_(&t->ring_head, UINT64_C(0));
-    t->sent_more = t->ring_next = t->ring_lost = t->ring_more = t->ring_sent = 0;
-    if (t->ring_limit)
-        perf_ring_set_(r, t);
+    PERF_SET_(&rec->ring_head, UINT64_C(0));
+    rec->sent_more = rec->ring_next = rec->ring_lost = rec->ring_more = rec->ring_sent = 0;
+    if (rec->ring_limit)
+        perf_ring_set_(reg, rec);
 }
 
 /* So many more recursive calls are open. */
-PERF_INLINE_FN_ void perf_deeper_(perf_recorder_ *t, uint64_t calls)
+PERF_INLINE_FN_ void perf_deeper_(perf_recorder_ *rec, uint64_t calls)
 {
-    PERF_ADD_(t->extra, calls);
-    PERF_ADD_(t->deeper, calls << 56);
+    PERF_ADD_(rec->extra, calls);
+    PERF_ADD_(rec->deeper, calls << 56);
 }
 
-/* n more scopes of thread t will be found open there, but have ended elsewhere. */
-PERF_COLD_FN_ void perf_stray_(perf_recorder_ *t, uint32_t n)
+/* n more scopes of thread `rec` will be found open there, but have ended elsewhere. */
+PERF_COLD_FN_ void perf_stray_(perf_recorder_ *rec, uint32_t n)
 {
     uint32_t was;
 
     do
-        was = PERF_GET_(&t->strayed);
-    while (!perf_claim_(&t->strayed, was, was + n));
+        was = PERF_GET_(&rec->strayed);
+    while (!perf_claim_(&rec->strayed, was, was + n));
 }
 
 /* n scopes were found open that will not end here: lost, unless they have ended elsewhere. */
-PERF_COLD_FN_ void perf_abandon_(perf_recorder_ *t, uint64_t n)
+PERF_COLD_FN_ void perf_abandon_(perf_recorder_ *rec, uint64_t n)
 {
-    uint32_t strayed = PERF_GET_(&t->strayed);
+    uint32_t strayed = PERF_GET_(&rec->strayed);
 
     if (strayed >> 31)                          /* below 0: went there                            */
         strayed = 0;
     if (strayed > n)
         strayed = PERF_CAST_(uint32_t, n);
     if (strayed)
-        perf_stray_(t, 0 - strayed);
-    PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], n - strayed);
+        perf_stray_(rec, 0 - strayed);
+    PERF_ADD_(rec->losses[PERF_LOSS_ABANDONED_], n - strayed);
 }
 
 #if PERF_SYS_GETTID_ && !PERF_TSAN_     /* which does not see that a thread has ended             */
 /* A recorder whose thread has ended, to be taken over; its sums stay.  The kernel is asked about
  * all of them only when their number has doubled.                                                */
-PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t thread)
+PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *reg, uint32_t thread)
 {
-    perf_recorder_  *t;
-    perf_recorder_ **p;
+    perf_recorder_  *rec;
+    perf_recorder_ **link;
 
-    if (r->alive >= r->scan_at) {
-        for (t = r->recorders; t; t = t->next)
-            if (!t->gone && !t->foreign_track &&
-                perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, r->process),
-                              PERF_CAST_(long, t->thread), 0L)) {
-                t->gone = 1;
-                r->alive--;
+    if (reg->alive >= reg->scan_at) {
+        for (rec = reg->recorders; rec; rec = rec->next)
+            if (!rec->gone && !rec->foreign_track &&
+                perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, reg->process),
+                              PERF_CAST_(long, rec->thread), 0L)) {
+                rec->gone = 1;
+                reg->alive--;
             }
-        r->scan_at = 2 * r->alive + 64;
+        reg->scan_at = 2 * reg->alive + 64;
     }
-    if (r->alive == r->threads)                 /* none has ever gone                             */
+    if (reg->alive == reg->threads)             /* none has ever gone                             */
         return PERF_NULL_;
-    t = r->recorders;
-    while (t && !t->gone)
-        t = t->next;
-    if (!t || r->reading)                       /* a trace would have it twice                    */
+    rec = reg->recorders;
+    while (rec && !rec->gone)
+        rec = rec->next;
+    if (!rec || reg->reading)                   /* a trace would have it twice                    */
         return PERF_NULL_;
-    perf_recorder_retire_(r, t);
-    for (p = &r->by_thread[t->thread % 256]; *p && *p != t; p = &(*p)->next_same) {
+    perf_recorder_retire_(reg, rec);
+    for (link = &reg->by_thread[rec->thread % 256]; *link &&
+         *link != rec; link = &(*link)->next_same) {
     }
-    if (*p)
-        *p = t->next_same;
-    t->gone = 0;
-    perf_abandon_(t, perf_open_drop_(t, &t->root));     /* what the thread before left open       */
-    t->ranges = 0;
-    PERF_LIBC_(memset)(&t->looked, 0, sizeof t->looked);
-    PERF_SET_(&t->away, UINT64_C(0));
-    t->thread = thread;
-    t->name[0] = '\0';
-    t->number = ++r->threads;
-    r->alive++;
-    t->made = perf_scope_ticks_(r);
-    t->next_same = r->by_thread[thread % 256];
-    r->by_thread[thread % 256] = t;
-    return t;
+    if (*link)
+        *link = rec->next_same;
+    rec->gone = 0;
+    perf_abandon_(rec, perf_open_drop_(rec, &rec->root)); /* what the thread before left open     */
+    rec->ranges = 0;
+    PERF_LIBC_(memset)(&rec->looked, 0, sizeof rec->looked);
+    PERF_SET_(&rec->away, UINT64_C(0));
+    rec->thread = thread;
+    rec->name[0] = '\0';
+    rec->number = ++reg->threads;
+    reg->alive++;
+    rec->made = perf_scope_ticks_(reg);
+    rec->next_same = reg->by_thread[thread % 256];
+    reg->by_thread[thread % 256] = rec;
+    return rec;
 }
 #else
 #define perf_recorder_adopt_(r, thread) PERF_NULL_
 #endif
 
 /* Does what other threads have asked for; the owner calls it when it next begins a scope. */
-PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
+PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *rec)
 {
-    perf_registry_ *r = t->home;
+    perf_registry_ *reg = rec->home;
     uint32_t        ask, i;
 
     do {
         do
-            ask = PERF_GET_(&t->request);
-        while (!perf_claim_(&t->request, ask, 0));
+            ask = PERF_GET_(&rec->request);
+        while (!perf_claim_(&rec->request, ask, 0));
         if (ask & PERF_ASK_RESET_) {
-            perf_recorder_clear_(t);
-            PERF_SET_(&t->ring_lost, t->ring_head);
-            PERF_SET_(&t->ring_more, UINT64_C(0));
-            PERF_SET_(&t->ring_sent, t->ring_head);
-            PERF_SET_(&t->sent_more, UINT64_C(0));
+            perf_recorder_clear_(rec);
+            PERF_SET_(&rec->ring_lost, rec->ring_head);
+            PERF_SET_(&rec->ring_more, UINT64_C(0));
+            PERF_SET_(&rec->ring_sent, rec->ring_head);
+            PERF_SET_(&rec->sent_more, UINT64_C(0));
             for (i = 0; i < PERF_LOSSES_; i++)
-                PERF_SET_(&t->losses[i], UINT64_C(0));
-            PERF_SET_(&t->birth, perf_scope_ticks_(r));
+                PERF_SET_(&rec->losses[i], UINT64_C(0));
+            PERF_SET_(&rec->birth, perf_scope_ticks_(reg));
         }
         if (ask & PERF_ASK_TRACE_)
-            perf_ring_set_(r, t);
-        PERF_SET_(&t->seen, r->clock || PERF_ACQ_(&r->sink) ? PERF_NULL_ : t->table);
-    } while (!perf_claim_(&t->request, 0, 0));  /* asked meanwhile: again                         */
+            perf_ring_set_(reg, rec);
+        PERF_SET_(&rec->seen, reg->clock || PERF_ACQ_(&reg->sink) ? PERF_NULL_ : rec->table);
+    } while (!perf_claim_(&rec->request, 0, 0)); /* asked meanwhile: again                        */
 }
 
 /* The calling thread's recorder; NULL without memory. */
 PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
 {
-    perf_registry_ *r;
-    perf_recorder_ *t = PERF_SELF_;
+    perf_registry_ *reg;
+    perf_recorder_ *rec = PERF_SELF_;
     uint32_t        thread;
     int             was;                        /* errno, which tgkill and dlopen change          */
 
-    if (t && t->home)
-        return t;
+    if (rec && rec->home)
+        return rec;
     was = PERF_ERRNO_;
-    r = perf_registry_get_();
-    if (!r)
+    reg = perf_registry_get_();
+    if (!reg)
         return PERF_NULL_;
-    if (!perf_lock_(r)) {                       /* a signal handler in the thread's first moment  */
+    if (!perf_lock_(reg)) {                     /* a signal handler in the thread's first moment  */
         PERF_ERRNO_ = was;
         return PERF_NULL_;
     }
     thread = perf_thread_id_();
-    if (t) {                                    /* wiped by a fork: start over in the same place  */
-        if (!t->home)                           /* else a signal handler has come before the lock */
-            perf_recorder_start_(r, t, thread);
-        perf_unlock_(&r->lock);
+    if (rec) {                                  /* wiped by a fork: start over in the same place  */
+        if (!rec->home)                         /* else a signal handler has come before the lock */
+            perf_recorder_start_(reg, rec, thread);
+        perf_unlock_(&reg->lock);
         PERF_ERRNO_ = was;
-        return t;
+        return rec;
     }
-    for (t = r->by_thread[thread % 256]; t && t->thread != thread; t = t->next_same) {
+    for (rec = reg->by_thread[thread % 256]; rec && rec->thread != thread; rec = rec->next_same) {
     }
-    if (t && t->gone) {                         /* the system has given the id to a new thread    */
-        t->gone = 0;
-        r->alive++;
+    if (rec && rec->gone) {                     /* the system has given the id to a new thread    */
+        rec->gone = 0;
+        reg->alive++;
     }
-    if (!t)
-        t = perf_recorder_adopt_(r, thread);
-    if (!t) {
-        t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
-        if (t)
-            perf_recorder_start_(r, t, thread);
+    if (!rec)
+        rec = perf_recorder_adopt_(reg, thread);
+    if (!rec) {
+        rec = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *rec, 1));
+        if (rec)
+            perf_recorder_start_(reg, rec, thread);
     }
-    perf_unlock_(&r->lock);
+    perf_unlock_(&reg->lock);
     PERF_ERRNO_ = was;
 #if !PERF_TCC_
-    perf_self_v1_ = t;
+    perf_self_v1_ = rec;
 #endif
-    if (t && PERF_GET_(&t->request))            /* left over from the thread before               */
-        perf_recorder_serve_(t);
-    if (!t)
-        perf_fail_(r, PERF_ENOMEM);
-    return t;
+    if (rec && PERF_GET_(&rec->request))        /* left over from the thread before               */
+        perf_recorder_serve_(rec);
+    if (!rec)
+        perf_fail_(reg, PERF_ENOMEM);
+    return rec;
 }
 
 /* The same for a mark: where there is none it is counted as lost. */
 PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_for_mark_(void)
 {
-    perf_recorder_ *t = perf_recorder_get_();
-    perf_registry_ *r = t ? PERF_NULL_ : PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_recorder_ *rec = perf_recorder_get_();
+    perf_registry_ *reg = rec ? PERF_NULL_ : PERF_ACQ_(&perf_anchor_v1_.registry);
 
-    if (!r)
-        return t;
+    if (!reg)
+        return rec;
 #if PERF_TCC_
-    r->lost++;
+    reg->lost++;
 #else
-    (void)__atomic_fetch_add(&r->lost, 1, 0);   /* signal handlers of several threads, too        */
+    (void)__atomic_fetch_add(&reg->lost, 1, 0); /* signal handlers of several threads, too        */
 #endif
-    perf_fail_(r, PERF_ELIMIT);                 /* unless no memory has been said already         */
-    return t;
+    perf_fail_(reg, PERF_ELIMIT);               /* unless no memory has been said already         */
+    return rec;
 }
 
 /* Makes room for a name's cell; 0: no memory. */
-PERF_COLD_FN_ int perf_cells_room_(perf_recorder_ *t, uint32_t id)
+PERF_COLD_FN_ int perf_cells_room_(perf_recorder_ *rec, uint32_t id)
 {
-    uint32_t     room = t->room ? t->room : 64;
+    uint32_t     room = rec->room ? rec->room : 64;
     perf_cell_ **table;
 
     while (room <= id)
         room *= 2;
-    if (room == t->room)
+    if (room == rec->room)
         return 1;
-    table = PERF_CAST_(perf_cell_ **, perf_room_(t, room * sizeof *table));
+    table = PERF_CAST_(perf_cell_ **, perf_room_(rec, room * sizeof *table));
     if (!table)
         return 0;
-    if (t->room)
-        PERF_LIBC_(memcpy)(table, t->cell, t->room * sizeof *table);
-    PERF_REL_(&t->cell, table);                 /* readers take `room` first, then the table      */
-    PERF_REL_(&t->room, room);
-    if (t->shown) {
-        PERF_REL_(&t->shown->cell, table);
-        PERF_REL_(&t->shown->room, room);
+    if (rec->room)
+        PERF_LIBC_(memcpy)(table, rec->cell, rec->room * sizeof *table);
+    PERF_REL_(&rec->cell, table);               /* readers take `room` first, then the table      */
+    PERF_REL_(&rec->room, room);
+    if (rec->shown) {
+        PERF_REL_(&rec->shown->cell, table);
+        PERF_REL_(&rec->shown->room, room);
     }
     return 1;
 }
 
-PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *t, const perf_cell_ *caller,
+PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *rec, const perf_cell_ *caller,
                                           uint32_t id)
 {
     uint32_t at = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, caller) >> 6) ^ id * 0x9e3779b1u;
 
     for (;; at++) {
-        perf_slot_ *s = &t->slot[at & (t->slots - 1)];
-        if (!s->cell || (s->caller == caller && PERF_CELL_ID_(s->cell) == id))
-            return s;
+        perf_slot_ *slot = &rec->slot[at & (rec->slots - 1)];
+        if (!slot->cell || (slot->caller == caller && PERF_CELL_ID_(slot->cell) == id))
+            return slot;
     }
 }
 
 /* The table is at most half full; the old one is not needed any more, but stays in the pool.  With
  * it grows `seen`, which perf_recorder_serve_ gives to the hot path; as that may be a handler's in
  * between, the mask grows last.                                                                  */
-PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *t)
+PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *rec)
 {
-    perf_slot_  *old = t->slot, *fresh;
+    perf_slot_  *old = rec->slot, *fresh;
     perf_cell_ **table;
-    uint32_t     n = t->slots, i, room = n ? 2 * n : 128;
+    uint32_t     n = rec->slots, i, room = n ? 2 * n : 128;
 
-    if (2 * (t->slots_used + 1) <= n)
+    if (2 * (rec->slots_used + 1) <= n)
         return 1;
-    fresh = PERF_CAST_(perf_slot_ *, perf_room_(t, room * (sizeof *old + sizeof *table)));
+    fresh = PERF_CAST_(perf_slot_ *, perf_room_(rec, room * (sizeof *old + sizeof *table)));
     if (!fresh)
         return 0;
     table = PERF_PTR_(perf_cell_ **, fresh + room);
     for (i = 0; i < room; i++)
-        table[i] = &t->root;
-    PERF_REL_(&t->table, table);
-    PERF_REL_(&t->seen, PERF_NULL_);
-    PERF_REL_(&t->seen_mask, PERF_CAST_(uint32_t, (room - 1) * sizeof *table));
-    t->slot = fresh;
-    t->slots = room;
+        table[i] = &rec->root;
+    PERF_REL_(&rec->table, table);
+    PERF_REL_(&rec->seen, PERF_NULL_);
+    PERF_REL_(&rec->seen_mask, PERF_CAST_(uint32_t, (room - 1) * sizeof *table));
+    rec->slot = fresh;
+    rec->slots = room;
     for (i = 0; i < n; i++)
         if (old[i].cell)
-            *perf_slot_at_(t, old[i].caller, PERF_CELL_ID_(old[i].cell)) = old[i];
+            *perf_slot_at_(rec, old[i].caller, PERF_CELL_ID_(old[i].cell)) = old[i];
     return 1;
 }
 
-PERF_COLD_FN_ perf_cell_ *perf_cell_fresh_(perf_recorder_ *t)
+PERF_COLD_FN_ perf_cell_ *perf_cell_fresh_(perf_recorder_ *rec)
 {
-    perf_cell_     *c = t->fresh;
-    const uint32_t beside = sizeof c->others / sizeof *c->others;
+    perf_cell_     *cell = rec->fresh;
+    const uint32_t beside = sizeof cell->others / sizeof *cell->others;
 
-    if (t->fresh_left) {
-        t->fresh_left--;
+    if (rec->fresh_left) {
+        rec->fresh_left--;
     } else {
-        c = PERF_CAST_(perf_cell_ *, perf_room_(t, (beside + 1) * 64 + sizeof *c));
-        if (!c)
+        cell = PERF_CAST_(perf_cell_ *, perf_room_(rec, (beside + 1) * 64 + sizeof *cell));
+        if (!cell)
             return PERF_NULL_;
-        t->fresh_left = beside;
+        rec->fresh_left = beside;
     }
-    t->fresh = PERF_PTR_(perf_cell_ *, PERF_PTR_(uintptr_t, c) + 64);
-    return c;
+    rec->fresh = PERF_PTR_(perf_cell_ *, PERF_PTR_(uintptr_t, cell) + 64);
+    return cell;
 }
 
 /* An empty cell of `id` under `caller`, in the ring of its name; NULL: no memory. */
-PERF_COLD_FN_ perf_cell_ *perf_cell_born_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
+PERF_COLD_FN_ perf_cell_ *perf_cell_born_(perf_recorder_ *rec, perf_cell_ *caller, uint32_t id)
 {
-    perf_cell_ *kin, *c = perf_cell_fresh_(t);
+    perf_cell_ *kin, *cell = perf_cell_fresh_(rec);
 
-    if (!c)
+    if (!cell)
         return PERF_NULL_;
-    perf_cell_clear_(c);
-    c->parent = caller;
-    c->depth = caller->depth + 1;
-    c->tag = PERF_CAST_(uint64_t, id) << 32 | PERF_CAST_(uint64_t, c->depth) << 56;
-    kin = t->cell[id];
-    c->kin = kin ? kin->kin : c;
+    perf_cell_clear_(cell);
+    cell->parent = caller;
+    cell->depth = caller->depth + 1;
+    cell->tag = PERF_CAST_(uint64_t, id) << 32 | PERF_CAST_(uint64_t, cell->depth) << 56;
+    kin = rec->cell[id];
+    cell->kin = kin ? kin->kin : cell;
     if (kin)
-        PERF_REL_(&kin->kin, c);
-    PERF_REL_(&t->cell[id], c);
-    return c;
+        PERF_REL_(&kin->kin, cell);
+    PERF_REL_(&rec->cell[id], cell);
+    return cell;
 }
 
 /* A new entry of the table: a new cell of `id` under `caller`, or the open one of that name. */
-PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
+PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *rec, perf_cell_ *caller, uint32_t id)
 {
-    perf_cell_ *c = PERF_NULL_;
+    perf_cell_ *cell = PERF_NULL_;
     perf_slot_ *slot;
 
-    if (!id || !perf_grow_begin_(t))
+    if (!id || !perf_grow_begin_(rec))
         return PERF_NULL_;
-    if (perf_slots_room_(t) && perf_cells_room_(t, id)) {
-        slot = perf_slot_at_(t, caller, id);
-        c = slot->cell;                         /* a signal handler may just have made it         */
-        if (!c) {
-            c = caller;                         /* open further out?                              */
-            while (c && PERF_CELL_ID_(c) != id)
-                c = c->parent;
-            if (!c)
-                c = perf_cell_born_(t, caller, id);
+    if (perf_slots_room_(rec) && perf_cells_room_(rec, id)) {
+        slot = perf_slot_at_(rec, caller, id);
+        cell = slot->cell;                      /* a signal handler may just have made it         */
+        if (!cell) {
+            cell = caller;                      /* open further out?                              */
+            while (cell && PERF_CELL_ID_(cell) != id)
+                cell = cell->parent;
+            if (!cell)
+                cell = perf_cell_born_(rec, caller, id);
             slot->caller = caller;
-            slot->cell = c;
-            t->slots_used += c != PERF_NULL_;
+            slot->cell = cell;
+            rec->slots_used += cell != PERF_NULL_;
         }
     }
-    perf_grow_end_(t);
-    return c;
+    perf_grow_end_(rec);
+    return cell;
 }
 
 /* Counts a mark whose cell could not be made: no memory, or too many names, or something new in a
  * signal handler that came while its thread was inside.                                          */
-PERF_COLD_FN_ void perf_lose_cell_(perf_recorder_ *t, uint32_t id)
+PERF_COLD_FN_ void perf_lose_cell_(perf_recorder_ *rec, uint32_t id)
 {
-    const int no_memory = id && !t->growing;
+    const int no_memory = id && !rec->growing;
 
-    perf_lose_(t, PERF_LOSS_LOST_, no_memory ? PERF_ENOMEM : PERF_ELIMIT);
+    perf_lose_(rec, PERF_LOSS_LOST_, no_memory ? PERF_ENOMEM : PERF_ELIMIT);
 }
 
 /* The cell of `id` when `caller` is open; NULL without memory or for id 0. */
-PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
+PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *rec, perf_cell_ *caller, uint32_t id)
 {
-    perf_cell_ *c = t->slots ? perf_slot_at_(t, caller, id)->cell : PERF_NULL_;
+    perf_cell_ *cell = rec->slots ? perf_slot_at_(rec, caller, id)->cell : PERF_NULL_;
 
-    if (!c)
-        return perf_cell_make_(t, caller, id);
-    if (c->parent == caller)
-        *perf_seen_at_(t, t->table, caller, id) = c;
-    return c;
+    if (!cell)
+        return perf_cell_make_(rec, caller, id);
+    if (cell->parent == caller)
+        *perf_seen_at_(rec, rec->table, caller, id) = cell;
+    return cell;
 }
 
 /* `open` of a span whose end is cold: no cell.  Not NULL, for that is what a thread of a forked
@@ -973,23 +979,23 @@ PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *t, perf_cell_ *caller, uint
 #define PERF_COLD_END_ PERF_PTR_(perf_cell_ *, PERF_CAST_(uintptr_t, 1))
 
 /* One more call of what is open already: that cell's ends are cold until this one has ended. */
-PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
+PERF_FN void perf_cell_again_(perf_span_ *span, perf_recorder_ *rec, perf_cell_ *cell)
 {
-    s->outer = t->open;
-    s->inside = t->open->inside;
-    s->cell = c;
-    s->open = PERF_COLD_END_;
-    s->rec = t;
-    c->again_open++;
-    perf_deeper_(t, 1);
-    PERF_SET_(&c->low, c->low | PERF_CLOSED_);
+    span->outer = rec->open;
+    span->inside = rec->open->inside;
+    span->cell = cell;
+    span->open = PERF_COLD_END_;
+    span->rec = rec;
+    cell->again_open++;
+    perf_deeper_(rec, 1);
+    PERF_SET_(&cell->low, cell->low | PERF_CLOSED_);
 }
 
-PERF_INLINE_FN_ void perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
+PERF_INLINE_FN_ void perf_opened_(perf_span_ *span, perf_recorder_ *rec, perf_cell_ *cell)
 {
-    PERF_SET_(&s->open, c);
-    PERF_SET_(&s->rec, t);
-    PERF_REL_(&t->open, c);
+    PERF_SET_(&span->open, cell);
+    PERF_SET_(&span->rec, rec);
+    PERF_REL_(&rec->open, cell);
 }
 
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
@@ -999,43 +1005,43 @@ PERF_INLINE_FN_ void perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *
 #define PERF_BLOCK_COUNTERS_ 16         /* in 64 bytes                                            */
 
 /* A block of at least so many counters, all 0; 0: one of entries. */
-PERF_COLD_FN_ perf_buckets_ *perf_buckets_make_(perf_recorder_ *t, uint32_t counters)
+PERF_COLD_FN_ perf_buckets_ *perf_buckets_make_(perf_recorder_ *rec, uint32_t counters)
 {
     uint32_t       units = (counters + PERF_BLOCK_HEAD_ - 1) / PERF_BLOCK_COUNTERS_ + 1;
-    perf_buckets_ *b = PERF_CAST_(perf_buckets_ *,
-                                  perf_room_(t, 64 * PERF_CAST_(size_t, units)));
+    perf_buckets_ *buckets = PERF_CAST_(perf_buckets_ *,
+                                        perf_room_(rec, 64 * PERF_CAST_(size_t, units)));
 
-    if (b && counters)
-        b->room = PERF_BLOCK_COUNTERS_ * units - PERF_BLOCK_HEAD_;
-    return b;
+    if (buckets && counters)
+        buckets->room = PERF_BLOCK_COUNTERS_ * units - PERF_BLOCK_HEAD_;
+    return buckets;
 }
 
 /* Is there a counter for this index? */
-PERF_INLINE_FN_ int perf_buckets_have_(const perf_buckets_ *b, uint32_t index)
+PERF_INLINE_FN_ int perf_buckets_have_(const perf_buckets_ *buckets, uint32_t index)
 {
-    return b && index - b->first < b->room;
+    return buckets && index - buckets->first < buckets->room;
 }
 
 /* The entry of an index, 0: a free one; NULL: there is none. */
-PERF_COLD_FN_ uint32_t *perf_rare_at_(const perf_buckets_ *b, uint32_t index)
+PERF_COLD_FN_ uint32_t *perf_rare_at_(const perf_buckets_ *buckets, uint32_t index)
 {
     uint32_t i;
 
     for (i = 0; i < PERF_RARE_; i++)
-        if (PERF_GET_(&b->rare->n[i]) >> 16 == index)
-            return &b->rare->n[i];
+        if (PERF_GET_(&buckets->rare->n[i]) >> 16 == index)
+            return &buckets->rare->n[i];
     return PERF_NULL_;
 }
 
 /* Widens a range of indexes up to the entries within an octave of it. */
-PERF_COLD_FN_ void perf_rare_near_(const perf_buckets_ *b, uint32_t *from, uint32_t *to)
+PERF_COLD_FN_ void perf_rare_near_(const perf_buckets_ *buckets, uint32_t *from, uint32_t *to)
 {
     const uint32_t octave = UINT32_C(1) << PERF_CELL_BITS_;
     uint32_t       i, turn, index;
 
     for (turn = 0; turn < PERF_RARE_; turn++)   /* one may bring the next one near                */
         for (i = 0; i < PERF_RARE_; i++) {
-            index = PERF_GET_(&b->rare->n[i]) >> 16;
+            index = PERF_GET_(&buckets->rare->n[i]) >> 16;
             if (index && index < *from && *from - index <= octave)
                 *from = index;
             else if (index >= *to && index - *to < octave)
@@ -1044,84 +1050,86 @@ PERF_COLD_FN_ void perf_rare_near_(const perf_buckets_ *b, uint32_t *from, uint3
 }
 
 /* Remembers that a counter has come to the next half of its range, if it has. */
-PERF_COLD_FN_ void perf_halves_keep_(perf_recorder_ *t, perf_buckets_ *b, uint32_t i)
+PERF_COLD_FN_ void perf_halves_keep_(perf_recorder_ *rec, perf_buckets_ *buckets, uint32_t i)
 {
-    const uint64_t birth = PERF_GET_(&t->birth);
-    perf_halves_  *h = b->halves;
+    const uint64_t birth = PERF_GET_(&rec->birth);
+    perf_halves_  *entry = buckets->halves;
     uint32_t       halves;
 
-    while (h && h->index != b->first + i)
-        h = h->next;
-    halves = h ? h->halves : 0;
-    if (PERF_GET_(&b->n[i]) >> 31 == (halves & 1))
+    while (entry && entry->index != buckets->first + i)
+        entry = entry->next;
+    halves = entry ? entry->halves : 0;
+    if (PERF_GET_(&buckets->n[i]) >> 31 == (halves & 1))
         return;
-    if (!h) {
-        h = PERF_CAST_(perf_halves_ *, perf_room_(t, sizeof *h));
-        if (!h) {                               /* calls and sums have them, percentiles do not   */
-            perf_fail_(t->home, PERF_ENOMEM);
+    if (!entry) {
+        entry = PERF_CAST_(perf_halves_ *, perf_room_(rec, sizeof *entry));
+        if (!entry) {                           /* calls and sums have them, percentiles do not   */
+            perf_fail_(rec->home, PERF_ENOMEM);
             return;
         }
-        h->index = b->first + i;
-        h->next = b->halves;
-        PERF_REL_(&b->halves, h);
+        entry->index = buckets->first + i;
+        entry->next = buckets->halves;
+        PERF_REL_(&buckets->halves, entry);
     }
-    PERF_SET_(&h->halves, halves + 1);
-    if (PERF_GET_(&t->birth) != birth)          /* a signal handler has emptied the counters      */
-        PERF_SET_(&h->halves, 0u);
+    PERF_SET_(&entry->halves, halves + 1);
+    if (PERF_GET_(&rec->birth) != birth)        /* a signal handler has emptied the counters      */
+        PERF_SET_(&entry->halves, 0u);
 }
 
 /* Has this entry so many durations that they want a counter?  At most the square root of the calls
  * come to an entry, so cold ends do not count in the long run.                                   */
-PERF_INLINE_FN_ int perf_rare_often_(const perf_cell_ *c, uint32_t entry)
+PERF_INLINE_FN_ int perf_rare_often_(const perf_cell_ *cell, uint32_t entry)
 {
     uint32_t n = entry & 0xffff;
 
-    return n >= 4 && (PERF_CAST_(uint64_t, n) * n >= c->count || n >> 15);
+    return n >= 4 && (PERF_CAST_(uint64_t, n) * n >= cell->count || n >> 15);
 }
 
 /* ---- sink ---- */
 
 /* Asks every thread for something; each does it when it next begins a scope. */
-PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
+PERF_COLD_FN_ void perf_ask_(perf_registry_ *reg, uint32_t what)
 {
-    perf_recorder_ *t, *mine = PERF_SELF_;
+    perf_recorder_ *rec, *mine = PERF_SELF_;
 
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        perf_word_set_(&t->request, what);
-        PERF_SET_(&t->seen, PERF_NULL_);
+    for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
+        perf_word_set_(&rec->request, what);
+        PERF_SET_(&rec->seen, PERF_NULL_);
     }
     if (mine && mine->home)
         perf_recorder_serve_(mine);
 }
 
 /* Switches an image on or off. */
-PERF_COLD_FN_ void perf_image_switch_(perf_search_ *s, perf_anchor_ *a)
+PERF_COLD_FN_ void perf_image_switch_(perf_search_ *search, perf_anchor_ *anchor)
 {
-    PERF_SET_(&a->off, s->value);
+    PERF_SET_(&anchor->off, search->value);
 }
 
 /* A moment: counters and laps with a value, instants without. */
-PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, perf_cell_ *c, uint32_t type, double value)
+PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t type,
+                                   double value)
 {
-    const perf_sink_ *sink = PERF_ACQ_(&t->home->sink);
-    perf_label_       l;
+    const perf_sink_ *sink = PERF_ACQ_(&rec->home->sink);
+    perf_label_       label;
 
     if (sink) {
-        l = perf_label_of_(PERF_ACQ_(&t->home->names)[PERF_CELL_ID_(c)], type, perf_bits_(value));
-        PERF_SINK_(t, sink->mark(&l))
+        label = perf_label_of_(PERF_ACQ_(&rec->home->names)[PERF_CELL_ID_(cell)], type,
+                               perf_bits_(value));
+        PERF_SINK_(rec, sink->mark(&label))
     }
 }
 
 /* ---- what is not the common case of a mark ---- */
 
-PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *t);
+PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *rec);
 
 /* The event of a scope where the ring is due, was switched off just now, or is being written to. */
-PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t what)
+PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *rec, uint64_t start, uint64_t what)
 {
-    const perf_event_ e = {start, what};
+    const perf_event_ event = {start, what};
 
-    perf_event_write_(t, &e, 1);
+    perf_event_write_(rec, &event, 1);
 }
 
 #define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
@@ -1131,369 +1139,371 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t w
 
 /* Sees whether the clock was set back behind the beginning of this recorder: then what has begun
  * after `birth` counts.  `end` may have been read before the recorder began.                     */
-PERF_COLD_FN_ void perf_clock_check_(perf_recorder_ *t, uint64_t end, uint64_t birth)
+PERF_COLD_FN_ void perf_clock_check_(perf_recorder_ *rec, uint64_t end, uint64_t birth)
 {
-    if (end >= t->birth || perf_scope_ticks_(t->home) >= t->birth)
+    if (end >= rec->birth || perf_scope_ticks_(rec->home) >= rec->birth)
         return;
-    perf_word_set_(&t->home->warnings, PERF_CLOCK_BACKWARDS);
-    PERF_SET_(&t->made, UINT64_C(0));
-    PERF_SET_(&t->birth, birth);
-    PERF_LIBC_(memset)(&t->after, 0, sizeof t->after);
-    PERF_LIBC_(memset)(&t->looked, 0, sizeof t->looked);
+    perf_word_set_(&rec->home->warnings, PERF_CLOCK_BACKWARDS);
+    PERF_SET_(&rec->made, UINT64_C(0));
+    PERF_SET_(&rec->birth, birth);
+    PERF_LIBC_(memset)(&rec->after, 0, sizeof rec->after);
+    PERF_LIBC_(memset)(&rec->looked, 0, sizeof rec->looked);
 }
 
 /* A mark that would have ended before it began is not counted. */
-PERF_COLD_FN_ void perf_lose_to_clock_(perf_recorder_ *t)
+PERF_COLD_FN_ void perf_lose_to_clock_(perf_recorder_ *rec)
 {
-    perf_word_set_(&t->home->warnings, PERF_CLOCK_BACKWARDS);
-    perf_lose_(t, PERF_LOSS_CLOCK_, PERF_OK);
+    perf_word_set_(&rec->home->warnings, PERF_CLOCK_BACKWARDS);
+    perf_lose_(rec, PERF_LOSS_CLOCK_, PERF_OK);
 }
 
-/* After a call of d ticks: for how long of it had the thread no processor?  All that it was without
- * one since the last look is believed to be in this call where that explains why it took eight
- * times as long as others; else what cannot have been before.  Nothing, if it has waited, too.   */
-PERF_COLD_FN_ void perf_away_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+/* After a call: for how long of it had the thread no processor?  Time without one since the last
+ * look all counts to this call if the call took eight times as long as others, and that explains
+ * it; else only what cannot lie before the call.  Nothing counts if the thread has waited, too.  */
+PERF_COLD_FN_ void perf_away_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
-    perf_spent_    now = perf_spent_since_(PERF_NULL_, 1), last = t->looked;
-    const uint64_t calls = PERF_GET_(&c->count);        /* 0: it was lost                         */
-    double         ns = PERF_CAST_(double, d) * perf_scope_tick_ns_(t->home);
+    perf_spent_    now = perf_spent_since_(PERF_NULL_, 1), last = rec->looked;
+    const uint64_t calls = PERF_GET_(&cell->count);     /* 0: it was lost                         */
+    double         ns = PERF_CAST_(double, ticks) * perf_scope_tick_ns_(rec->home);
     double         wall = PERF_CAST_(double, now.ns - last.ns);
     double         away = wall - PERF_CAST_(double, now.cpu_ns - last.cpu_ns);
 
-    t->looked = now;
-    if (away > 1.25 * ns || (calls && d / 8 < (c->sum - d) / calls))
+    rec->looked = now;
+    if (away > 1.25 * ns || (calls && ticks / 8 < (cell->sum - ticks) / calls))
         if (wall > ns)
             away -= wall - ns;
     if (away > ns)
         away = ns;
     if (now.switches > last.switches && now.waits == last.waits && away > 0 &&
-        PERF_CAST_(uint64_t, away) > t->away) {
-        PERF_SET_(&t->away_in, PERF_CELL_ID_(c));
-        PERF_REL_(&t->away, PERF_CAST_(uint64_t, away));        /* readers take its name next     */
+        PERF_CAST_(uint64_t, away) > rec->away) {
+        PERF_SET_(&rec->away_in, PERF_CELL_ID_(cell));
+        PERF_REL_(&rec->away, PERF_CAST_(uint64_t, away));      /* readers take its name next     */
     }
 }
 
-PERF_FN void perf_lap_at_(perf_lap *l, perf_recorder_ *t, uint64_t now)
+PERF_FN void perf_lap_at_(perf_lap *lap, perf_recorder_ *rec, uint64_t now)
 {
-    l->rec = t;
-    l->open = t->open;
-    l->inside = t->open->inside;
-    l->calls = t->open->count;
-    l->total = t->open->sum - t->open->again;
-    l->start = now;
+    lap->rec = rec;
+    lap->open = rec->open;
+    lap->inside = rec->open->inside;
+    lap->calls = rec->open->count;
+    lap->total = rec->open->sum - rec->open->again;
+    lap->start = now;
 }
 
 /* The part of a scope's time after the last cold end, if it has outlived the scope around it. */
-PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *t, uint64_t start, uint64_t end)
+PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *rec, uint64_t start, uint64_t end)
 {
-    const uint64_t from = perf_larger_(t->after.start, start);
-    const uint64_t inside = t->open->inside - t->after.inside;
+    const uint64_t from = perf_larger_(rec->after.start, start);
+    const uint64_t inside = rec->open->inside - rec->after.inside;
 
-    if (t->after.open != t->open || end <= from || end - from <= inside)
+    if (rec->after.open != rec->open || end <= from || end - from <= inside)
         return 0;
     return end - from - inside;
 }
 
 /* The end of a scope of another thread: its name counts here, without a caller. */
-PERF_COLD_FN_ void perf_end_foreign_(perf_recorder_ *t, perf_span_ *s, const perf_cell_ *theirs,
-                                     uint64_t end)
+PERF_COLD_FN_ void perf_end_foreign_(perf_recorder_ *rec, perf_span_ *span,
+                                     const perf_cell_ *theirs, uint64_t end)
 {
-    perf_cell_ *c = perf_cell_get_(t, PERF_CELL_ID_(theirs));
-    uint64_t    d;
+    perf_cell_ *cell = perf_cell_get_(rec, PERF_CELL_ID_(theirs));
+    uint64_t    ticks;
 
-    perf_lose_(t, PERF_LOSS_FOREIGN_, PERF_OK);
-    perf_stray_(s->rec, 1);                     /* its own thread will find it not ended          */
-    if (!c) {
-        perf_lose_cell_(t, PERF_CELL_ID_(theirs));
-    } else if (end < s->start) {
-        perf_lose_to_clock_(t);
+    perf_lose_(rec, PERF_LOSS_FOREIGN_, PERF_OK);
+    perf_stray_(span->rec, 1);                  /* its own thread will find it not ended          */
+    if (!cell) {
+        perf_lose_cell_(rec, PERF_CELL_ID_(theirs));
+    } else if (end < span->start) {
+        perf_lose_to_clock_(rec);
     } else {
-        d = perf_cell_close_(t, c, s->start, end);
-        PERF_ADD_(c->again, d);
-        PERF_ADD_(c->inside, d);
-        perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
+        ticks = perf_cell_close_(rec, cell, span->start, end);
+        PERF_ADD_(cell->again, ticks);
+        PERF_ADD_(cell->inside, ticks);
+        perf_event_scope_(rec, cell, span->start, ticks, perf_depth_(rec) + 1);
     }
 }
 
 /* The end of a scope after that of the scope around it, which took it for abandoned: it counts
  * beside what is open now, with the time since that other end.                                   */
-PERF_COLD_FN_ void perf_end_late_(perf_recorder_ *t, perf_span_ *s, const perf_cell_ *was,
+PERF_COLD_FN_ void perf_end_late_(perf_recorder_ *rec, perf_span_ *span, const perf_cell_ *was,
                                   uint64_t end)
 {
-    perf_cell_ *c = perf_cell_under_(t, t->open, PERF_CELL_ID_(was));
-    uint64_t    d, own = 0;
+    perf_cell_ *cell = perf_cell_under_(rec, rec->open, PERF_CELL_ID_(was));
+    uint64_t    ticks, own = 0;
 
-    if (t->losses[PERF_LOSS_ABANDONED_])
-        PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], ~UINT64_C(0));
-    perf_lose_(t, PERF_LOSS_DISORDERED_, PERF_ESTATE);
-    if (!c) {
-        perf_lose_cell_(t, PERF_CELL_ID_(was));
+    if (rec->losses[PERF_LOSS_ABANDONED_])
+        PERF_ADD_(rec->losses[PERF_LOSS_ABANDONED_], ~UINT64_C(0));
+    perf_lose_(rec, PERF_LOSS_DISORDERED_, PERF_ESTATE);
+    if (!cell) {
+        perf_lose_cell_(rec, PERF_CELL_ID_(was));
         return;
     }
-    d = perf_cell_close_(t, c, s->start, end);
-    if (c->parent == t->open)
-        own = perf_after_(t, s->start, end);
-    PERF_ADD_(c->again, d - own);               /* that much is in the other scope already        */
-    PERF_ADD_(c->inside, d - own);
-    PERF_ADD_(t->open->inside, own);
-    perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
+    ticks = perf_cell_close_(rec, cell, span->start, end);
+    if (cell->parent == rec->open)
+        own = perf_after_(rec, span->start, end);
+    PERF_ADD_(cell->again, ticks - own);        /* that much is in the other scope already        */
+    PERF_ADD_(cell->inside, ticks - own);
+    PERF_ADD_(rec->open->inside, own);
+    perf_event_scope_(rec, cell, span->start, ticks, perf_depth_(rec) + 1);
 }
 
 /* Leaves a scope that would have ended before it began: what it called counts for its caller. */
-PERF_COLD_FN_ void perf_end_across_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer)
+PERF_COLD_FN_ void perf_end_across_(perf_recorder_ *rec, perf_cell_ *cell, perf_cell_ *outer)
 {
-    perf_cell_ *p = t->open;
+    perf_cell_ *parent = rec->open;
 
-    while (p && p != c)
-        p = p->parent;
-    if (outer != c->parent)
-        (void)perf_open_end_(t, c, outer, 1);
-    else if (p)
-        perf_abandon_(t, perf_open_drop_(t, outer) - 1);
-    perf_lose_to_clock_(t);
+    while (parent && parent != cell)
+        parent = parent->parent;
+    if (outer != cell->parent)
+        (void)perf_open_end_(rec, cell, outer, 1);
+    else if (parent)
+        perf_abandon_(rec, perf_open_drop_(rec, outer) - 1);
+    perf_lose_to_clock_(rec);
 }
 
 /* ---- a scope ends, and perf_end_() cannot do it ---- */
 
-PERF_FN int perf_end_again_(perf_span_ *s, uint64_t end);
-PERF_COLD_DECL_ void perf_end_slow_(perf_span_ *s, uint64_t end);
-PERF_COLD_DECL_ void perf_end_ordered_(perf_recorder_ *t, perf_span_ *s, perf_cell_ *c,
+PERF_FN int perf_end_again_(perf_span_ *span, uint64_t end);
+PERF_COLD_DECL_ void perf_end_slow_(perf_span_ *span, uint64_t end);
+PERF_COLD_DECL_ void perf_end_ordered_(perf_recorder_ *rec, perf_span_ *span, perf_cell_ *cell,
                                        perf_cell_ *outer, uint64_t end);
 
 /* The end of a scope where perf_end_() cannot do it.  Recursion is common, so it is quick. */
-PERF_HOT_FN_ void perf_core_end_(perf_span_ *s, uint64_t end)
+PERF_HOT_FN_ void perf_core_end_(perf_span_ *span, uint64_t end)
 {
-    if (s->open != PERF_COLD_END_ || s->rec != PERF_SELF_ || !perf_end_again_(s, end))
-        perf_end_slow_(s, end);
+    if (span->open != PERF_COLD_END_ || span->rec != PERF_SELF_ || !perf_end_again_(span, end))
+        perf_end_slow_(span, end);
 }
 
 /* Ends a recursive call that needs nothing of perf_end_slow_.  1: done. */
-PERF_INLINE_FN_ int perf_end_again_(perf_span_ *s, uint64_t end)
+PERF_INLINE_FN_ int perf_end_again_(perf_span_ *span, uint64_t end)
 {
-    perf_recorder_ *t = s->rec;
-    perf_cell_     *c = s->cell, *outer = s->outer;
-    uint64_t        d = end - s->start, within;
+    perf_recorder_ *rec = span->rec;
+    perf_cell_     *cell = span->cell, *outer = span->outer;
+    uint64_t        ticks = end - span->start, within;
 
-    if (!c->again_open || outer != t->open || outer == c->parent || !PERF_PEEK_(t->seen) ||
-        s->start <= t->birth || d >= PERF_EVENT_MORE_ || d < c->of.calls.min ||
-        d > c->of.calls.max ||                  /* no call so far, or `buckets` is there          */
-        PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(d)) - c->buckets->first >= c->buckets->room ||
-        perf_late_step_(t))
+    if (!cell->again_open || outer != rec->open || outer == cell->parent ||
+        !PERF_PEEK_(rec->seen) || span->start <= rec->birth || ticks >= PERF_EVENT_MORE_ ||
+        ticks < cell->of.calls.min ||
+        ticks > cell->of.calls.max ||           /* no call so far, or `buckets` is there          */
+        PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(ticks)) - cell->buckets->first >=
+        cell->buckets->room || perf_late_step_(rec))
         return 0;
-    c->again_open--;
-    perf_deeper_(t, ~UINT64_C(0));
-    if (!c->again_open && !c->held)             /* at once, or a handler's `span` would be wider  */
-        PERF_ADD_(c->low, PERF_CLOSED_);
-    within = outer->inside - s->inside;         /* what it called stands in `outer`               */
-    within = perf_smaller_(within, d);
-    PERF_ADD_(c->count, 1);
-    PERF_ADD_(c->sum, d);
-    PERF_ADD_(c->again, d);                     /* the outermost call has this time already       */
-    PERF_ADD_(c->within, within);
-    PERF_ADD_(outer->inside, d - within);
-    perf_bucket_add_(t, c, d);
-    perf_event_hot_(t, s->start, d | PERF_TAG_NAME_(c->tag) |
-                                     PERF_CAST_(uint64_t, outer->depth + 1u) << 56);
+    cell->again_open--;
+    perf_deeper_(rec, ~UINT64_C(0));
+    if (!cell->again_open && !cell->held)       /* at once, or a handler's `span` would be wider  */
+        PERF_ADD_(cell->low, PERF_CLOSED_);
+    within = outer->inside - span->inside;      /* what it called stands in `outer`               */
+    within = perf_smaller_(within, ticks);
+    PERF_ADD_(cell->count, 1);
+    PERF_ADD_(cell->sum, ticks);
+    PERF_ADD_(cell->again, ticks);              /* the outermost call has this time already       */
+    PERF_ADD_(cell->within, within);
+    PERF_ADD_(outer->inside, ticks - within);
+    perf_bucket_add_(rec, cell, ticks);
+    perf_event_hot_(rec, span->start, ticks | PERF_TAG_NAME_(cell->tag) |
+                                              PERF_CAST_(uint64_t, outer->depth + 1u) << 56);
     return 1;
 }
 
 /* The same where perf_end_again_() cannot do it, either. */
-PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
+PERF_COLD_FN_ void perf_end_slow_(perf_span_ *span, uint64_t end)
 {
-    perf_recorder_   *t = perf_recorder_for_mark_();    /* of the thread that counts this end     */
+    perf_recorder_   *rec = perf_recorder_for_mark_();  /* of the thread that counts this end     */
     const perf_sink_ *sink;
-    perf_cell_       *c = s->open, *outer;
+    perf_cell_       *cell = span->open, *outer;
     int               ordered;
 
-    if (!t)
+    if (!rec)
         return;
-    if (t->home->clock)
-        end = perf_scope_ticks_(t->home);
-    if (s->open == PERF_COLD_END_) {
-        c = s->cell;
-        outer = s->outer;
+    if (rec->home->clock)
+        end = perf_scope_ticks_(rec->home);
+    if (span->open == PERF_COLD_END_) {
+        cell = span->cell;
+        outer = span->outer;
     } else {
-        outer = c->parent;
+        outer = cell->parent;
     }
-    if (t != s->rec) {
-        perf_end_foreign_(t, s, c, end);
+    if (rec != span->rec) {
+        perf_end_foreign_(rec, span, cell, end);
         return;
     }
-    perf_clock_check_(t, end, s->start <= end ? s->start - 1 : end);
-    if (s->start < t->made) {
-        perf_lose_(t, PERF_LOSS_ORPHANS_, PERF_OK);     /* begun before a fork                    */
+    perf_clock_check_(rec, end, span->start <= end ? span->start - 1 : end);
+    if (span->start < rec->made) {
+        perf_lose_(rec, PERF_LOSS_ORPHANS_, PERF_OK);   /* begun before a fork                    */
         return;
     }
-    if (s->start <= t->birth)                   /* begun before a reset: counts from there        */
-        s->start = perf_smaller_(t->birth, end);
-    if (end < s->start) {
-        perf_end_across_(t, c, outer);
+    if (span->start <= rec->birth)              /* begun before a reset: counts from there        */
+        span->start = perf_smaller_(rec->birth, end);
+    if (end < span->start) {
+        perf_end_across_(rec, cell, outer);
         ordered = -1;
     } else {
-        ordered = perf_open_end_(t, c, outer, outer != c->parent);
+        ordered = perf_open_end_(rec, cell, outer, outer != cell->parent);
     }
-    sink = PERF_ACQ_(&t->home->sink);
-    if (t->ranges && sink)
-        PERF_SINK_(t, sink->end(t, perf_depth_(t) + 1))
+    sink = PERF_ACQ_(&rec->home->sink);
+    if (rec->ranges && sink)
+        PERF_SINK_(rec, sink->end(rec, perf_depth_(rec) + 1))
     if (ordered > 0)
-        perf_end_ordered_(t, s, c, outer, end);
+        perf_end_ordered_(rec, span, cell, outer, end);
     else if (!ordered)
-        perf_end_late_(t, s, c, end);
-    t->after.start = end;
-    t->after.inside = t->open->inside;
-    t->after.open = t->open;
+        perf_end_late_(rec, span, cell, end);
+    rec->after.start = end;
+    rec->after.inside = rec->open->inside;
+    rec->after.open = rec->open;
 }
 
 /* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when
  * it is not open any more, because the scope around it has ended first.                          */
-PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer, int again)
+PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *rec, perf_cell_ *cell, perf_cell_ *outer,
+                                 int again)
 {
-    perf_cell_ *p = t->open;
+    perf_cell_ *parent = rec->open;
     uint64_t    dropped;
 
-    while (p && p != (again ? outer : c))
-        p = p->parent;
-    if (!p)
+    while (parent && parent != (again ? outer : cell))
+        parent = parent->parent;
+    if (!parent)
         return 0;
-    dropped = perf_open_drop_(t, p);
-    if (again && c->again_open) {
-        c->again_open--;
-        perf_deeper_(t, ~UINT64_C(0));
+    dropped = perf_open_drop_(rec, parent);
+    if (again && cell->again_open) {
+        cell->again_open--;
+        perf_deeper_(rec, ~UINT64_C(0));
     } else if (!again) {
-        perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
-        dropped += c->again_open;
-        c->again_open = c->held = 0;
-        PERF_REL_(&t->open, outer);
+        perf_deeper_(rec, 0 - PERF_CAST_(uint64_t, cell->again_open));
+        dropped += cell->again_open;
+        cell->again_open = cell->held = 0;
+        PERF_REL_(&rec->open, outer);
     }
-    perf_abandon_(t, dropped);
+    perf_abandon_(rec, dropped);
     return 1;
 }
 
 /* Takes all cells off the chain of open ones down to `to`, which stays; returns how many scopes
  * those were, with recursive calls.  What ran inside one that never ends counts for its caller.  */
-PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to)
+PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *rec, perf_cell_ *to)
 {
-    perf_cell_ *c = t->open;
+    perf_cell_ *cell = rec->open;
     uint64_t    n = 0, more;
 
-    for (; c != to && c->parent; c = c->parent) {
-        n += 1u + c->again_open;
-        perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
-        c->again_open = c->held = 0;
-        more = c->inside + c->within - c->sum;
-        if (more - 1 < c->inside) {             /* so much and at least 1                         */
-            PERF_ADD_(c->parent->inside, more);
-            PERF_SET_(&c->inside, c->inside - more);
+    for (; cell != to && cell->parent; cell = cell->parent) {
+        n += 1u + cell->again_open;
+        perf_deeper_(rec, 0 - PERF_CAST_(uint64_t, cell->again_open));
+        cell->again_open = cell->held = 0;
+        more = cell->inside + cell->within - cell->sum;
+        if (more - 1 < cell->inside) {          /* so much and at least 1                         */
+            PERF_ADD_(cell->parent->inside, more);
+            PERF_SET_(&cell->inside, cell->inside - more);
         }
     }
-    PERF_REL_(&t->open, to);
+    PERF_REL_(&rec->open, to);
     return n;
 }
 
 /* The end of a scope that is open, and left already: its time, and what is in its caller's. */
-PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *t, perf_span_ *s, perf_cell_ *c,
+PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *rec, perf_span_ *span, perf_cell_ *cell,
                                      perf_cell_ *outer, uint64_t end)
 {
-    const int again = outer != c->parent;
-    uint64_t  within = 0, d = perf_cell_close_(t, c, s->start, end);
+    const int again = outer != cell->parent;
+    uint64_t  within = 0, ticks = perf_cell_close_(rec, cell, span->start, end);
 
-    if (d > PERF_LONG_ && !t->home->custom)
-        perf_away_(t, c, d);
+    if (ticks > PERF_LONG_ && !rec->home->custom)
+        perf_away_(rec, cell, ticks);
     if (again)                                  /* what it called stands in `outer`               */
-        within = outer->inside - (s->start == t->birth ? 0 : s->inside);
-    if (within > d)
-        within = d;
-    PERF_ADD_(c->within, within);
-    PERF_ADD_(outer->inside, d - within);
+        within = outer->inside - (span->start == rec->birth ? 0 : span->inside);
+    if (within > ticks)
+        within = ticks;
+    PERF_ADD_(cell->within, within);
+    PERF_ADD_(outer->inside, ticks - within);
     if (again)
-        PERF_ADD_(c->again, d);                 /* the outermost call has this time already       */
-    perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
+        PERF_ADD_(cell->again, ticks);          /* the outermost call has this time already       */
+    perf_event_scope_(rec, cell, span->start, ticks, perf_depth_(rec) + 1);
 }
 
 /* Counts the time from `start` to `end` in a cell, at once, and returns it: as perf_end_, cold. */
-PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
+PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t start,
                                         uint64_t end)
 {
-    uint64_t d = end - start, in = perf_cell_extend_(t, c, d);
+    uint64_t ticks = end - start, in = perf_cell_extend_(rec, cell, ticks);
 
     if (in) {
-        PERF_ADD_(c->count, 1);
-        PERF_ADD_(c->sum, d);
-        perf_cell_count_(t, c, in);
+        PERF_ADD_(cell->count, 1);
+        PERF_ADD_(cell->sum, ticks);
+        perf_cell_count_(rec, cell, in);
     } else {
-        perf_lose_(t, PERF_LOSS_LOST_, t->growing ? PERF_ELIMIT : PERF_ENOMEM);
+        perf_lose_(rec, PERF_LOSS_LOST_, rec->growing ? PERF_ELIMIT : PERF_ENOMEM);
     }
-    return d;
+    return ticks;
 }
 
 /* A duration the hot path would not take: a new extreme, a rare one, 0, or a long one.  Returns it
  * moved into the range of the buckets, or 0 where there is no memory for one.                    */
-PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
     uint64_t most = (UINT64_C(1) << (PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_)) - 1;
-    uint64_t in = perf_larger_(perf_smaller_(d, most), 1);
+    uint64_t in = perf_larger_(perf_smaller_(ticks, most), 1);
     uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(in));
 
-    if (!perf_buckets_room_(t, c, index))
+    if (!perf_buckets_room_(rec, cell, index))
         return 0;
-    if (d < c->of.calls.min)
-        PERF_SET_(&c->of.calls.min, d);
-    if (d > c->of.calls.max)
-        PERF_SET_(&c->of.calls.max, d);
-    perf_cell_window_(c);
+    if (ticks < cell->of.calls.min)
+        PERF_SET_(&cell->of.calls.min, ticks);
+    if (ticks > cell->of.calls.max)
+        PERF_SET_(&cell->of.calls.max, ticks);
+    perf_cell_window_(cell);
     return in;
 }
 
 /* A place where this index is counted; 0: no memory. */
-PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index)
 {
     const uint32_t *entry;
     int             done;
 
-    if (perf_buckets_have_(c->buckets, index))
+    if (perf_buckets_have_(cell->buckets, index))
         return 1;
-    entry = c->buckets ? perf_rare_at_(c->buckets, index) : PERF_NULL_;
-    if (entry && !perf_rare_often_(c, *entry))
+    entry = cell->buckets ? perf_rare_at_(cell->buckets, index) : PERF_NULL_;
+    if (entry && !perf_rare_often_(cell, *entry))
         return 1;
-    if (!perf_grow_begin_(t))
+    if (!perf_grow_begin_(rec))
         return entry && !(*entry >> 15 & 1);
-    done = perf_rare_make_(t, c, index);
-    perf_grow_end_(t);
+    done = perf_rare_make_(rec, cell, index);
+    perf_grow_end_(rec);
     return done;
 }
 
 /* An entry for this index beside what there is, or a counter; 0: no memory. */
-PERF_COLD_FN_ int perf_rare_make_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+PERF_COLD_FN_ int perf_rare_make_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index)
 {
-    perf_buckets_ *b = c->buckets;              /* of a signal handler, maybe                     */
+    perf_buckets_ *buckets = cell->buckets;     /* of a signal handler, maybe                     */
     uint32_t      *entry, *empty;
 
-    if (!b) {
-        b = perf_buckets_make_(t, 0);
-        if (!b)
+    if (!buckets) {
+        buckets = perf_buckets_make_(rec, 0);
+        if (!buckets)
             return 0;
-        b->rare = b;
-        b->first = index;
-        PERF_REL_(&c->buckets, b);
+        buckets->rare = buckets;
+        buckets->first = index;
+        PERF_REL_(&cell->buckets, buckets);
     }
-    if (perf_buckets_have_(b, index))
+    if (perf_buckets_have_(buckets, index))
         return 1;
-    entry = perf_rare_at_(b, index);
-    empty = perf_rare_at_(b, 0);
+    entry = perf_rare_at_(buckets, index);
+    empty = perf_rare_at_(buckets, 0);
     if (!entry && empty) {
         PERF_REL_(empty, index << 16);
         return 1;
     }
-    if (entry && !perf_rare_often_(c, *entry))
+    if (entry && !perf_rare_often_(cell, *entry))
         return 1;
-    return perf_buckets_widen_(t, c, index) || (entry && !(*entry >> 15 & 1));
+    return perf_buckets_widen_(rec, cell, index) || (entry && !(*entry >> 15 & 1));
 }
 
 /* Counters up to this index, and those of the entries near them; 0: no memory.  Some slack on
  * both sides, so that blocks are seldom outgrown.                                                */
-PERF_COLD_FN_ int perf_buckets_widen_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+PERF_COLD_FN_ int perf_buckets_widen_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index)
 {
-    perf_buckets_ *old = c->buckets, *b;
+    perf_buckets_ *old = cell->buckets, *buckets;
     uint32_t       from = index, to = index + 1;
 
     if (old->room && old->first < from)
@@ -1501,68 +1511,73 @@ PERF_COLD_FN_ int perf_buckets_widen_(perf_recorder_ *t, perf_cell_ *c, uint32_t
     if (old->room && old->first + old->room > to)
         to = old->first + old->room;
     perf_rare_near_(old, &from, &to);
-    b = perf_buckets_make_(t, to - from + PERF_CAST_(uint32_t, perf_smaller_((to - from) / 4, 16)));
-    if (b) {
-        PERF_REL_(&b->first, from - (b->room - (to - from)) / 2);
-        perf_buckets_move_(t, c, b);
+    buckets = perf_buckets_make_(rec,
+                                 to - from +
+                                 PERF_CAST_(uint32_t, perf_smaller_((to - from) / 4, 16)));
+    if (buckets) {
+        PERF_REL_(&buckets->first, from - (buckets->room - (to - from)) / 2);
+        perf_buckets_move_(rec, cell, buckets);
     }
-    return b != PERF_NULL_;
+    return buckets != PERF_NULL_;
 }
 
-/* Moves the counters of a cell into a wider block `b`, late ones and entries too.  Where a handler
- * does it as its thread holds the address of a late one, that count goes to the old block: calls
- * and sums have it, percentiles do not.                                                          */
-PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *t, perf_cell_ *c, perf_buckets_ *b)
+/* Moves the counters of a cell into a wider block `buckets`, late ones and entries too.  Where a
+ * handler does it as its thread holds the address of a late one, that count goes to the old block:
+ * calls and sums have it, percentiles do not.                                                    */
+PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *rec, perf_cell_ *cell, perf_buckets_ *buckets)
 {
-    const uint64_t birth = PERF_GET_(&t->birth);
-    perf_buckets_ *old = c->buckets;
-    uint32_t      *to = &b->n[old->room ? old->first - b->first : 0], *rare = old->rare->n;
+    const uint64_t birth = PERF_GET_(&rec->birth);
+    perf_buckets_ *old = cell->buckets;
+    uint32_t      *to = &buckets->n[old->room ? old->first - buckets->first : 0],
+                  *rare = old->rare->n;
     uintptr_t      at;
     uint32_t       i, entry[PERF_RARE_];
 
-    PERF_REL_(&b->rare, old->rare);
-    PERF_REL_(&b->halves, old->halves);
-    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 4 * PERF_CAST_(uintptr_t, b->first));
+    PERF_REL_(&buckets->rare, old->rare);
+    PERF_REL_(&buckets->halves, old->halves);
+    PERF_SET_(&cell->bucket, PERF_PTR_(uintptr_t, buckets->n) -
+              4 * PERF_CAST_(uintptr_t, buckets->first));
     for (i = 0; i < PERF_LATE_; i++) {
-        at = (PERF_PTR_(uintptr_t, t->late[i]) - PERF_PTR_(uintptr_t, old->n)) / sizeof *to;
+        at = (PERF_PTR_(uintptr_t, rec->late[i]) - PERF_PTR_(uintptr_t, old->n)) / sizeof *to;
         if (at < old->room)
-            PERF_SET_(&t->late[i], &to[at]);
+            PERF_SET_(&rec->late[i], &to[at]);
     }
     for (i = 0; i < old->room; i++)             /* a signal handler may count late ones meanwhile */
         PERF_ADD_(to[i], old->n[i]);
     for (i = 0; i < PERF_RARE_; i++) {
         entry[i] = PERF_GET_(&rare[i]);
-        if (perf_buckets_have_(b, entry[i] >> 16))
-            PERF_ADD_(b->n[(entry[i] >> 16) - b->first], entry[i] & 0xffff);
+        if (perf_buckets_have_(buckets, entry[i] >> 16))
+            PERF_ADD_(buckets->n[(entry[i] >> 16) - buckets->first], entry[i] & 0xffff);
     }
-    PERF_REL_(&c->buckets, b);
+    PERF_REL_(&cell->buckets, buckets);
     for (i = 0; i < PERF_RARE_; i++)            /* ... and rare ones: what came since             */
-        if (perf_buckets_have_(b, entry[i] >> 16)) {
-            PERF_ADD_(b->n[(entry[i] >> 16) - b->first], PERF_GET_(&rare[i]) - entry[i]);
+        if (perf_buckets_have_(buckets, entry[i] >> 16)) {
+            PERF_ADD_(buckets->n[(entry[i] >> 16) - buckets->first],
+                      PERF_GET_(&rare[i]) - entry[i]);
             PERF_REL_(&rare[i], 0u);
         }
-    if (PERF_GET_(&t->birth) != birth)          /* a signal handler has emptied the old ones      */
-        perf_buckets_clear_(b);
+    if (PERF_GET_(&rec->birth) != birth)        /* a signal handler has emptied the old ones      */
+        perf_buckets_clear_(buckets);
 }
 
 /* Lets the hot path count what lies within the durations seen and has a counter, unless an end has
  * to be cold.                                                                                    */
-PERF_COLD_FN_ void perf_cell_window_(perf_cell_ *c)
+PERF_COLD_FN_ void perf_cell_window_(perf_cell_ *cell)
 {
-    const perf_buckets_ *b = c->buckets;
+    const perf_buckets_ *buckets = cell->buckets;
     uint64_t             low, high;
 
-    if (c->held || c->again_open || !b->room)
+    if (cell->held || cell->again_open || !buckets->room)
         return;
-    low = perf_larger_(c->of.calls.min, perf_bucket_from_(b->first));
-    high = perf_smaller_(c->of.calls.max, perf_bucket_from_(b->first + b->room) - 1);
+    low = perf_larger_(cell->of.calls.min, perf_bucket_from_(buckets->first));
+    high = perf_smaller_(cell->of.calls.max, perf_bucket_from_(buckets->first + buckets->room) - 1);
     high = perf_smaller_(high, PERF_LONG_);
     if (low <= high) {
-        PERF_SET_(&c->low, low);
-        PERF_SET_(&c->span, high - low);
+        PERF_SET_(&cell->low, low);
+        PERF_SET_(&cell->span, high - low);
     }
-    if (c->of.calls.min > low)                  /* a signal handler has emptied the cell          */
-        PERF_SET_(&c->low, PERF_NO_LOW_);
+    if (cell->of.calls.min > low)               /* a signal handler has emptied the cell          */
+        PERF_SET_(&cell->low, PERF_NO_LOW_);
 }
 
 /* The least duration whose bucket is `index` or above it; at least 1. */
@@ -1575,437 +1590,438 @@ PERF_COLD_FN_ uint64_t perf_bucket_from_(uint32_t index)
 }
 
 /* Counts a duration in its bucket, at once. */
-PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
-    const perf_buckets_ *b = c->buckets;
-    const uint32_t       index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(d));
+    const perf_buckets_ *buckets = cell->buckets;
+    const uint32_t       index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(ticks));
     uint32_t            *rare;
 
-    if (d - c->low <= c->span || perf_buckets_have_(b, index)) {
-        PERF_ADD_(PERF_PTR_(uint32_t *, c->bucket)[index], 1);
+    if (ticks - cell->low <= cell->span || perf_buckets_have_(buckets, index)) {
+        PERF_ADD_(PERF_PTR_(uint32_t *, cell->bucket)[index], 1);
     } else {
-        rare = perf_rare_at_(b, index);
+        rare = perf_rare_at_(buckets, index);
         if (rare)
             PERF_ADD_(*rare, 1);
     }
-    if (PERF_UNLIKELY_(perf_late_step_(t)))
-        perf_halves_look_(t);
+    if (PERF_UNLIKELY_(perf_late_step_(rec)))
+        perf_halves_look_(rec);
 }
 
 /* Looks at all counters of a thread: the first time after 2^31 durations, then after 2^30 each.  So
  * none comes to another half of its range twice between two looks.                               */
-PERF_COLD_FN_ void perf_halves_look_(perf_recorder_ *t)
+PERF_COLD_FN_ void perf_halves_look_(perf_recorder_ *rec)
 {
-    perf_cell_ *first, *c;
+    perf_cell_ *first, *cell;
     uint32_t    id, i;
 
-    if (!perf_grow_begin_(t))                   /* the next end tries again                       */
+    if (!perf_grow_begin_(rec))                 /* the next end tries again                       */
         return;
-    for (id = 0; id < t->room; id++) {
-        first = c = t->cell[id];
-        if (c)
+    for (id = 0; id < rec->room; id++) {
+        first = cell = rec->cell[id];
+        if (cell)
             do
-                for (i = 0; c->buckets && i < c->buckets->room; i++)
-                    perf_halves_keep_(t, c->buckets, i);
-            while ((c = c->kin) != first);
+                for (i = 0; cell->buckets && i < cell->buckets->room; i++)
+                    perf_halves_keep_(rec, cell->buckets, i);
+            while ((cell = cell->kin) != first);
     }
-    t->late_next = t->late_next % PERF_LATE_ + (UINT32_C(1) << 30);
-    perf_grow_end_(t);
+    rec->late_next = rec->late_next % PERF_LATE_ + (UINT32_C(1) << 30);
+    perf_grow_end_(rec);
 }
 
-PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
-                                     uint64_t d, uint32_t depth)
+PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *rec, const perf_cell_ *cell, uint64_t start,
+                                     uint64_t ticks, uint32_t depth)
 {
-    const uint64_t    more = d >= PERF_EVENT_MORE_;
-    const perf_event_ e[2] = {{d, 0}, {start, (more ? PERF_EVENT_MORE_ : d) |
-                              PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, depth) << 56}};
+    const uint64_t    more = ticks >= PERF_EVENT_MORE_;
+    const perf_event_ event[2] = {{ticks, 0}, {start, (more ? PERF_EVENT_MORE_ : ticks) |
+                              PERF_TAG_NAME_(cell->tag) | PERF_CAST_(uint64_t, depth) << 56}};
 
-    if (t->ring_limit)
-        perf_event_write_(t, &e[1 - more], 1 + more);
+    if (rec->ring_limit)
+        perf_event_write_(rec, &event[1 - more], 1 + more);
 }
 
 /* Writes n entries, the last of which is the event.  The ring may be due to be sent to a file. */
-PERF_COLD_FN_ void perf_event_write_(perf_recorder_ *t, const perf_event_ *e, uint64_t n)
+PERF_COLD_FN_ void perf_event_write_(perf_recorder_ *rec, const perf_event_ *event, uint64_t n)
 {
-    PERF_ADD_(t->ring_more, n - 1);
-    perf_entries_put_(t, e, n);
-    if (t->ring_head >= t->ring_limit)
-        perf_ring_due_(t);
+    PERF_ADD_(rec->ring_more, n - 1);
+    perf_entries_put_(rec, event, n);
+    if (rec->ring_head >= rec->ring_limit)
+        perf_ring_due_(rec);
 }
 
 /* ---- a scope begins, and perf_begin_() cannot do it ---- */
 
-PERF_COLD_DECL_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, perf_recorder_ **self,
-                                             int counter);
+PERF_COLD_DECL_ perf_span_ *perf_begin_slow_(perf_span_ *span, perf_site_ *site,
+                                             perf_recorder_ **self, int counter);
 
-/* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns s, or
- * NULL: it is not recorded.  Quick, recursion included, where `seen` says that neither a clock
- * nor a sink is to be asked, and that there are slots.                                           */
-PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_recorder_ **self,
+/* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns
+ * `span`, or NULL: it is not recorded.  Quick, recursion included, where `seen` says that neither a
+ * clock nor a sink is to be asked, and that there are slots.                                     */
+PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *span, perf_site_ *site, perf_recorder_ **self,
                                           int counter)
 {
     uint32_t        id = PERF_GET_(&site->id);
-    perf_recorder_ *t = PERF_TCC_ ? PERF_NULL_ : *self;
-    perf_cell_     *c = PERF_NULL_;
+    perf_recorder_ *rec = PERF_TCC_ ? PERF_NULL_ : *self;
+    perf_cell_     *cell = PERF_NULL_;
 
-    if (PERF_LIKELY_(t && id && PERF_PEEK_(t->seen))) {
-        c = t->open;
-        if (PERF_CELL_ID_(c) != id)             /* else it calls itself                           */
-            c = perf_slot_at_(t, c, id)->cell;
+    if (PERF_LIKELY_(rec && id && PERF_PEEK_(rec->seen))) {
+        cell = rec->open;
+        if (PERF_CELL_ID_(cell) != id)          /* else it calls itself                           */
+            cell = perf_slot_at_(rec, cell, id)->cell;
     }
-    if (PERF_UNLIKELY_(!c))
-        return perf_begin_slow_(s, site, self, counter);
-    if (PERF_LIKELY_(c->parent == t->open)) {
-        *perf_seen_at_(t, t->table, t->open, id) = c;
-        perf_opened_(s, t, c);
+    if (PERF_UNLIKELY_(!cell))
+        return perf_begin_slow_(span, site, self, counter);
+    if (PERF_LIKELY_(cell->parent == rec->open)) {
+        *perf_seen_at_(rec, rec->table, rec->open, id) = cell;
+        perf_opened_(span, rec, cell);
     } else {
-        perf_cell_again_(s, t, c);
+        perf_cell_again_(span, rec, cell);
     }
-    s->start = perf_ticks();
-    return s;
+    span->start = perf_ticks();
+    return span;
 }
 
 /* The begin of a scope where perf_begin_() cannot do it.  The thread becomes known to *self. */
-PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, perf_recorder_ **self,
-                                           int counter)
+PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *span, perf_site_ *site,
+                                           perf_recorder_ **self, int counter)
 {
-    perf_recorder_   *t = perf_recorder_for_mark_();
+    perf_recorder_   *rec = perf_recorder_for_mark_();
     const perf_sink_ *sink;
     perf_label_       label;
-    perf_cell_       *c;
+    perf_cell_       *cell;
     uint32_t          id;
 
-    s->rec = PERF_NULL_;
-    if (!t || PERF_GET_(&perf_anchor_v1_.off))
+    span->rec = PERF_NULL_;
+    if (!rec || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
-    perf_clock_agrees_(t->home, counter);
+    perf_clock_agrees_(rec->home, counter);
     if (self)
-        *self = t;
-    id = perf_site_id_(t->home, site);
-    c = perf_cell_under_(t, t->open, id);
-    if (!c) {
-        perf_lose_cell_(t, id);
+        *self = rec;
+    id = perf_site_id_(rec->home, site);
+    cell = perf_cell_under_(rec, rec->open, id);
+    if (!cell) {
+        perf_lose_cell_(rec, id);
         return PERF_NULL_;
     }
-    sink = PERF_ACQ_(&t->home->sink);
-    if (!sink || PERF_GET_(&t->request))
-        perf_recorder_serve_(t);
-    s->cell = c;
-    s->outer = t->open;
-    if (c->parent == t->open)
-        perf_opened_(s, t, c);
+    sink = PERF_ACQ_(&rec->home->sink);
+    if (!sink || PERF_GET_(&rec->request))
+        perf_recorder_serve_(rec);
+    span->cell = cell;
+    span->outer = rec->open;
+    if (cell->parent == rec->open)
+        perf_opened_(span, rec, cell);
     else
-        perf_cell_again_(s, t, c);
-    s->depth = perf_depth_(t);
+        perf_cell_again_(span, rec, cell);
+    span->depth = perf_depth_(rec);
     if (sink) {                                 /* payload: calls before this one in this thread  */
-        label = perf_label_of_(PERF_ACQ_(&t->home->names)[id], 1, c->count);
-        PERF_SINK_(t, sink->begin(t, &label, s->depth))
+        label = perf_label_of_(PERF_ACQ_(&rec->home->names)[id], 1, cell->count);
+        PERF_SINK_(rec, sink->begin(rec, &label, span->depth))
     }
-    if (t->home->clock || t->ranges)
-        s->open = PERF_COLD_END_;
-    s->start = perf_scope_ticks_(t->home);
-    perf_clock_check_(t, s->start, s->start - 1);
-    return s;
+    if (rec->home->clock || rec->ranges)
+        span->open = PERF_COLD_END_;
+    span->start = perf_scope_ticks_(rec->home);
+    perf_clock_check_(rec, span->start, span->start - 1);
+    return span;
 }
 
 /* Writes the ring to the file.  This is a scope of its own, so that its time is seen in the report
  * and is not counted as another scope's self time.                                               */
-PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
+PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *rec)
 {
     static perf_site_ site = {"(perf.h writes the trace)", __FILE__, __LINE__, 0};
-    perf_registry_   *r = t->home;
-    perf_span_        s, *open;
+    perf_registry_   *reg = rec->home;
+    perf_span_        span, *open;
     int               on, was = PERF_ERRNO_;
 
-    t->ring_limit = t->ring_head + 64 * sizeof(perf_event_);    /* room for what follows here     */
-    open = perf_begin_slow_(&s, &site, PERF_NULL_, !r->clock);
-    if (perf_lock_(r)) {                        /* else inside of it already: soon again          */
-        on = perf_stream_flush_(r, t);
-        perf_unlock_(&r->lock);
+    rec->ring_limit = rec->ring_head + 64 * sizeof(perf_event_); /* room for what follows here    */
+    open = perf_begin_slow_(&span, &site, PERF_NULL_, !reg->clock);
+    if (perf_lock_(reg)) {                      /* else inside of it already: soon again          */
+        on = perf_stream_flush_(reg, rec);
+        perf_unlock_(&reg->lock);
         if (!on)
-            t->ring_limit = ~UINT64_C(0);
+            rec->ring_limit = ~UINT64_C(0);
         PERF_ERRNO_ = was;
     }
     if (open)
-        perf_end_slow_(&s, perf_scope_ticks_(r));
+        perf_end_slow_(&span, perf_scope_ticks_(reg));
 }
 
 /* ---- marks that are no scopes ---- */
 
 PERF_COLD_FN_ void perf_misuse_(void)
 {
-    perf_recorder_ *t = perf_recorder_get_();
+    perf_recorder_ *rec = perf_recorder_get_();
 
-    if (t)
-        perf_lose_(t, PERF_LOSS_MISUSED_, PERF_ESTATE);
+    if (rec)
+        perf_lose_(rec, PERF_LOSS_MISUSED_, PERF_ESTATE);
 }
 
 /* The site of a name that is no static object: a small table by address in front of the interned
  * names; the text is compared, so the caller may use its buffer again.  NULL: no room.           */
 PERF_OUTLINE_FN_ perf_site_ *perf_site_find_(const char *name, uint32_t kind)
 {
-    perf_recorder_ *t = PERF_SELF_;
+    perf_recorder_ *rec = PERF_SELF_;
     uintptr_t       at = PERF_PTR_(uintptr_t, name);
-    perf_known_    *k;
+    perf_known_    *known;
     perf_site_      site = PERF_ZERO;
 
-    if (!t || !t->home)
-        t = perf_recorder_for_mark_();
-    if (!t)
+    if (!rec || !rec->home)
+        rec = perf_recorder_for_mark_();
+    if (!rec)
         return PERF_NULL_;
-    k = &t->known[(at ^ at >> 6) % 64];
-    if (k->key == name && name && k->name->kind == kind &&
-        !PERF_LIBC_(strcmp)(k->name->site.name, name))
-        return &k->name->site;
+    known = &rec->known[(at ^ at >> 6) % 64];
+    if (known->key == name && name && known->name->kind == kind &&
+        !PERF_LIBC_(strcmp)(known->name->site.name, name))
+        return &known->name->site;
     site.name = name;
     site.line = kind << 24;
-    if (!perf_site_id_(t->home, &site)) {
-        perf_lose_(t, PERF_LOSS_LOST_, PERF_ELIMIT);
+    if (!perf_site_id_(rec->home, &site)) {
+        perf_lose_(rec, PERF_LOSS_LOST_, PERF_ELIMIT);
         return PERF_NULL_;
     }
-    k->key = name;
-    k->name = PERF_ACQ_(&t->home->names)[site.id];
-    return &k->name->site;
+    known->key = name;
+    known->name = PERF_ACQ_(&rec->home->names)[site.id];
+    return &known->name->site;
 }
 
-PERF_COLD_FN_ void perf_core_lap_begin_(perf_lap *l)
+PERF_COLD_FN_ void perf_core_lap_begin_(perf_lap *lap)
 {
-    perf_recorder_ *t = perf_recorder_for_mark_();
+    perf_recorder_ *rec = perf_recorder_for_mark_();
 
-    if (t)
-        perf_lap_at_(l, t, perf_scope_ticks_(t->home));
+    if (rec)
+        perf_lap_at_(lap, rec, perf_scope_ticks_(rec->home));
 }
 
 /* A lap stands beside the scopes of its phase, as a child of what is open.  The sink hears of it
  * when it is over: as a mark whose payload is the length in ns.                                  */
-PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
+PERF_COLD_FN_ void perf_lap_slow_(perf_lap *lap, perf_site_ *site, uint64_t now)
 {
-    perf_recorder_ *t = perf_recorder_for_mark_();
-    perf_cell_     *c;
-    uint64_t        d, within, own;
+    perf_recorder_ *rec = perf_recorder_for_mark_();
+    perf_cell_     *cell;
+    uint64_t        ticks, within, own;
 
-    if (!t)
+    if (!rec)
         return;
-    if (l->rec != t || l->start < t->made)      /* another thread's, or begun before a fork       */
-        perf_lose_(t, l->rec == t ? PERF_LOSS_ORPHANS_ : PERF_LOSS_FOREIGN_, PERF_OK);
-    c = perf_cell_under_(t, t->open, perf_site_id_(t->home, site));
-    if (!PERF_ACQ_(&t->home->sink) || PERF_GET_(&t->request))
-        perf_recorder_serve_(t);
-    if (t->home->clock)
-        now = perf_scope_ticks_(t->home);
-    perf_clock_check_(t, now, now);
-    if (!c)
-        perf_lose_cell_(t, PERF_GET_(&site->id));
-    else if (now < l->start && l->start > t->birth)
-        perf_lose_to_clock_(t);
-    if (!c || l->start < t->made || (now < l->start && l->start > t->birth)) {
-        perf_core_lap_begin_(l);
+    if (lap->rec != rec || lap->start < rec->made) /* another thread's, or begun before a fork    */
+        perf_lose_(rec, lap->rec == rec ? PERF_LOSS_ORPHANS_ : PERF_LOSS_FOREIGN_, PERF_OK);
+    cell = perf_cell_under_(rec, rec->open, perf_site_id_(rec->home, site));
+    if (!PERF_ACQ_(&rec->home->sink) || PERF_GET_(&rec->request))
+        perf_recorder_serve_(rec);
+    if (rec->home->clock)
+        now = perf_scope_ticks_(rec->home);
+    perf_clock_check_(rec, now, now);
+    if (!cell)
+        perf_lose_cell_(rec, PERF_GET_(&site->id));
+    else if (now < lap->start && lap->start > rec->birth)
+        perf_lose_to_clock_(rec);
+    if (!cell || lap->start < rec->made || (now < lap->start && lap->start > rec->birth)) {
+        perf_core_lap_begin_(lap);
         return;
     }
-    if (l->rec == t && l->start <= t->birth) {
-        l->start = perf_smaller_(t->birth, now);            /* it was served after `now` was read */
-        l->inside = l->total = 0;
+    if (lap->rec == rec && lap->start <= rec->birth) {
+        lap->start = perf_smaller_(rec->birth, now);        /* it was served after `now` was read */
+        lap->inside = lap->total = 0;
     }
-    d = perf_cell_close_(t, c, l->start, now);
-    within = t->open->inside - l->inside;
-    within = perf_between_(within, 0, d);
-    own = t->open->sum - t->open->again;
-    if (l->total == own)
-        own = d;
+    ticks = perf_cell_close_(rec, cell, lap->start, now);
+    within = rec->open->inside - lap->inside;
+    within = perf_between_(within, 0, ticks);
+    own = rec->open->sum - rec->open->again;
+    if (lap->total == own)
+        own = ticks;
     else                                        /* a call of the caller has ended: what it has    */
-        own += within - t->open->inside;
-    if (c->parent != t->open || l->open != t->open)
+        own += within - rec->open->inside;
+    if (cell->parent != rec->open || lap->open != rec->open)
         own = within = 0;                       /* its caller has ended, or is itself: no time    */
-    own = perf_between_(own, within, d);
-    PERF_ADD_(c->inside, within + d - own);
-    PERF_ADD_(c->again, d - own);
-    PERF_ADD_(t->open->inside, own - within);
-    perf_event_scope_(t, c, l->start, d, perf_depth_(t) + 1);
-    perf_sink_mark_(t, c, 2, PERF_CAST_(double, d) * perf_scope_tick_ns_(t->home));
-    perf_lap_at_(l, t, now);
+    own = perf_between_(own, within, ticks);
+    PERF_ADD_(cell->inside, within + ticks - own);
+    PERF_ADD_(cell->again, ticks - own);
+    PERF_ADD_(rec->open->inside, own - within);
+    perf_event_scope_(rec, cell, lap->start, ticks, perf_depth_(rec) + 1);
+    perf_sink_mark_(rec, cell, 2, PERF_CAST_(double, ticks) * perf_scope_tick_ns_(rec->home));
+    perf_lap_at_(lap, rec, now);
 }
 
 /* The caller's recorder, and the cell of a mark without length; NULL: counted as lost. */
-PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **c)
+PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **seen)
 {
-    perf_recorder_ *t = perf_recorder_for_mark_();
+    perf_recorder_ *rec = perf_recorder_for_mark_();
     uint32_t        id;
 
-    *c = PERF_NULL_;
-    if (!t)
+    *seen = PERF_NULL_;
+    if (!rec)
         return PERF_NULL_;
-    id = perf_site_id_(t->home, site);
-    *c = perf_cell_get_(t, id);
-    if (PERF_GET_(&t->request))
-        perf_recorder_serve_(t);
-    if (*c)
-        return t;
-    perf_lose_cell_(t, id);
+    id = perf_site_id_(rec->home, site);
+    *seen = perf_cell_get_(rec, id);
+    if (PERF_GET_(&rec->request))
+        perf_recorder_serve_(rec);
+    if (*seen)
+        return rec;
+    perf_lose_cell_(rec, id);
     return PERF_NULL_;
 }
 
 /* Last, mean and extremes of the numbers of a name; 0: no memory. */
-PERF_COLD_FN_ int perf_gauge_add_(perf_recorder_ *t, perf_cell_ *c, double value, uint64_t now)
+PERF_COLD_FN_ int perf_gauge_add_(perf_recorder_ *rec, perf_cell_ *cell, double value, uint64_t now)
 {
-    perf_gauge_ *g = c->of.calls.gauge;
+    perf_gauge_ *gauge = cell->of.calls.gauge;
     double       sum;
 
-    if (!g) {
-        if (perf_grow_begin_(t)) {
-            g = PERF_CAST_(perf_gauge_ *, perf_room_(t, sizeof *g));
-            perf_grow_end_(t);
+    if (!gauge) {
+        if (perf_grow_begin_(rec)) {
+            gauge = PERF_CAST_(perf_gauge_ *, perf_room_(rec, sizeof *gauge));
+            perf_grow_end_(rec);
         }
-        if (!g) {
-            perf_lose_(t, PERF_LOSS_LOST_, t->growing ? PERF_ELIMIT : PERF_ENOMEM);
+        if (!gauge) {
+            perf_lose_(rec, PERF_LOSS_LOST_, rec->growing ? PERF_ELIMIT : PERF_ENOMEM);
             return 0;
         }
-        PERF_REL_(&c->of.calls.gauge, g);
+        PERF_REL_(&cell->of.calls.gauge, gauge);
     }
-    if (!g->n || value < perf_from_bits_(g->least))
-        PERF_SET_(&g->least, perf_bits_(value));
-    if (!g->n || value > perf_from_bits_(g->most))
-        PERF_SET_(&g->most, perf_bits_(value));
-    PERF_SET_(&g->last, perf_bits_(value));
+    if (!gauge->n || value < perf_from_bits_(gauge->least))
+        PERF_SET_(&gauge->least, perf_bits_(value));
+    if (!gauge->n || value > perf_from_bits_(gauge->most))
+        PERF_SET_(&gauge->most, perf_bits_(value));
+    PERF_SET_(&gauge->last, perf_bits_(value));
     sum = value;
-    if (g->n)
-        sum += perf_from_bits_(g->values);
-    PERF_SET_(&g->values, perf_bits_(sum));
-    PERF_SET_(&g->at, now);
-    PERF_ADD_(g->n, 1);
+    if (gauge->n)
+        sum += perf_from_bits_(gauge->values);
+    PERF_SET_(&gauge->values, perf_bits_(sum));
+    PERF_SET_(&gauge->at, now);
+    PERF_ADD_(gauge->n, 1);
     return 1;
 }
 
 PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
 {
-    perf_cell_     *c;
-    perf_recorder_ *t = perf_at_site_(site, &c);
+    perf_cell_     *cell;
+    perf_recorder_ *rec = perf_at_site_(site, &cell);
     uint64_t        now;
 
-    if (!t)
+    if (!rec)
         return;
     if (perf_is_nan_(value)) {
         perf_misuse_();
         return;
     }
-    now = perf_scope_ticks_(t->home);
-    if (!perf_gauge_add_(t, c, value, now))
+    now = perf_scope_ticks_(rec->home);
+    if (!perf_gauge_add_(rec, cell, value, now))
         return;
-    PERF_ADD_(c->count, 1);
-    if (t->ring_limit) {
-        const perf_event_ e[2] = {{perf_bits_(value), 0}, {now, PERF_EVENT_MORE_ | c->tag}};
-        perf_event_write_(t, e, 2);
+    PERF_ADD_(cell->count, 1);
+    if (rec->ring_limit) {
+        const perf_event_ event[2] = {{perf_bits_(value), 0}, {now, PERF_EVENT_MORE_ | cell->tag}};
+        perf_event_write_(rec, event, 2);
     }
-    perf_sink_mark_(t, c, 2, value);
+    perf_sink_mark_(rec, cell, 2, value);
 }
 
 /* Writes the last part of a text first, as readers go backwards. */
 PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const double *value)
 {
-    perf_cell_     *c;
-    perf_recorder_ *t = perf_at_site_(site, &c);
-    perf_event_     e[PERF_TEXT_MAX_ / 8 + 2];
+    perf_cell_     *cell;
+    perf_recorder_ *rec = perf_at_site_(site, &cell);
+    perf_event_     event[PERF_TEXT_MAX_ / 8 + 2];
     uint64_t        i, bits, length = text ? perf_text_length_(text, PERF_TEXT_MAX_) : 0;
     uint64_t        part = PERF_REMARK_IS_VALUE_, parts = value != PERF_NULL_;
 
-    if (!t || (value && !perf_is_nan_(*value) &&
-               !perf_gauge_add_(t, c, *value, perf_scope_ticks_(t->home))))
+    if (!rec || (value && !perf_is_nan_(*value) &&
+                 !perf_gauge_add_(rec, cell, *value, perf_scope_ticks_(rec->home))))
         return;
-    PERF_ADD_(c->count, 1);
+    PERF_ADD_(cell->count, 1);
     if (text) {
         part = PERF_REMARK_IS_TEXT_;
         parts = length / 8 + 1;
     }
-    if (t->ring_limit) {
+    if (rec->ring_limit) {
         for (i = 0; i < parts; i++) {
             bits = value ? perf_bits_(*value) : 0;
             if (text)
                 PERF_LIBC_(memcpy)(&bits, text + 8 * i,
                                    PERF_CAST_(size_t, perf_smaller_(length - 8 * i, 8)));
-            e[parts - 1 - i].start = bits;
-            e[parts - 1 - i].what = part | PERF_TAG_NAME_(c->tag) >> 24;
+            event[parts - 1 - i].start = bits;
+            event[parts - 1 - i].what = part | PERF_TAG_NAME_(cell->tag) >> 24;
             part = PERF_REMARK_REST_;
         }
-        e[parts].start = perf_scope_ticks_(t->home);
-        e[parts].what = PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, perf_depth_(t)) << 56;
-        perf_event_write_(t, e, parts + 1);
+        event[parts].start = perf_scope_ticks_(rec->home);
+        event[parts].what =
+            PERF_TAG_NAME_(cell->tag) | PERF_CAST_(uint64_t, perf_depth_(rec)) << 56;
+        perf_event_write_(rec, event, parts + 1);
     }
     if (value)
-        perf_sink_mark_(t, c, 2, *value);
+        perf_sink_mark_(rec, cell, 2, *value);
     else
-        perf_sink_mark_(t, c, 0, 0.0);
+        perf_sink_mark_(rec, cell, 0, 0.0);
 }
 
-PERF_COLD_FN_ void perf_core_async_begin_(perf_async *a, const char *name, uint64_t id)
+PERF_COLD_FN_ void perf_core_async_begin_(perf_async *span, const char *name, uint64_t id)
 {
     perf_site_       *site = perf_site_find_(name, PERF_KIND_ASYNC_);
-    perf_recorder_   *t = site ? perf_recorder_get_() : PERF_NULL_;
+    perf_recorder_   *rec = site ? perf_recorder_get_() : PERF_NULL_;
     const perf_sink_ *sink;
 
-    if (!t)
+    if (!rec)
         return;
-    sink = PERF_ACQ_(&t->home->sink);
-    a->name = site->id;
-    a->open = 1;
-    a->id = id ? id : t->number << 40 | ++t->spans;
+    sink = PERF_ACQ_(&rec->home->sink);
+    span->name = site->id;
+    span->open = 1;
+    span->id = id ? id : rec->number << 40 | ++rec->spans;
     if (sink) {
-        perf_label_ l = perf_label_of_(PERF_ACQ_(&t->home->names)[site->id], 1, a->id);
-        PERF_SINK_(t, a->open += PERF_CAST_(uint32_t, sink->open(&l, &a->range)))
+        perf_label_ label = perf_label_of_(PERF_ACQ_(&rec->home->names)[site->id], 1, span->id);
+        PERF_SINK_(rec, span->open += PERF_CAST_(uint32_t, sink->open(&label, &span->range)))
     }
-    a->start = perf_scope_ticks_(t->home);
+    span->start = perf_scope_ticks_(rec->home);
 }
 
 PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
 {
-    perf_recorder_   *t;
-    perf_cell_       *c;
+    perf_recorder_   *rec;
+    perf_cell_       *cell;
     const perf_sink_ *sink;
-    uint64_t          d, now, reset;
+    uint64_t          ticks, now, reset;
 
     if (!span->open) {
         if (PERF_ON_())
             perf_misuse_();
         return;
     }
-    t = perf_recorder_for_mark_();
-    sink = t && span->open == 2 ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
+    rec = perf_recorder_for_mark_();
+    sink = rec && span->open == 2 ? PERF_ACQ_(&rec->home->sink) : PERF_NULL_;
     if (sink)
-        PERF_SINK_(t, sink->close(span->range))
-    if (!t)
+        PERF_SINK_(rec, sink->close(span->range))
+    if (!rec)
         return;
-    c = perf_cell_get_(t, span->name);
-    if (!c) {
-        perf_lose_cell_(t, span->name);
+    cell = perf_cell_get_(rec, span->name);
+    if (!cell) {
+        perf_lose_cell_(rec, span->name);
         return;
     }
-    if (PERF_GET_(&t->request))
-        perf_recorder_serve_(t);
-    now = perf_scope_ticks_(t->home);
-    reset = PERF_GET_(&t->home->reset);
+    if (PERF_GET_(&rec->request))
+        perf_recorder_serve_(rec);
+    now = perf_scope_ticks_(rec->home);
+    reset = PERF_GET_(&rec->home->reset);
     if (now < reset) {                          /* the clock was set back behind it               */
         reset = 0;
-        PERF_SET_(&t->home->reset, reset);
+        PERF_SET_(&rec->home->reset, reset);
     }
     if (span->start < reset)
         span->start = reset;                    /* counts from there                              */
     if (now < span->start) {
-        perf_lose_to_clock_(t);
+        perf_lose_to_clock_(rec);
         return;
     }
-    d = perf_cell_close_(t, c, span->start, now);
-    if (t->ring_limit) {
-        const perf_event_ e[3] = {{span->id, 0}, {d, 0},
-                                  {span->start, PERF_EVENT_MORE_ | c->tag}};
-        perf_event_write_(t, e, 3);
+    ticks = perf_cell_close_(rec, cell, span->start, now);
+    if (rec->ring_limit) {
+        const perf_event_ event[3] = {{span->id, 0}, {ticks, 0},
+                                  {span->start, PERF_EVENT_MORE_ | cell->tag}};
+        perf_event_write_(rec, event, 3);
     }
 }
 
-/* Tells reports which scopes of the fibre of `c` wait: `waits` is the innermost, NULL: none. */
-PERF_COLD_FN_ void perf_root_tell_(perf_cell_ *c, perf_cell_ *waits, uint64_t calls)
+/* Tells reports which scopes of the fibre of `cell` wait: `waits` is the innermost, NULL: none. */
+PERF_COLD_FN_ void perf_root_tell_(perf_cell_ *cell, perf_cell_ *waits, uint64_t calls)
 {
-    while (c->parent)
-        c = c->parent;
-    PERF_SET_(&c->of.root.again_open, calls);
-    PERF_REL_(&c->of.root.waiting, waits);
+    while (cell->parent)
+        cell = cell->parent;
+    PERF_SET_(&cell->of.root.again_open, calls);
+    PERF_REL_(&cell->of.root.waiting, waits);
 }
 
 /* Puts away one chain of open scopes and brings back another one.  A cell knows whether it is open,
@@ -2013,25 +2029,25 @@ PERF_COLD_FN_ void perf_root_tell_(perf_cell_ *c, perf_cell_ *waits, uint64_t ca
  * One that is open in another thread goes back there; its scopes end here.                       */
 PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
 {
-    perf_recorder_ *t = perf_recorder_get_();
+    perf_recorder_ *rec = perf_recorder_get_();
     perf_cell_     *root;
     uint64_t        now, left;
 
-    if (!t)
+    if (!rec)
         return;
-    now = perf_scope_ticks_(t->home);
-    perf_clock_check_(t, now, now);
-    from->rec = t;
-    from->open = t->open->parent ? t->open : PERF_NULL_;
-    from->calls = t->extra;
+    now = perf_scope_ticks_(rec->home);
+    perf_clock_check_(rec, now, now);
+    from->rec = rec;
+    from->open = rec->open->parent ? rec->open : PERF_NULL_;
+    from->calls = rec->extra;
     from->left = now;
-    perf_root_tell_(t->open, from->open, t->extra);
+    perf_root_tell_(rec->open, from->open, rec->extra);
     if (!from->open) {
-        t->open->kin = t->roots;
-        t->roots = t->open;
+        rec->open->kin = rec->roots;
+        rec->roots = rec->open;
     }
-    if (!to->open || to->rec != t || to->left < t->made) {  /* or of another thread or process    */
-        if (to->open && to->rec != t && perf_lock_(t->home)) {
+    if (!to->open || to->rec != rec || to->left < rec->made) { /* or of another thread or process */
+        if (to->open && to->rec != rec && perf_lock_(rec->home)) {
             for (root = to->open; root->parent; root = root->parent) {
                 root->again_open = root->held = 0;
                 if (root->inside > root->sum)
@@ -2041,80 +2057,80 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
             perf_stray_(to->rec, 0 - to->open->depth - PERF_CAST_(uint32_t, to->calls));
             root->kin = to->rec->parted;
             PERF_SET_(&to->rec->parted, root);
-            perf_unlock_(&t->home->lock);
+            perf_unlock_(&rec->home->lock);
         }
-        if (!t->roots && PERF_GET_(&t->parted) && perf_lock_(t->home)) {
-            t->roots = t->parted;
-            PERF_SET_(&t->parted, PERF_CAST_(perf_cell_ *, PERF_NULL_));
-            perf_unlock_(&t->home->lock);
+        if (!rec->roots && PERF_GET_(&rec->parted) && perf_lock_(rec->home)) {
+            rec->roots = rec->parted;
+            PERF_SET_(&rec->parted, PERF_CAST_(perf_cell_ *, PERF_NULL_));
+            perf_unlock_(&rec->home->lock);
         }
         PERF_LIBC_(memset)(to, 0, sizeof *to);
-        root = t->roots;
-        if (!root && perf_grow_begin_(t)) {
-            root = perf_cell_fresh_(t);
-            perf_grow_end_(t);
+        root = rec->roots;
+        if (!root && perf_grow_begin_(rec)) {
+            root = perf_cell_fresh_(rec);
+            perf_grow_end_(rec);
         }
-        if (t->roots) {
-            t->roots = root->kin;
+        if (rec->roots) {
+            rec->roots = root->kin;
         } else if (root) {
-            root->of.root.older = t->root.of.root.older;
-            PERF_REL_(&t->root.of.root.older, root);
+            root->of.root.older = rec->root.of.root.older;
+            PERF_REL_(&rec->root.of.root.older, root);
         }
-        to->open = root ? root : &t->root;
+        to->open = root ? root : &rec->root;
     }
     perf_root_tell_(to->open, PERF_NULL_, 0);
-    left = to->left < t->birth ? t->birth : to->left;
+    left = to->left < rec->birth ? rec->birth : to->left;
     if (to->open->parent && now > left)         /* it was away: no time of its own                */
         PERF_ADD_(to->open->inside, now - left);
-    perf_deeper_(t, to->calls - t->extra);
-    PERF_REL_(&t->open, to->open);
+    perf_deeper_(rec, to->calls - rec->extra);
+    PERF_REL_(&rec->open, to->open);
 }
 
 PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
 {
-    perf_recorder_   *t = perf_recorder_get_();
-    const perf_sink_ *sink = t ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
-    uint32_t          n = t && name ? perf_text_length_(name, sizeof t->name - 1) : 0;
+    perf_recorder_   *rec = perf_recorder_get_();
+    const perf_sink_ *sink = rec ? PERF_ACQ_(&rec->home->sink) : PERF_NULL_;
+    uint32_t          n = rec && name ? perf_text_length_(name, sizeof rec->name - 1) : 0;
 
-    if (t && perf_lock_(t->home)) {             /* others read it                                 */
-        PERF_LIBC_(memcpy)(t->name, name ? name : "", n);
-        t->name[n] = '\0';
-        perf_unlock_(&t->home->lock);
+    if (rec && perf_lock_(rec->home)) {         /* others read it                                 */
+        PERF_LIBC_(memcpy)(rec->name, name ? name : "", n);
+        rec->name[n] = '\0';
+        perf_unlock_(&rec->home->lock);
     }
     if (sink)
-        PERF_SINK_(t, sink->thread(t->name))
+        PERF_SINK_(rec, sink->thread(rec->name))
 }
 
 /* The end of a phase, and the begin of the next. */
-PERF_HOT_FN_ void perf_core_lap_(perf_lap *l, perf_site_ *site, uint64_t now)
+PERF_HOT_FN_ void perf_core_lap_(perf_lap *lap, perf_site_ *site, uint64_t now)
 {
-    perf_recorder_ *t = l->rec;
-    perf_cell_     *open = t->open, **seen = PERF_PEEK_(t->seen), *c = PERF_NULL_;
+    perf_recorder_ *rec = lap->rec;
+    perf_cell_     *open = rec->open, **seen = PERF_PEEK_(rec->seen), *cell = PERF_NULL_;
     uintptr_t       id = PERF_GET_(&site->id);
-    uint64_t        start = l->start, d = now - start, within;
+    uint64_t        start = lap->start, ticks = now - start, within;
 
-    if (PERF_LIKELY_(seen && l->calls == open->count && l->open == open))
-        c = *perf_seen_at_(t, seen, open, id);
-    if (PERF_UNLIKELY_(!c || c->parent != open || PERF_CELL_ID_(c) != id ||
-                       d - c->low > c->span || perf_late_step_(t))) {
-        perf_lap_slow_(l, site, now);
+    if (PERF_LIKELY_(seen && lap->calls == open->count && lap->open == open))
+        cell = *perf_seen_at_(rec, seen, open, id);
+    if (PERF_UNLIKELY_(!cell || cell->parent != open || PERF_CELL_ID_(cell) != id ||
+                       ticks - cell->low > cell->span || perf_late_step_(rec))) {
+        perf_lap_slow_(lap, site, now);
         return;
     }
-    within = open->inside - l->inside;          /* scopes of this phase                           */
-    l->start = now;
-    l->inside += d;
-    PERF_ADD_(c->count, 1);
-    PERF_ADD_(c->sum, d);
-    PERF_ADD_(c->inside, within);
-    PERF_SET_(&open->inside, l->inside);
-    perf_bucket_add_(t, c, d);
-    perf_event_hot_(t, start, d | c->tag);
+    within = open->inside - lap->inside;        /* scopes of this phase                           */
+    lap->start = now;
+    lap->inside += ticks;
+    PERF_ADD_(cell->count, 1);
+    PERF_ADD_(cell->sum, ticks);
+    PERF_ADD_(cell->inside, within);
+    PERF_SET_(&open->inside, lap->inside);
+    perf_bucket_add_(rec, cell, ticks);
+    perf_event_hot_(rec, start, ticks | cell->tag);
 }
 
 /* ---- the core for files that only mark ---- */
 
 #if PERF_ONE_CORE_
-PERF_COLD_DECL_ void perf_core_join_(perf_anchor_ *a);
+PERF_COLD_DECL_ void perf_core_join_(perf_anchor_ *anchor);
 #else
 #define perf_core_join_ PERF_NULL_
 #endif
@@ -2135,26 +2151,26 @@ PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
 #define PERF_OFF_SWITCHED_ 1u   /* bit of `off`: by perf_enable(0); the other says: no core       */
 
 #if PERF_ONE_CORE_
-PERF_COLD_FN_ void perf_core_join_(perf_anchor_ *a)
+PERF_COLD_FN_ void perf_core_join_(perf_anchor_ *anchor)
 {
     const perf_core_ *none = PERF_NULL_;
-    perf_registry_   *r = perf_registry_get_();
+    perf_registry_   *reg = perf_registry_get_();
 
-    if (a != &perf_anchor_v1_)
+    if (anchor != &perf_anchor_v1_)
         perf_image_pin_();
-    (void)__atomic_compare_exchange_n(&a->core, &none, perf_core_table_(), 0, __ATOMIC_ACQ_REL,
+    (void)__atomic_compare_exchange_n(&anchor->core, &none, perf_core_table_(), 0, __ATOMIC_ACQ_REL,
                                       __ATOMIC_ACQUIRE);
-    PERF_SET_(&a->off, r ? PERF_GET_(&r->off) : PERF_OFF_SWITCHED_);
+    PERF_SET_(&anchor->off, reg ? PERF_GET_(&reg->off) : PERF_OFF_SWITCHED_);
 }
 
-PERF_COLD_FN_ void perf_core_give_(perf_search_ *s, perf_anchor_ *a)
+PERF_COLD_FN_ void perf_core_give_(perf_search_ *search, perf_anchor_ *anchor)
 {
     const perf_core_ *none = PERF_NULL_;
 
-    if (__atomic_compare_exchange_n(&a->core, &none, s->core, 0, __ATOMIC_ACQ_REL,
+    if (__atomic_compare_exchange_n(&anchor->core, &none, search->core, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
-        (void)__atomic_fetch_and(&a->off, PERF_OFF_SWITCHED_, __ATOMIC_ACQ_REL);
-        s->there |= a != &perf_anchor_v1_;
+        (void)__atomic_fetch_and(&anchor->off, PERF_OFF_SWITCHED_, __ATOMIC_ACQ_REL);
+        search->there |= anchor != &perf_anchor_v1_;
     }
 }
 
@@ -2162,20 +2178,20 @@ PERF_COLD_FN_ void perf_core_give_(perf_search_ *s, perf_anchor_ *a)
  * for, and nobody made them?  A forked child leaves it to its parent.                            */
 PERF_COLD_FN_ void perf_core_leave_(void)
 {
-    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_registry_ *reg = PERF_ACQ_(&perf_anchor_v1_.registry);
 
-    if (r && !r->child && r->process == perf_process_id_() && perf_claim_(&r->heard, 0, 1))
+    if (reg && !reg->child && reg->process == perf_process_id_() && perf_claim_(&reg->heard, 0, 1))
         perf_tell_unheard_();
 }
 
 /* Runs before the constructors of the program, once for each file that holds a core. */
 PERF_COLD_FN_ void perf_core_install_(void)
 {
-    perf_search_ s = PERF_ZERO;
+    perf_search_ search = PERF_ZERO;
 
-    s.core = perf_core_table_();
-    perf_images_(&s, perf_core_give_);
-    if (s.there)
+    search.core = perf_core_table_();
+    perf_images_(&search, perf_core_give_);
+    if (search.there)
         perf_image_pin_();
     perf_watch_forks_();
 }
@@ -2213,127 +2229,127 @@ PERF_FN const perf_core_ *perf_core_get_(void)
 
 PERF_FN perf_status perf_error(void)
 {
-    perf_registry_ *r = perf_registry_read_();
+    perf_registry_ *reg = perf_registry_read_();
 
-    if (r)
-        return PERF_CAST_(perf_status, PERF_GET_(&r->error));
+    if (reg)
+        return PERF_CAST_(perf_status, PERF_GET_(&reg->error));
     return PERF_DISABLE ? PERF_OK : PERF_ENOMEM;
 }
 
 PERF_FN void perf_enable(int on)
 {
-    perf_registry_ *r = perf_registry_read_();
-    perf_search_    s = PERF_ZERO;
+    perf_registry_ *reg = perf_registry_read_();
+    perf_search_    search = PERF_ZERO;
 
-    if (!r)
+    if (!reg)
         return;
-    PERF_SET_(&r->off, on ? 0u : PERF_OFF_SWITCHED_);   /* images to come ask the registry        */
-    s.value = on ? 0u : PERF_OFF_SWITCHED_;
-    perf_images_(&s, perf_image_switch_);
+    PERF_SET_(&reg->off, on ? 0u : PERF_OFF_SWITCHED_); /* images to come ask the registry        */
+    search.value = on ? 0u : PERF_OFF_SWITCHED_;
+    perf_images_(&search, perf_image_switch_);
 }
 
 PERF_FN void perf_trace_enable(int on)
 {
-    perf_registry_ *r = perf_registry_read_();
+    perf_registry_ *reg = perf_registry_read_();
 
-    if (!r || !perf_lock_(r))
+    if (!reg || !perf_lock_(reg))
         return;
-    PERF_SET_(&r->trace_off, on ? 0u : 1u);
-    perf_ask_(r, PERF_ASK_TRACE_);
-    perf_unlock_(&r->lock);
+    PERF_SET_(&reg->trace_off, on ? 0u : 1u);
+    perf_ask_(reg, PERF_ASK_TRACE_);
+    perf_unlock_(&reg->lock);
 }
 
 /* ---- loops ---- */
 
-/* Keeps the loops of r->results, newest first, until perf_loops_let_().  0: inside the lock. */
-PERF_COLD_FN_ int perf_loops_hold_(perf_registry_ *r)
+/* Keeps the loops of reg->results, newest first, until perf_loops_let_().  0: inside the lock. */
+PERF_COLD_FN_ int perf_loops_hold_(perf_registry_ *reg)
 {
-    if (!perf_lock_(r))
+    if (!perf_lock_(reg))
         return 0;
-    r->loop_readers++;
-    perf_unlock_(&r->lock);
+    reg->loop_readers++;
+    perf_unlock_(&reg->lock);
     return 1;
 }
 
 /* Takes the forgotten loops out of the list and returns them.  The lock is held. */
-PERF_COLD_FN_ perf_loop_ *perf_loops_take_(perf_registry_ *r)
+PERF_COLD_FN_ perf_loop_ *perf_loops_take_(perf_registry_ *reg)
 {
-    perf_loop_ *l = r->results, *next, *kept = PERF_NULL_, *taken = PERF_NULL_, **end = &kept;
+    perf_loop_ *loop = reg->results, *next, *kept = PERF_NULL_, *taken = PERF_NULL_, **end = &kept;
 
-    if (r->loop_readers)
+    if (reg->loop_readers)
         return PERF_NULL_;
-    for (; l; l = next) {
-        next = l->next;
-        if (PERF_GET_(&l->forgotten)) {
-            l->next = taken;
-            taken = l;
+    for (; loop; loop = next) {
+        next = loop->next;
+        if (PERF_GET_(&loop->forgotten)) {
+            loop->next = taken;
+            taken = loop;
         } else {
-            *end = l;
-            end = &l->next;
+            *end = loop;
+            end = &loop->next;
         }
     }
     *end = PERF_NULL_;
-    PERF_REL_(&r->results, kept);
+    PERF_REL_(&reg->results, kept);
     return taken;
 }
 
-PERF_COLD_FN_ void perf_loops_free_(perf_loop_ *l)
+PERF_COLD_FN_ void perf_loops_free_(perf_loop_ *loop)
 {
     perf_loop_ *next;
 
-    for (; l; l = next) {
-        next = l->next;
-        if (l->pages)
-            perf_pages_free_(l, l->pages);
+    for (; loop; loop = next) {
+        next = loop->next;
+        if (loop->pages)
+            perf_pages_free_(loop, loop->pages);
     }
 }
 
 /* The list may change again: gives back what was forgotten meanwhile, if nobody else reads. */
-PERF_COLD_FN_ void perf_loops_let_(perf_registry_ *r)
+PERF_COLD_FN_ void perf_loops_let_(perf_registry_ *reg)
 {
     perf_loop_ *gone = PERF_NULL_;
 
-    if (!perf_lock_(r))
+    if (!perf_lock_(reg))
         return;
-    r->loop_readers--;
-    gone = perf_loops_take_(r);
-    perf_unlock_(&r->lock);
+    reg->loop_readers--;
+    gone = perf_loops_take_(reg);
+    perf_unlock_(&reg->lock);
     perf_loops_free_(gone);
 }
 
 PERF_FN void perf_reset(void)
 {
-    perf_registry_ *r = perf_registry_read_();
+    perf_registry_ *reg = perf_registry_read_();
     perf_source_   *source;
     perf_spent_     spent = perf_spent_since_(PERF_NULL_, 0);   /* the system asks every thread   */
     perf_loop_     *loop;
     perf_family_   *family;
-    perf_member_   *m;
+    perf_member_   *member;
 
-    if (!r || !perf_lock_(r))
+    if (!reg || !perf_lock_(reg))
         return;
-    for (loop = r->results; loop; loop = loop->next)
+    for (loop = reg->results; loop; loop = loop->next)
         if (PERF_ACQ_(&loop->done))
             PERF_SET_(&loop->forgotten, 1);
-    loop = perf_loops_take_(r);
-    PERF_SET_(&r->reset, perf_scope_ticks_(r));     /* who is asked knows it                      */
-    perf_ask_(r, PERF_ASK_RESET_);
-    PERF_SET_(&r->lost, UINT64_C(0));
-    PERF_SET_(&r->cut_names, UINT64_C(0));
-    PERF_SET_(&r->retired_lost, UINT64_C(0));
-    if (r->reading)                             /* its reader keeps it; a new one is made         */
-        r->retired = PERF_NULL_;
-    PERF_SET_(&r->marks, PERF_CAST_(perf_mark_ *, PERF_NULL_));
-    r->retired_bytes = 0;
-    r->spent = spent;
-    PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
-    family = PERF_ACQ_(&r->family);
-    for (m = family ? PERF_ACQ_(&family->members) : PERF_NULL_; m; m = m->next)
-        if (perf_member_ours_(r, m))            /* what forked children have recorded             */
-            PERF_SET_(&m->forgotten, 1u);
-    perf_unlock_(&r->lock);
+    loop = perf_loops_take_(reg);
+    PERF_SET_(&reg->reset, perf_scope_ticks_(reg)); /* who is asked knows it                      */
+    perf_ask_(reg, PERF_ASK_RESET_);
+    PERF_SET_(&reg->lost, UINT64_C(0));
+    PERF_SET_(&reg->cut_names, UINT64_C(0));
+    PERF_SET_(&reg->retired_lost, UINT64_C(0));
+    if (reg->reading)                           /* its reader keeps it; a new one is made         */
+        reg->retired = PERF_NULL_;
+    PERF_SET_(&reg->marks, PERF_CAST_(perf_mark_ *, PERF_NULL_));
+    reg->retired_bytes = 0;
+    reg->spent = spent;
+    PERF_SET_(&reg->error, PERF_CAST_(uint32_t, PERF_OK));
+    family = PERF_ACQ_(&reg->family);
+    for (member = family ? PERF_ACQ_(&family->members) : PERF_NULL_; member; member = member->next)
+        if (perf_member_ours_(reg, member))     /* what forked children have recorded             */
+            PERF_SET_(&member->forgotten, 1u);
+    perf_unlock_(&reg->lock);
     perf_loops_free_(loop);
-    for (source = PERF_ACQ_(&r->sources); source; source = source->next)
+    for (source = PERF_ACQ_(&reg->sources); source; source = source->next)
         if (source->reset)
             source->reset();
 }
@@ -2342,45 +2358,45 @@ PERF_FN void perf_reset(void)
 
 /* A recorder that belongs to no thread: one line of the trace, `name` its title.  Whoever makes it
  * sees to it that one thread at a time writes.  NULL without memory.                             */
-PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *name)
+PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *reg, const char *name)
 {
-    perf_recorder_ *t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
+    perf_recorder_ *rec = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *rec, 1));
 
-    if (!t || !perf_lock_(r))
+    if (!rec || !perf_lock_(reg))
         return PERF_NULL_;
-    perf_recorder_start_(r, t, 0);
-    PERF_LIBC_(memcpy)(t->name, name, perf_text_length_(name, sizeof t->name - 1));
-    perf_unlock_(&r->lock);
-    return t;
+    perf_recorder_start_(reg, rec, 0);
+    PERF_LIBC_(memcpy)(rec->name, name, perf_text_length_(name, sizeof rec->name - 1));
+    perf_unlock_(&reg->lock);
+    return rec;
 }
 
 /* The cell of a name; NULL for id 0, and without memory. */
-PERF_COLD_FN_ perf_cell_ *perf_track_cell_(perf_recorder_ *t, uint32_t id)
+PERF_COLD_FN_ perf_cell_ *perf_track_cell_(perf_recorder_ *rec, uint32_t id)
 {
-    if (PERF_GET_(&t->request))
-        perf_recorder_serve_(t);
-    return perf_cell_get_(t, id);
+    if (PERF_GET_(&rec->request))
+        perf_recorder_serve_(rec);
+    return perf_cell_get_(rec, id);
 }
 
 /* Counts a duration; the trace, if there is one, has `shown` of it; depth 1: outermost.
  * Without memory for its bucket it is in the sums, and in no percentile.                         */
-PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t ticks,
+PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks,
                                      uint64_t start, uint64_t shown, uint64_t depth)
 {
     uint64_t in = ticks;
 
-    PERF_ADD_(c->count, 1);
-    PERF_ADD_(c->sum, ticks);
-    if (PERF_UNLIKELY_(ticks - c->low > c->span))
-        in = perf_cell_extend_(t, c, ticks);
+    PERF_ADD_(cell->count, 1);
+    PERF_ADD_(cell->sum, ticks);
+    if (PERF_UNLIKELY_(ticks - cell->low > cell->span))
+        in = perf_cell_extend_(rec, cell, ticks);
     if (PERF_LIKELY_(in))
-        perf_cell_count_(t, c, in);
+        perf_cell_count_(rec, cell, in);
     else
-        perf_fail_(t->home, PERF_ENOMEM);
+        perf_fail_(rec->home, PERF_ENOMEM);
     if (PERF_LIKELY_(shown < PERF_EVENT_MORE_))
-        perf_event_hot_(t, start, shown | PERF_TAG_NAME_(c->tag) | depth << 56);
+        perf_event_hot_(rec, start, shown | PERF_TAG_NAME_(cell->tag) | depth << 56);
     else
-        perf_event_scope_(t, c, start, shown, PERF_CAST_(uint32_t, depth));
+        perf_event_scope_(rec, cell, start, shown, PERF_CAST_(uint32_t, depth));
 }
 
 #if PERF_DISABLE

@@ -19,13 +19,13 @@
  *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
  *       written; perf_sink_, perf_label_  scopes also go there
  *   perf_source_  durations from elsewhere; perf_mark_  use of the process
- *   perf_loop_  a loop in r->results; perf_said_  a sentence of one
+ *   perf_loop_  a loop in reg->results; perf_said_  a sentence of one
  *   PERF_ASK_*_  what others ask a thread; PERF_REMARK_*_  an instant's number or text
  *   perf_family_, perf_member_, perf_shown_  forked children; perf_member_ours_  of this process
  *   perf_fail_  keeps the first failure; perf_losses_, PERF_LOSS_*_  what is missing
  *   PERF_SINK_, perf_label_of_  tell the sink; perf_depth_  open scopes of a thread
  *   perf_image_pin_  is never unloaded; perf_spent_since_  use of the process, of a thread
- *   perf_lock_  0: inside already, give up; else perf_unlock_(&r->lock) follows
+ *   perf_lock_  0: inside already, give up; else perf_unlock_(&reg->lock) follows
  *   perf_keep_ (lock held), perf_room_ (owner, after perf_grow_begin_)  memory; NULL: none       */
 
 /* >>private: types, and bodies, callees before their callers ---------------------------------- */
@@ -233,25 +233,25 @@ typedef struct perf_losses_ {
     uint64_t n[PERF_LOSS_ALL_];
 } perf_losses_;
 
-PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
+PERF_COLD_FN_ void perf_fail_(perf_registry_ *reg, perf_status why)
 {
-    (void)perf_claim_(&r->error, PERF_OK, PERF_CAST_(uint32_t, why));
+    (void)perf_claim_(&reg->error, PERF_OK, PERF_CAST_(uint32_t, why));
 }
 
 /* Scopes that are open in a thread, with recursive calls. */
-PERF_FN uint32_t perf_depth_(const perf_recorder_ *t)
+PERF_FN uint32_t perf_depth_(const perf_recorder_ *rec)
 {
-    uint64_t          extra = PERF_GET_(&t->extra);
-    const perf_cell_ *open = PERF_ACQ_(&t->open);       /* nvcc 13.0 crashes without the variable */
+    uint64_t          extra = PERF_GET_(&rec->extra);
+    const perf_cell_ *open = PERF_ACQ_(&rec->open);     /* nvcc 13.0 crashes without the variable */
 
     return open->depth + PERF_CAST_(uint32_t, extra);
 }
 
-PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t bits)
+PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *name, uint32_t type, uint64_t bits)
 {
-    perf_label_ l = {n->site.name, n, n->kind, type, bits};
+    perf_label_ label = {name->site.name, name, name->kind, type, bits};
 
-    return l;
+    return label;
 }
 
 /* Calls it where it is not called already: what its tool marks itself is nobody's range. */
@@ -262,14 +262,14 @@ PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t 
         (t)->sinking = 0;                                                                         \
     }
 
-/* Is m a child of this process, or one of its children's? */
-PERF_COLD_FN_ int perf_member_ours_(const perf_registry_ *r, const perf_member_ *m)
+/* Is `member` a child of this process, or one of its children's? */
+PERF_COLD_FN_ int perf_member_ours_(const perf_registry_ *reg, const perf_member_ *member)
 {
-    const perf_member_ *p = m->parent;
+    const perf_member_ *above = member->parent;
 
-    while (p && p != r->member)
-        p = p->parent;
-    return m != r->member && p == r->member && !PERF_GET_(&m->forgotten);
+    while (above && above != reg->member)
+        above = above->parent;
+    return member != reg->member && above == reg->member && !PERF_GET_(&member->forgotten);
 }
 
 #if PERF_NOTES_
@@ -297,13 +297,13 @@ PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
 {
     perf_spent_ now = PERF_ZERO;
 #if defined(__linux__) && PERF_LP64_UNIX_
-    struct perf_usage_ u;
+    struct perf_usage_ usage;
 
-    if (!perf_getrusage_(who, &u)) {
+    if (!perf_getrusage_(who, &usage)) {
         now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
         now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);
-        now.switches = PERF_CAST_(uint64_t, u.nivcsw);
-        now.waits = PERF_CAST_(uint64_t, u.nvcsw);
+        now.switches = PERF_CAST_(uint64_t, usage.nivcsw);
+        now.waits = PERF_CAST_(uint64_t, usage.nvcsw);
         if (from) {
             now.ns -= from->ns;
             now.cpu_ns -= from->cpu_ns;
@@ -333,43 +333,43 @@ PERF_COLD_FN_ void *perf_family_take_(perf_family_ *family, size_t bytes)
 }
 
 /* A child's place in its family, made when it first takes the lock. */
-PERF_COLD_FN_ void perf_member_make_(perf_registry_ *r)
+PERF_COLD_FN_ void perf_member_make_(perf_registry_ *reg)
 {
-    perf_family_ *family = PERF_ACQ_(&r->family);
-    perf_member_ *m, *first;
+    perf_family_ *family = PERF_ACQ_(&reg->family);
+    perf_member_ *member, *first;
 
-    r->pool = r->pool_end = PERF_NULL_;         /* its own names are for parents to read          */
+    reg->pool = reg->pool_end = PERF_NULL_;     /* its own names are for parents to read          */
     if (!family)
         return;
-    m = PERF_CAST_(perf_member_ *, perf_family_take_(family, sizeof *m));
-    if (m) {
-        m->parent = r->member;
-        m->inherited = r->count;
+    member = PERF_CAST_(perf_member_ *, perf_family_take_(family, sizeof *member));
+    if (member) {
+        member->parent = reg->member;
+        member->inherited = reg->count;
         first = PERF_ACQ_(&family->members);
         do
-            m->next = first;
-        while (!__atomic_compare_exchange_n(&family->members, &first, m, 0, __ATOMIC_ACQ_REL,
+            member->next = first;
+        while (!__atomic_compare_exchange_n(&family->members, &first, member, 0, __ATOMIC_ACQ_REL,
                                             __ATOMIC_ACQUIRE));
     }
-    r->member = m;
+    reg->member = member;
 }
 
 #define PERF_CHILD_STEP_ 16384          /* bytes that a child's pools grow by                     */
 
 /* Memory for a pool, a child's where its parents can read it. */
-PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *r, size_t bytes, size_t *step, int wipe)
+PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *reg, size_t bytes, size_t *step, int wipe)
 {
-    void *p = PERF_NULL_;
+    void *memory = PERF_NULL_;
 
-    if (r->member) {
+    if (reg->member) {
         if (bytes < PERF_CHILD_STEP_)
             bytes = PERF_CHILD_STEP_;
-        p = perf_family_take_(r->family, bytes);
+        memory = perf_family_take_(reg->family, bytes);
     }
-    if (!p)
+    if (!memory)
         return perf_pages_(*step, wipe);
     *step = bytes;
-    return p;
+    return memory;
 }
 #else
 #define perf_member_make_(r)                   PERF_CAST_(void, (r))
@@ -377,30 +377,30 @@ PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *r, size_t bytes, size_t *st
 #endif
 
 /* `bytes` more of a pool that grows by `step`; never given back. */
-PERF_COLD_FN_ void *perf_pool_(perf_registry_ *r, char **pool, char **end, size_t bytes,
+PERF_COLD_FN_ void *perf_pool_(perf_registry_ *reg, char **pool, char **end, size_t bytes,
                                size_t step, int wipe)
 {
-    char *p;
+    char *at;
 
     bytes = (bytes + 63) & ~PERF_CAST_(size_t, 63);
     if (!*pool || PERF_CAST_(size_t, *end - *pool) < bytes) {
         if (step < bytes)
             step = bytes;
-        p = PERF_CAST_(char *, perf_pool_pages_(r, bytes, &step, wipe));
-        if (!p)
+        at = PERF_CAST_(char *, perf_pool_pages_(reg, bytes, &step, wipe));
+        if (!at)
             return PERF_NULL_;
-        *pool = p;
-        *end = p + step;
+        *pool = at;
+        *end = at + step;
     }
-    p = *pool;
+    at = *pool;
     *pool += bytes;
-    return p;
+    return at;
 }
 
 /* Memory of the registry, with its lock held. */
-PERF_COLD_FN_ void *perf_keep_(perf_registry_ *r, size_t bytes)
+PERF_COLD_FN_ void *perf_keep_(perf_registry_ *reg, size_t bytes)
 {
-    return perf_pool_(r, &r->pool, &r->pool_end, bytes, 65536, 0);
+    return perf_pool_(reg, &reg->pool, &reg->pool_end, bytes, 65536, 0);
 }
 
 #define PERF_ROOM_STEP_ 262144
@@ -411,82 +411,83 @@ PERF_COLD_FN_ void *perf_keep_(perf_registry_ *r, size_t bytes)
 /* Gives the thread's pool a huge page, if the system has any, when it has used 2 MB: small programs
  * never come here.  Cells of thousands of places lie in few of them: each call finds its own with
  * fewer misses of the TLB.                                                                       */
-PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *t, size_t bytes)
+PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *rec, size_t bytes)
 {
-    char *p;
+    char *at;
     int   was = PERF_ERRNO_;
 
-    if (t->home->member || PERF_CAST_(size_t, t->pool_end - t->pool) >= bytes ||
-        t->pooled < PERF_HUGE_FROM_ || bytes > PERF_HUGE_PAGE_)
+    if (rec->home->member || PERF_CAST_(size_t, rec->pool_end - rec->pool) >= bytes ||
+        rec->pooled < PERF_HUGE_FROM_ || bytes > PERF_HUGE_PAGE_)
         return;
-    p = PERF_CAST_(char *, perf_pages_(2 * PERF_HUGE_PAGE_, 1));
-    if (!p)
+    at = PERF_CAST_(char *, perf_pages_(2 * PERF_HUGE_PAGE_, 1));
+    if (!at)
         return;
-    p += (0 - PERF_PTR_(uintptr_t, p)) & (PERF_HUGE_PAGE_ - 1);
-    (void)perf_madvise_(p, PERF_HUGE_PAGE_, 14);        /* refused: ordinary pages                */
+    at += (0 - PERF_PTR_(uintptr_t, at)) & (PERF_HUGE_PAGE_ - 1);
+    (void)perf_madvise_(at, PERF_HUGE_PAGE_, 14);       /* refused: ordinary pages                */
     PERF_ERRNO_ = was;
-    t->pool = p;
-    t->pool_end = p + PERF_HUGE_PAGE_;
+    rec->pool = at;
+    rec->pool_end = at + PERF_HUGE_PAGE_;
 }
 #else
 #define perf_room_huge_(t, bytes) PERF_CAST_(void, (t))
 #endif
 
 /* The same from the recorder of the calling thread. */
-PERF_COLD_FN_ void *perf_room_(perf_recorder_ *t, size_t bytes)
+PERF_COLD_FN_ void *perf_room_(perf_recorder_ *rec, size_t bytes)
 {
-    t->pooled += bytes;
-    perf_room_huge_(t, (bytes + 63) & ~PERF_CAST_(size_t, 63));
-    return perf_pool_(t->home, &t->pool, &t->pool_end, bytes, PERF_ROOM_STEP_, 1);
+    rec->pooled += bytes;
+    perf_room_huge_(rec, (bytes + 63) & ~PERF_CAST_(size_t, 63));
+    return perf_pool_(rec->home, &rec->pool, &rec->pool_end, bytes, PERF_ROOM_STEP_, 1);
 }
 
 /* ---- the lock, and who inherits it ---- */
 
 /* The child of a fork starts clean.  Its recorders were wiped (then the list ends at the first
  * one), or each starts over when it next begins a scope.                                         */
-PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
+PERF_COLD_FN_ void perf_forked_(perf_registry_ *reg, uint32_t process)
 {
-    perf_recorder_ *t;
+    perf_recorder_ *rec;
 
-    while ((t = r->recorders) != PERF_NULL_) {
-        r->recorders = t->next;
-        PERF_LIBC_(memset)(t, 0, sizeof *t);
+    while ((rec = reg->recorders) != PERF_NULL_) {
+        reg->recorders = rec->next;
+        PERF_LIBC_(memset)(rec, 0, sizeof *rec);
     }
-    PERF_LIBC_(memset)(r->by_thread, 0, sizeof r->by_thread);
-    r->threads = r->alive = r->lost = r->cut_names = r->retired_bytes = r->retired_lost = 0;
-    r->scan_at = 64;
-    r->retired = PERF_NULL_;
-    r->reading = 0;
-    r->loop_readers = 0;
-    r->marks = PERF_NULL_;
-    r->gpu = PERF_NULL_;
-    r->sources = PERF_NULL_;                    /* added again when next used                     */
-    r->error = PERF_OK;
-    r->spent = perf_spent_since_(PERF_NULL_, 0);
-    r->child = 1;
-    perf_member_make_(r);
-    if (r->stream)                              /* the child's next flush opens a file of its own */
-        r->stream->unsent = 0;
-    PERF_SET_(&r->lock, 0u);
-    PERF_REL_(&r->process, process);            /* last: other threads of the child wait for it   */
+    PERF_LIBC_(memset)(reg->by_thread, 0, sizeof reg->by_thread);
+    reg->threads = reg->alive = reg->lost = reg->cut_names = reg->retired_bytes =
+        reg->retired_lost = 0;
+    reg->scan_at = 64;
+    reg->retired = PERF_NULL_;
+    reg->reading = 0;
+    reg->loop_readers = 0;
+    reg->marks = PERF_NULL_;
+    reg->gpu = PERF_NULL_;
+    reg->sources = PERF_NULL_;                  /* added again when next used                     */
+    reg->error = PERF_OK;
+    reg->spent = perf_spent_since_(PERF_NULL_, 0);
+    reg->child = 1;
+    perf_member_make_(reg);
+    if (reg->stream)                            /* the child's next flush opens a file of its own */
+        reg->stream->unsent = 0;
+    PERF_SET_(&reg->lock, 0u);
+    PERF_REL_(&reg->process, process);          /* last: other threads of the child wait for it   */
 }
 
 /* Only first uses and reports come here.  0: this very thread is inside already (a scope in a
  * signal handler or in the user's own mmap); the caller then gives up and counts.                */
-PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
+PERF_COLD_FN_ int perf_lock_(perf_registry_ *reg)
 {
     uint32_t process = perf_process_id_(), was;
 
-    while ((was = PERF_ACQ_(&r->process)) != process) {
+    while ((was = PERF_ACQ_(&reg->process)) != process) {
 #if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
-        if (was && PERF_ACQ_(&r->recorders) && (*PERF_ACQ_(&r->recorders)).home)
+        if (was && PERF_ACQ_(&reg->recorders) && (*PERF_ACQ_(&reg->recorders)).home)
             return 0;                           /* the child of vfork: its parent's memory        */
 #endif
-        was = PERF_GET_(&r->forked);            /* a child may have many threads: one does it     */
-        if (was != process && perf_claim_(&r->forked, was, process))
-            perf_forked_(r, process);
+        was = PERF_GET_(&reg->forked);          /* a child may have many threads: one does it     */
+        if (was != process && perf_claim_(&reg->forked, was, process))
+            perf_forked_(reg, process);
     }
-    return perf_lock_word_(&r->lock, 1);
+    return perf_lock_word_(&reg->lock, 1);
 }
 
 PERF_END_DECLS

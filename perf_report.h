@@ -85,30 +85,31 @@ typedef struct perf_snapshot_ {
     perf_evidence_   evidence;  /* of the main thread                                             */
 } perf_snapshot_;
 
-PERF_FN const char *perf_name_of_(const perf_registry_ *r, uint32_t id)
+PERF_FN const char *perf_name_of_(const perf_registry_ *reg, uint32_t id)
 {
-    return PERF_ACQ_(&r->names)[id]->site.name;
+    return PERF_ACQ_(&reg->names)[id]->site.name;
 }
 
 PERF_COLD_DECL_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts);
-PERF_FN void perf_snapshot_free_(perf_snapshot_ *s);
-PERF_COLD_DECL_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s);
-PERF_COLD_DECL_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s);
-PERF_COLD_DECL_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, double tick, size_t *n);
-PERF_COLD_DECL_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *clock);
-PERF_COLD_DECL_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent);
-PERF_COLD_DECL_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s);
-PERF_COLD_DECL_ void perf_put_scopes_(perf_out_ *o, const perf_snapshot_ *s);
-PERF_COLD_DECL_ void perf_put_row_(perf_table_ *t, const perf_row_ *row, const perf_snapshot_ *s);
-PERF_COLD_DECL_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s);
-PERF_COLD_DECL_ void perf_put_waits_(perf_out_ *o, const perf_snapshot_ *s);
-PERF_COLD_DECL_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s);
-PERF_COLD_DECL_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s);
-PERF_COLD_DECL_ void perf_put_open_(perf_out_ *o, perf_registry_ *r);
-PERF_COLD_DECL_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s);
-PERF_COLD_DECL_ void perf_put_sources_(perf_out_ *o, perf_registry_ *r, int json);
-PERF_COLD_DECL_ void perf_put_csv_report_(perf_out_ *o, const perf_snapshot_ *s);
-PERF_COLD_DECL_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s);
+PERF_FN void perf_snapshot_free_(perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double tick, size_t *n);
+PERF_COLD_DECL_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock);
+PERF_COLD_DECL_ void perf_put_spent_(perf_out_ *out, const perf_spent_ *spent);
+PERF_COLD_DECL_ void perf_put_table_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
+                                   const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_counters_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_waits_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_bound_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_tree_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_open_(perf_out_ *out, perf_registry_ *reg);
+PERF_COLD_DECL_ void perf_put_losses_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_sources_(perf_out_ *out, perf_registry_ *reg, int json);
+PERF_COLD_DECL_ void perf_put_csv_report_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_json_report_(perf_out_ *out, const perf_snapshot_ *snap);
 PERF_COLD_DECL_ int perf_write_lines_(FILE *file, const char *line, int width);
 
 /* ---- the whole ---- */
@@ -120,128 +121,128 @@ PERF_FN perf_status perf_report(void)
 
 PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
 {
-    perf_snapshot_ s;
-    perf_out_      o = PERF_ZERO;
+    perf_snapshot_ snap;
+    perf_out_      out = PERF_ZERO;
     perf_status    status = PERF_ENOMEM;
 
     if (!file)
         return PERF_EINVAL;
-    s = perf_snapshot_take_(opts);
-    if (s.opts.width > 0)
-        o.width = s.opts.width;
+    snap = perf_snapshot_take_(opts);
+    if (snap.opts.width > 0)
+        out.width = snap.opts.width;
 #if PERF_POSIX_FILES_
-    if (s.opts.width >= 0 && s.opts.view != PERF_VIEW_CSV && s.opts.view != PERF_VIEW_JSON)
-        perf_screen_of_(&o, file);
+    if (snap.opts.width >= 0 && snap.opts.view != PERF_VIEW_CSV && snap.opts.view != PERF_VIEW_JSON)
+        perf_screen_of_(&out, file);
 #endif
-    o.grows = 1;                                /* loops of other threads may end meanwhile       */
-    perf_snapshot_put_(&o, &s);
-    if (o.p && !o.failed)
-        status = perf_write_lines_(file, o.p, o.width) ? PERF_OK : PERF_EIO;
-    PERF_FREE(o.p);
-    perf_snapshot_free_(&s);
+    out.grows = 1;                              /* loops of other threads may end meanwhile       */
+    perf_snapshot_put_(&out, &snap);
+    if (out.p && !out.failed)
+        status = perf_write_lines_(file, out.p, out.width) ? PERF_OK : PERF_EIO;
+    PERF_FREE(out.p);
+    perf_snapshot_free_(&snap);
     return status;
 }
 
 PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
 {
-    perf_snapshot_ s = perf_snapshot_take_(opts);
-    perf_out_      o = perf_out_open_(buf, cap);
+    perf_snapshot_ snap = perf_snapshot_take_(opts);
+    perf_out_      out = perf_out_open_(buf, cap);
 
-    if (s.opts.width > 0)
-        o.width = s.opts.width;
-    perf_snapshot_put_(&o, &s);
-    perf_snapshot_free_(&s);
-    return o.len;
+    if (snap.opts.width > 0)
+        out.width = snap.opts.width;
+    perf_snapshot_put_(&out, &snap);
+    perf_snapshot_free_(&snap);
+    return out.len;
 }
 
 /* What will run for `opts`, NULL: the defaults. */
 PERF_FN perf_report_opts perf_report_opts_of_(const perf_report_opts *opts)
 {
-    perf_report_opts o = PERF_ZERO;
+    perf_report_opts options = PERF_ZERO;
 
     if (opts)
-        o = *opts;
-    if (o.width > 0 && o.width < 60)
-        o.width = 60;
-    if (o.rows == 0 && (o.view == PERF_VIEW_TABLE || o.view == PERF_VIEW_TREE))
-        o.rows = 50;
-    else if (o.rows == 0)
-        o.rows = -1;
-    return o;
+        options = *opts;
+    if (options.width > 0 && options.width < 60)
+        options.width = 60;
+    if (options.rows == 0 && (options.view == PERF_VIEW_TABLE || options.view == PERF_VIEW_TREE))
+        options.rows = 50;
+    else if (options.rows == 0)
+        options.rows = -1;
+    return options;
 }
 
 /* What has been recorded so far. */
 PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
 {
-    perf_snapshot_  s = PERF_ZERO;
-    perf_registry_ *r;
+    perf_snapshot_  snap = PERF_ZERO;
+    perf_registry_ *reg;
     size_t          i;
 
-    s.opts = perf_report_opts_of_(opts);
-    s.clock = perf_clock();
-    s.registry = r = perf_registry_read_();     /* this image may not have recorded anything      */
-    s.tick = s.clock.tick_ns;
-    s.evidence.busy = -1;
-    if (r) {
-        perf_sources_collect_(r);
-        s.losses = perf_losses_sum_(r);
-        if (perf_lock_(r)) {
-            s.spent = r->spent;
-            perf_unlock_(&r->lock);
+    snap.opts = perf_report_opts_of_(opts);
+    snap.clock = perf_clock();
+    snap.registry = reg = perf_registry_read_(); /* this image may not have recorded anything     */
+    snap.tick = snap.clock.tick_ns;
+    snap.evidence.busy = -1;
+    if (reg) {
+        perf_sources_collect_(reg);
+        snap.losses = perf_losses_sum_(reg);
+        if (perf_lock_(reg)) {
+            snap.spent = reg->spent;
+            perf_unlock_(&reg->lock);
         }
-        s.spent = perf_spent_since_(&s.spent, 0);
-        s.row = perf_rows_(r, s.opts.sort, s.tick, &s.rows);
-        (void)perf_host_evidence_(&s.main, r, &s.evidence);
-        if (s.opts.view == PERF_VIEW_TREE)
-            s.tree = perf_tree_make_(r);
+        snap.spent = perf_spent_since_(&snap.spent, 0);
+        snap.row = perf_rows_(reg, snap.opts.sort, snap.tick, &snap.rows);
+        (void)perf_host_evidence_(&snap.main, reg, &snap.evidence);
+        if (snap.opts.view == PERF_VIEW_TREE)
+            snap.tree = perf_tree_make_(reg);
     }
-    for (i = 0; i < s.rows; i++)
-        if (PERF_KIND_HOST_(s.row[i].kind))
-            s.self += s.row[i].figure[PERF_COLUMN_SELF_];
-    if (!(s.self > 0))
-        s.self = 1;
-    return s;
+    for (i = 0; i < snap.rows; i++)
+        if (PERF_KIND_HOST_(snap.row[i].kind))
+            snap.self += snap.row[i].figure[PERF_COLUMN_SELF_];
+    if (!(snap.self > 0))
+        snap.self = 1;
+    return snap;
 }
 
-PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
+PERF_FN void perf_snapshot_free_(perf_snapshot_ *snap)
 {
-    PERF_FREE(s->row);
-    PERF_FREE(s->tree);
+    PERF_FREE(snap->row);
+    PERF_FREE(snap->tree);
 }
 
-PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
+PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap)
 {
-    switch (PERF_CAST_(int, s->opts.view)) {
-    case PERF_VIEW_CSV: perf_put_csv_report_(o, s); return;
-    case PERF_VIEW_JSON: perf_put_json_report_(o, s); return;
+    switch (PERF_CAST_(int, snap->opts.view)) {
+    case PERF_VIEW_CSV: perf_put_csv_report_(out, snap); return;
+    case PERF_VIEW_JSON: perf_put_json_report_(out, snap); return;
     case PERF_VIEW_DIAGNOSIS:
-        if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis))
-            s->registry->put_diagnosis(o, PERF_DIAGNOSIS_LINES_);
+        if (snap->registry && PERF_ACQ_(&snap->registry->put_diagnosis))
+            snap->registry->put_diagnosis(out, PERF_DIAGNOSIS_LINES_);
         else
-            perf_put_(o, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
-                         "perf_diagnosis.h\n");
+            perf_put_(out, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
+                           "perf_diagnosis.h\n");
         return;
     case PERF_VIEW_TABLE:
     case PERF_VIEW_TREE:
-    default: perf_put_report_(o, s);
+    default: perf_put_report_(out, snap);
     }
 }
 
 /* Table or tree, and what stands above and below both. */
-PERF_COLD_FN_ void perf_put_report_(perf_out_ *o, const perf_snapshot_ *s)
+PERF_COLD_FN_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap)
 {
-    perf_put_clock_(o, &s->clock);
-    perf_put_spent_(o, &s->spent);
-    if (s->registry) {
-        if (s->opts.view == PERF_VIEW_TREE)
-            perf_put_tree_(o, s);
+    perf_put_clock_(out, &snap->clock);
+    perf_put_spent_(out, &snap->spent);
+    if (snap->registry) {
+        if (snap->opts.view == PERF_VIEW_TREE)
+            perf_put_tree_(out, snap);
         else
-            perf_put_table_(o, s);
-        perf_put_open_(o, s->registry);
-        perf_put_losses_(o, s);
-        perf_put_sources_(o, s->registry, 0);
+            perf_put_table_(out, snap);
+        perf_put_open_(out, snap->registry);
+        perf_put_losses_(out, snap);
+        perf_put_sources_(out, snap->registry, 0);
     }
-    perf_report_results_(o);
+    perf_report_results_(out);
 }
 
 /* ---- its rows ---- */
@@ -274,9 +275,9 @@ PERF_FN int perf_row_before_(const void *one, const void *two, const void *by)
 }
 
 /* All rows with calls in them, sorted; *n is their number.  PERF_FREE the result. */
-PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, double tick, size_t *n)
+PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double tick, size_t *n)
 {
-    uint32_t   id, count = PERF_ACQ_(&r->count);
+    uint32_t   id, count = PERF_ACQ_(&reg->count);
     perf_row_ *row = PERF_CAST_(perf_row_ *, PERF_MALLOC(count * sizeof *row));
     perf_sum_ *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
 
@@ -287,7 +288,7 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, double tick
         return PERF_NULL_;
     }
     for (id = 1; id < count; id++) {
-        perf_row_fill_(&row[*n], r, id, sum, tick);
+        perf_row_fill_(&row[*n], reg, id, sum, tick);
         if (row[*n].count)
             ++*n;
     }
@@ -314,157 +315,158 @@ PERF_COLD_FN_ const char *perf_clock_text_(uint32_t warning)
 }
 
 /* "clock tsc: readings 9.81 ns apart, 11.6 ns each, 2445.5 MHz within 134 ppm" */
-PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *clock)
+PERF_COLD_FN_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock)
 {
     uint32_t bit;
 
-    perf_put_(o, "clock ");
-    perf_put_(o, clock->name);
-    perf_put_(o, ": readings ");
-    perf_put_ns_(o, clock->resolution_ns);
-    perf_put_(o, " apart, ");
-    perf_put_ns_(o, clock->cost_ns);
-    perf_put_number_(o, " each, ", clock->hz * 1e-6, clock->hz < 1e9 ? 3 : 1);
-    perf_put_number_(o, " MHz within ", clock->error_ppm, clock->error_ppm < 10 ? 2 : 0);
-    perf_put_(o, " ppm\n");
+    perf_put_(out, "clock ");
+    perf_put_(out, clock->name);
+    perf_put_(out, ": readings ");
+    perf_put_ns_(out, clock->resolution_ns);
+    perf_put_(out, " apart, ");
+    perf_put_ns_(out, clock->cost_ns);
+    perf_put_number_(out, " each, ", clock->hz * 1e-6, clock->hz < 1e9 ? 3 : 1);
+    perf_put_number_(out, " MHz within ", clock->error_ppm, clock->error_ppm < 10 ? 2 : 0);
+    perf_put_(out, " ppm\n");
     for (bit = 1; bit <= clock->warnings; bit <<= 1)
         if (clock->warnings & bit) {
-            perf_put_(o, "warning: ");
-            perf_put_(o, perf_clock_text_(bit));
-            perf_put_char_(o, '\n');
+            perf_put_(out, "warning: ");
+            perf_put_(out, perf_clock_text_(bit));
+            perf_put_char_(out, '\n');
         }
 }
 
 /* Says whether the process was running, as times of scopes are the wall's.  Blanks at the end keep
  * the text as long as it was a moment ago.                                                       */
-PERF_COLD_FN_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent)
+PERF_COLD_FN_ void perf_put_spent_(perf_out_ *out, const perf_spent_ *spent)
 {
     const double cpu = PERF_CAST_(double, spent->cpu_ns), wall = PERF_CAST_(double, spent->ns);
-    const size_t end = o->len + 92;
+    const size_t end = out->len + 92;
 
     if (!(wall > 0))
         return;
-    perf_put_number_(o, "processor time: ", cpu / wall * 100, 0);
-    perf_put_(o, " % of one processor (");
-    perf_put_ns_(o, cpu);
-    perf_put_(o, " in ");
-    perf_put_ns_(o, wall);
-    perf_put_(o, "), taken away ");
-    perf_put_u64_(o, spent->switches);
-    perf_put_(o, spent->switches == 1 ? " time" : " times");
-    if (!o->width && o->len < end)
-        perf_put_blanks_(o, end - o->len);
-    perf_put_char_(o, '\n');
+    perf_put_number_(out, "processor time: ", cpu / wall * 100, 0);
+    perf_put_(out, " % of one processor (");
+    perf_put_ns_(out, cpu);
+    perf_put_(out, " in ");
+    perf_put_ns_(out, wall);
+    perf_put_(out, "), taken away ");
+    perf_put_u64_(out, spent->switches);
+    perf_put_(out, spent->switches == 1 ? " time" : " times");
+    if (!out->width && out->len < end)
+        perf_put_blanks_(out, end - out->len);
+    perf_put_char_(out, '\n');
 }
 
-PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
+PERF_COLD_FN_ void perf_put_table_(perf_out_ *out, const perf_snapshot_ *snap)
 {
-    perf_put_scopes_(o, s);
-    perf_put_waits_(o, s);
-    perf_put_bound_(o, s);
-    perf_put_counters_(o, s);
-    if (PERF_ACQ_(&s->registry->put_marks))
-        PERF_ACQ_(&s->registry->put_marks)(o, s->registry);
+    perf_put_scopes_(out, snap);
+    perf_put_waits_(out, snap);
+    perf_put_bound_(out, snap);
+    perf_put_counters_(out, snap);
+    if (PERF_ACQ_(&snap->registry->put_marks))
+        PERF_ACQ_(&snap->registry->put_marks)(out, snap->registry);
 }
 
 /* Are there as many rows as were asked for? */
-PERF_FN int perf_rows_full_(const perf_snapshot_ *s, size_t shown)
+PERF_FN int perf_rows_full_(const perf_snapshot_ *snap, size_t shown)
 {
-    return s->opts.rows >= 0 && shown >= PERF_CAST_(size_t, s->opts.rows);
+    return snap->opts.rows >= 0 && shown >= PERF_CAST_(size_t, snap->opts.rows);
 }
 
-PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *o, const perf_snapshot_ *s)
+PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
 {
     static const perf_column_ column[] = {
         {"scope", 28, 0, 0},   {"calls", 10, 0, 0},  {"total", 10, 0, 0},  {"self", 10, 0, 0},
         {"share", 9, 0, 0},    {"", 10, 'e', 1},     {"mean", 10, 'c', 0}, {"p50", 10, 'b', 0},
         {"p95", 10, 'd', 0},   {"p99", 10, 'a', 0},  {"max", 10, 'f', 0}};
-    perf_table_ table = perf_table_open_(o, column, 11);
+    perf_table_ table = perf_table_open_(out, column, 11);
     size_t      i, shown = 0, left = 0;
 
-    for (i = 0; i < s->rows; i++) {
-        if (s->row[i].point)
+    for (i = 0; i < snap->rows; i++) {
+        if (snap->row[i].point)
             continue;
-        if (perf_rows_full_(s, shown)) {
+        if (perf_rows_full_(snap, shown)) {
             left++;
             continue;
         }
         if (!shown++)
             perf_table_head_(&table);
-        perf_put_row_(&table, &s->row[i], s);
+        perf_put_row_(&table, &snap->row[i], snap);
     }
     if (left) {
-        perf_put_(o, "... and ");
-        perf_put_u64_(o, left);
-        perf_put_(o, " more\n");
+        perf_put_(out, "... and ");
+        perf_put_u64_(out, left);
+        perf_put_(out, " more\n");
     }
 }
 
 /* A bar of nine columns. */
-PERF_COLD_FN_ void perf_cell_bar_(perf_table_ *t, double share)
+PERF_COLD_FN_ void perf_cell_bar_(perf_table_ *table, double share)
 {
     char      text[32];
-    perf_out_ o = perf_out_open_(text, sizeof text);
-    const int colored = t->out->style & PERF_COLOR_;
+    perf_out_ out = perf_out_open_(text, sizeof text);
+    const int colored = table->out->style & PERF_COLOR_;
     int       i;
 
     if (colored)
-        perf_put_(&o, "\033[36m");
+        perf_put_(&out, "\033[36m");
     for (i = 1; i < 10; i++)
-        perf_put_char_(&o, i <= share * 9 + 0.5 ? '#' : ' ');
+        perf_put_char_(&out, i <= share * 9 + 0.5 ? '#' : ' ');
     if (colored)
-        perf_put_(&o, "\033[0m");
-    perf_cell_text_(t, text);
+        perf_put_(&out, "\033[0m");
+    perf_cell_text_(table, text);
 }
 
 /* "12.3 %" */
-PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *t, double share)
+PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *table, double share)
 {
     char      text[32];
-    perf_out_ o = perf_out_open_(text, sizeof text);
+    perf_out_ out = perf_out_open_(text, sizeof text);
 
-    perf_put_fixed_(&o, share * 100, 1);
-    perf_put_(&o, " %");
-    perf_cell_text_(t, text);
+    perf_put_fixed_(&out, share * 100, 1);
+    perf_put_(&out, " %");
+    perf_cell_text_(table, text);
 }
 
-PERF_COLD_FN_ void perf_put_row_(perf_table_ *t, const perf_row_ *row, const perf_snapshot_ *s)
+PERF_COLD_FN_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
+                                 const perf_snapshot_ *snap)
 {
     const double *x = row->figure;
-    const double  share = x[PERF_COLUMN_SELF_] / s->self;
+    const double  share = x[PERF_COLUMN_SELF_] / snap->self;
 
-    perf_cell_text_(t, row->name);
-    perf_cell_fixed_(t, PERF_CAST_(double, row->count), 0);
-    perf_cell_ns_(t, x[PERF_COLUMN_TOTAL_]);
+    perf_cell_text_(table, row->name);
+    perf_cell_fixed_(table, PERF_CAST_(double, row->count), 0);
+    perf_cell_ns_(table, x[PERF_COLUMN_TOTAL_]);
     if (PERF_KIND_HOST_(row->kind)) {
-        perf_cell_ns_(t, x[PERF_COLUMN_SELF_]);
-        perf_cell_percent_(t, share);
-        perf_cell_bar_(t, share);
+        perf_cell_ns_(table, x[PERF_COLUMN_SELF_]);
+        perf_cell_percent_(table, share);
+        perf_cell_bar_(table, share);
     } else {
-        perf_cell_text_(t, perf_kind_text_(row->kind));
-        perf_cell_text_(t, "");
-        perf_cell_text_(t, "");
+        perf_cell_text_(table, perf_kind_text_(row->kind));
+        perf_cell_text_(table, "");
+        perf_cell_text_(table, "");
     }
-    perf_cell_ns_(t, x[PERF_COLUMN_MEAN_]);
-    perf_cell_ns_(t, x[PERF_COLUMN_P50_]);
-    perf_cell_ns_(t, x[PERF_COLUMN_P95_]);
-    perf_cell_ns_(t, x[PERF_COLUMN_P99_]);
-    perf_cell_ns_(t, x[PERF_COLUMN_MAX_]);
-    perf_row_end_(t);
+    perf_cell_ns_(table, x[PERF_COLUMN_MEAN_]);
+    perf_cell_ns_(table, x[PERF_COLUMN_P50_]);
+    perf_cell_ns_(table, x[PERF_COLUMN_P95_]);
+    perf_cell_ns_(table, x[PERF_COLUMN_P99_]);
+    perf_cell_ns_(table, x[PERF_COLUMN_MAX_]);
+    perf_row_end_(table);
 }
 
 /* Counters: their last, mean and extreme values; instants: how many there were. */
-PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
+PERF_COLD_FN_ void perf_put_counters_(perf_out_ *out, const perf_snapshot_ *snap)
 {
     static const perf_column_ column[] = {{"counter", 28, 0, 0}, {"updates", 8, 0, 0},
                                           {"last", 10, 0, 0},    {"mean", 10, 0, 0},
                                           {"min", 10, 0, 0},     {"max", 10, 0, 0}};
-    perf_table_ table = perf_table_open_(o, column, 6);
+    perf_table_ table = perf_table_open_(out, column, 6);
     size_t      i;
     int         titles = 0;
 
-    for (i = 0; i < s->rows; i++) {
-        const perf_row_ *row = &s->row[i];
+    for (i = 0; i < snap->rows; i++) {
+        const perf_row_ *row = &snap->row[i];
         if (!row->point)
             continue;
         if (!titles++)
@@ -481,25 +483,25 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
     }
 }
 
-PERF_COLD_FN_ void perf_put_waiting_(perf_out_ *o, const char *what, double ns,
-                                     const perf_snapshot_ *s)
+PERF_COLD_FN_ void perf_put_waiting_(perf_out_ *out, const char *what, double ns,
+                                     const perf_snapshot_ *snap)
 {
     if (!(ns > 0))
         return;
-    perf_put_(o, "waiting for ");
-    perf_put_(o, what);
-    perf_put_number_(o, ": ", ns / s->self * 100, 1);
-    perf_put_(o, " % of the time in scopes\n");
+    perf_put_(out, "waiting for ");
+    perf_put_(out, what);
+    perf_put_number_(out, ": ", ns / snap->self * 100, 1);
+    perf_put_(out, " % of the time in scopes\n");
 }
 
 /* What all threads wait for. */
-PERF_COLD_FN_ void perf_put_waits_(perf_out_ *o, const perf_snapshot_ *s)
+PERF_COLD_FN_ void perf_put_waits_(perf_out_ *out, const perf_snapshot_ *snap)
 {
     double data = 0, device = 0, lock = 0;
     size_t i;
 
-    for (i = 0; i < s->rows; i++) {
-        const perf_row_ *row = &s->row[i];
+    for (i = 0; i < snap->rows; i++) {
+        const perf_row_ *row = &snap->row[i];
         const double     self = row->figure[PERF_COLUMN_SELF_];
         switch (PERF_CAST_(int, perf_kind_bound_(row->kind, row->name))) {
         case PERF_BY_SYNCS: device += self; break;
@@ -508,50 +510,50 @@ PERF_COLD_FN_ void perf_put_waits_(perf_out_ *o, const perf_snapshot_ *s)
         default: break;
         }
     }
-    perf_put_waiting_(o, "data", data, s);
-    perf_put_waiting_(o, "a device", device, s);
-    perf_put_waiting_(o, "a lock", lock, s);
+    perf_put_waiting_(out, "data", data, snap);
+    perf_put_waiting_(out, "a device", device, snap);
+    perf_put_waiting_(out, "a lock", lock, snap);
 }
 
 /* "data wait: 34.0 % of the main thread (1.2 s of 3.5 s in scopes, 1.1 s of it in read)" */
-PERF_COLD_FN_ void perf_put_data_wait_(perf_out_ *o, const perf_snapshot_ *s)
+PERF_COLD_FN_ void perf_put_data_wait_(perf_out_ *out, const perf_snapshot_ *snap)
 {
-    const double wait = PERF_CAST_(double, s->main.self[PERF_BY_DATA]);
-    const double all = PERF_CAST_(double, s->main.all);
+    const double wait = PERF_CAST_(double, snap->main.self[PERF_BY_DATA]);
+    const double all = PERF_CAST_(double, snap->main.all);
 
     if (!(wait > 0))
         return;
-    perf_put_number_(o, "data wait: ", wait / all * 100, 1);
-    perf_put_(o, " % of the main thread (");
-    perf_put_ns_(o, wait * s->tick);
-    perf_put_(o, " of ");
-    perf_put_ns_(o, all * s->tick);
-    perf_put_(o, " in scopes, ");
-    perf_put_ns_(o, PERF_CAST_(double, s->main.most) * s->tick);
-    perf_put_(o, " of it in ");
-    (void)perf_put_cut_(o, s->main.where, 40);
-    perf_put_(o, ")\n");
+    perf_put_number_(out, "data wait: ", wait / all * 100, 1);
+    perf_put_(out, " % of the main thread (");
+    perf_put_ns_(out, wait * snap->tick);
+    perf_put_(out, " of ");
+    perf_put_ns_(out, all * snap->tick);
+    perf_put_(out, " in scopes, ");
+    perf_put_ns_(out, PERF_CAST_(double, snap->main.most) * snap->tick);
+    perf_put_(out, " of it in ");
+    (void)perf_put_cut_(out, snap->main.where, 40);
+    perf_put_(out, ")\n");
 }
 
 /* What bounds the program, and what part of it the answer is about.  perf_diagnosis.h answers for
  * the unit that repeats.  Without it: the line of the GPU, or the waits of the main thread.      */
-PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s)
+PERF_COLD_FN_ void perf_put_bound_(perf_out_ *out, const perf_snapshot_ *snap)
 {
-    perf_registry_ *r = s->registry;
-    perf_bound_by   by = perf_bound_decide_(&s->evidence);
+    perf_registry_ *reg = snap->registry;
+    perf_bound_by   by = perf_bound_decide_(&snap->evidence);
 
-    perf_put_data_wait_(o, s);
-    if (PERF_ACQ_(&r->put_diagnosis)) {
-        perf_put_(o, "bound by: ");
-        r->put_diagnosis(o, PERF_DIAGNOSIS_ANSWER_);
-        perf_put_char_(o, '\n');
+    perf_put_data_wait_(out, snap);
+    if (PERF_ACQ_(&reg->put_diagnosis)) {
+        perf_put_(out, "bound by: ");
+        reg->put_diagnosis(out, PERF_DIAGNOSIS_ANSWER_);
+        perf_put_char_(out, '\n');
         return;
     }
-    if (by == PERF_BY_UNKNOWN || r->gpu)
+    if (by == PERF_BY_UNKNOWN || reg->gpu)
         return;
-    perf_put_(o, "bound by: ");
-    perf_put_(o, perf_diagnosis_text(by));
-    perf_put_(o, " (of the main thread)\n");
+    perf_put_(out, "bound by: ");
+    perf_put_(out, perf_diagnosis_text(by));
+    perf_put_(out, " (of the main thread)\n");
 }
 
 /* ---- what is in no row: variables that nobody reads, forked children ---- */
@@ -586,11 +588,11 @@ PERF_COLD_FN_ int perf_env_listed_(const char *list, const char *name, size_t le
 PERF_COLD_FN_ int perf_env_included_(const char *name, size_t length)
 {
     static const char *const more[] = {"PERF_CUPTI", "PERF_COUNTERS", "", "PERF_ROCPROFILER"};
-    const perf_registry_    *r = perf_registry_get_();
+    const perf_registry_    *reg = perf_registry_get_();
     uint32_t                 i;
 
-    for (i = 0; r && i < 4; i++)
-        if (PERF_GET_(&r->heard_more) >> i & 1 && perf_env_listed_(more[i], name, length))
+    for (i = 0; reg && i < 4; i++)
+        if (PERF_GET_(&reg->heard_more) >> i & 1 && perf_env_listed_(more[i], name, length))
             return 1;
     return 0;
 }
@@ -619,7 +621,7 @@ PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
 #endif
 
 /* Names what is set and read by nobody: a slip of the pen? */
-PERF_COLD_FN_ void perf_put_environment_(perf_out_ *o)
+PERF_COLD_FN_ void perf_put_environment_(perf_out_ *out)
 {
     const char *name = "";
     char        text[41];
@@ -630,7 +632,7 @@ PERF_COLD_FN_ void perf_put_environment_(perf_out_ *o)
         if (length > sizeof text - 1)
             length = sizeof text - 1;
         PERF_LIBC_(memcpy)(text, name, length);
-        perf_putf_(o, "note: %s is set, but is none of " PERF_ENVIRONMENT_ "\n", text);
+        perf_putf_(out, "note: %s is set, but is none of " PERF_ENVIRONMENT_ "\n", text);
         length = perf_env_unknown_(&at, &name);
     }
 }
@@ -648,62 +650,63 @@ typedef struct perf_children_ { /* what all descendants of this process have rec
     } name[PERF_CHILD_NAMES_];
 } perf_children_;
 
-/* Does p lie in the block?  A child that found no room there points to memory of its own. */
-PERF_COLD_FN_ int perf_family_has_(const perf_family_ *family, const void *p)
+/* Does `memory` lie in the block?  A child that found no room there points to memory of its own. */
+PERF_COLD_FN_ int perf_family_has_(const perf_family_ *family, const void *memory)
 {
-    return PERF_PTR_(uintptr_t, p) - PERF_PTR_(uintptr_t, family) < family->bytes - 4096;
+    return PERF_PTR_(uintptr_t, memory) - PERF_PTR_(uintptr_t, family) < family->bytes - 4096;
 }
 
 /* The name of an id of a child; NULL: it cannot be read. */
-PERF_COLD_FN_ const perf_name_ *perf_member_name_(perf_registry_ *r, const perf_member_ *m,
+PERF_COLD_FN_ const perf_name_ *perf_member_name_(perf_registry_ *reg, const perf_member_ *member,
                                                   uint32_t id)
 {
     perf_name_ **names;
 
-    while (m && m != r->member && id < m->inherited)
-        m = m->parent;
-    if (m == r->member)
-        return PERF_ACQ_(&r->names)[id];
-    names = PERF_ACQ_(&m->names);
-    if (!perf_family_has_(r->family, names) || !perf_family_has_(r->family, names[id]))
+    while (member && member != reg->member && id < member->inherited)
+        member = member->parent;
+    if (member == reg->member)
+        return PERF_ACQ_(&reg->names)[id];
+    names = PERF_ACQ_(&member->names);
+    if (!perf_family_has_(reg->family, names) || !perf_family_has_(reg->family, names[id]))
         return PERF_NULL_;
     return names[id];
 }
 
-PERF_COLD_FN_ void perf_children_add_(perf_children_ *c, const char *name, uint64_t calls)
+PERF_COLD_FN_ void perf_children_add_(perf_children_ *children, const char *name, uint64_t calls)
 {
     uint32_t i = 0;
 
-    c->calls += calls;
-    while (i < c->names && PERF_LIBC_(strcmp)(c->name[i].name, name))
+    children->calls += calls;
+    while (i < children->names && PERF_LIBC_(strcmp)(children->name[i].name, name))
         i++;
     if (i == PERF_CHILD_NAMES_)
         return;
-    if (i == c->names)
-        c->name[c->names++].name = name;
-    c->name[i].calls += calls;
+    if (i == children->names)
+        children->name[children->names++].name = name;
+    children->name[i].calls += calls;
 }
 
 /* Calls of a name in one recorder of a child. */
 PERF_COLD_FN_ uint64_t perf_shown_calls_(const perf_family_ *family, perf_cell_ *first)
 {
-    perf_cell_ *c = first;
+    perf_cell_ *cell = first;
     uint64_t    calls = 0, cells = 0;
 
-    while (perf_family_has_(family, c) && cells++ < family->bytes / 64) {
-        calls += PERF_GET_(&c->count);
-        c = PERF_ACQ_(&c->kin);
-        if (c == first)
+    while (perf_family_has_(family, cell) && cells++ < family->bytes / 64) {
+        calls += PERF_GET_(&cell->count);
+        cell = PERF_ACQ_(&cell->kin);
+        if (cell == first)
             break;
     }
     return calls;
 }
 
 /* Adds the scopes of one child. */
-PERF_COLD_FN_ void perf_member_add_(perf_registry_ *r, const perf_member_ *m, perf_children_ *c)
+PERF_COLD_FN_ void perf_member_add_(perf_registry_ *reg, const perf_member_ *member,
+                                    perf_children_ *children)
 {
-    const perf_shown_ *shown = PERF_ACQ_(&m->recorders);
-    const uint64_t     before = c->calls;
+    const perf_shown_ *shown = PERF_ACQ_(&member->recorders);
+    const uint64_t     before = children->calls;
     const perf_name_  *name;
     perf_cell_       **cell;
     uint64_t           calls;
@@ -712,108 +715,108 @@ PERF_COLD_FN_ void perf_member_add_(perf_registry_ *r, const perf_member_ *m, pe
     for (; shown; shown = shown->next) {
         room = PERF_ACQ_(&shown->room);
         cell = PERF_ACQ_(&shown->cell);
-        for (id = 1; id < room && perf_family_has_(r->family, cell); id++) {
-            calls = perf_shown_calls_(r->family, PERF_ACQ_(&cell[id]));
+        for (id = 1; id < room && perf_family_has_(reg->family, cell); id++) {
+            calls = perf_shown_calls_(reg->family, PERF_ACQ_(&cell[id]));
             if (!calls)
                 continue;
-            name = perf_member_name_(r, m, id);
+            name = perf_member_name_(reg, member, id);
             if (!name)
-                c->whole = 0;
+                children->whole = 0;
             else if (PERF_KIND_HOST_(name->kind))
-                perf_children_add_(c, name->site.name, calls);
+                perf_children_add_(children, name->site.name, calls);
         }
     }
-    c->processes += c->calls > before;
+    children->processes += children->calls > before;
 }
 
 /* The scopes of all descendants that have recorded any. */
-PERF_COLD_FN_ void perf_children_count_(perf_registry_ *r, perf_children_ *c)
+PERF_COLD_FN_ void perf_children_count_(perf_registry_ *reg, perf_children_ *children)
 {
-    perf_family_ *family = PERF_ACQ_(&r->family);
-    perf_member_ *m = family ? PERF_ACQ_(&family->members) : PERF_NULL_;
+    perf_family_ *family = PERF_ACQ_(&reg->family);
+    perf_member_ *member = family ? PERF_ACQ_(&family->members) : PERF_NULL_;
 
-    PERF_LIBC_(memset)(c, 0, sizeof *c);
-    c->whole = !family || !PERF_GET_(&family->full);
-    for (; m; m = m->next)
-        if (perf_member_ours_(r, m))
-            perf_member_add_(r, m, c);
+    PERF_LIBC_(memset)(children, 0, sizeof *children);
+    children->whole = !family || !PERF_GET_(&family->full);
+    for (; member; member = member->next)
+        if (perf_member_ours_(reg, member))
+            perf_member_add_(reg, member, children);
 }
 
 /* Writes what forked processes have recorded, which is in none of the rows: how many, and the three
  * names with the most calls.                                                                     */
-PERF_COLD_FN_ void perf_put_children_(perf_out_ *o, perf_registry_ *r)
+PERF_COLD_FN_ void perf_put_children_(perf_out_ *out, perf_registry_ *reg)
 {
-    perf_children_ c;
+    perf_children_ children;
     uint32_t       i, most, said;
 
-    perf_children_count_(r, &c);
-    if (!c.calls)
+    perf_children_count_(reg, &children);
+    if (!children.calls)
         return;
-    perf_putf_(o, "note: %.0f forked process%s recorded %.0f calls that are in no row: ",
-               PERF_CAST_(double, c.processes), c.processes > 1 ? "es" : "",
-               PERF_CAST_(double, c.calls));
-    for (said = 0; said < 3 && said < c.names; said++) {
-        for (i = most = 0; i < c.names; i++)
-            if (c.name[i].calls > c.name[most].calls)
+    perf_putf_(out, "note: %.0f forked process%s recorded %.0f calls that are in no row: ",
+               PERF_CAST_(double, children.processes), children.processes > 1 ? "es" : "",
+               PERF_CAST_(double, children.calls));
+    for (said = 0; said < 3 && said < children.names; said++) {
+        for (i = most = 0; i < children.names; i++)
+            if (children.name[i].calls > children.name[most].calls)
                 most = i;
-        if (!c.name[most].calls)
+        if (!children.name[most].calls)
             break;
-        perf_putf_(o, "%s%.40s %.0f", said ? ", " : "", c.name[most].name,
-                   PERF_CAST_(double, c.name[most].calls));
-        c.name[most].calls = 0;
+        perf_putf_(out, "%s%.40s %.0f", said ? ", " : "", children.name[most].name,
+                   PERF_CAST_(double, children.name[most].calls));
+        children.name[most].calls = 0;
     }
-    if (c.names > 3)
-        perf_put_(o, ", ...");
-    if (!c.whole)
-        perf_put_(o, " (and more)");
-    perf_put_char_(o, '\n');
+    if (children.names > 3)
+        perf_put_(out, ", ...");
+    if (!children.whole)
+        perf_put_(out, " (and more)");
+    perf_put_char_(out, '\n');
 }
 
 /* ---- the tree ---- */
 
-PERF_COLD_FN_ void perf_put_part_(perf_out_ *o, double share, int width)
+PERF_COLD_FN_ void perf_put_part_(perf_out_ *out, double share, int width)
 {
-    perf_put_fixed_in_(o, share * 100, 1, width - 2);
-    perf_put_(o, " %");
+    perf_put_fixed_in_(out, share * 100, 1, width - 2);
+    perf_put_(out, " %");
 }
 
-PERF_COLD_FN_ void perf_put_node_(perf_out_ *o, const perf_snapshot_ *s, const perf_node_ *node,
-                                  int narrow)
+PERF_COLD_FN_ void perf_put_node_(perf_out_ *out, const perf_snapshot_ *snap,
+                                  const perf_node_ *node, int narrow)
 {
-    const double all = PERF_CAST_(double, s->tree->node[0].total) + 1e-9;
-    const double around = PERF_CAST_(double, s->tree->node[node->parent].total) + 1e-9;
+    const double all = PERF_CAST_(double, snap->tree->node[0].total) + 1e-9;
+    const double around = PERF_CAST_(double, snap->tree->node[node->parent].total) + 1e-9;
     const double total = PERF_CAST_(double, node->total);
     const int    unlimited = 40 + 2 * 128, before = narrow ? 42 : 55;   /* columns of numbers     */
-    const int    room = o->width ? o->width - before : unlimited;
+    const int    room = out->width ? out->width - before : unlimited;
     int          indent = PERF_CAST_(int, 2 * node->depth - 2);
 
     if (indent > room - 12)                     /* its name has 12 columns                        */
         indent = room - 12;
-    perf_put_part_(o, total / all, 8);
+    perf_put_part_(out, total / all, 8);
     if (!narrow)
-        perf_put_part_(o, total / around, 12);
-    perf_put_ns_in_(o, total * s->tick, 11);
-    perf_put_ns_in_(o, PERF_CAST_(double, node->self) * s->tick, 11);
-    perf_put_fixed_in_(o, PERF_CAST_(double, node->calls), 0, 10);
-    perf_put_blanks_(o, PERF_CAST_(size_t, indent + 2));
-    (void)perf_put_cut_(o, perf_name_of_(s->registry, node->name),
-                        PERF_CAST_(size_t, o->width ? room - indent : 40));
-    perf_put_char_(o, '\n');
+        perf_put_part_(out, total / around, 12);
+    perf_put_ns_in_(out, total * snap->tick, 11);
+    perf_put_ns_in_(out, PERF_CAST_(double, node->self) * snap->tick, 11);
+    perf_put_fixed_in_(out, PERF_CAST_(double, node->calls), 0, 10);
+    perf_put_blanks_(out, PERF_CAST_(size_t, indent + 2));
+    (void)perf_put_cut_(out, perf_name_of_(snap->registry, node->name),
+                        PERF_CAST_(size_t, out->width ? room - indent : 40));
+    perf_put_char_(out, '\n');
 }
 
-PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
+PERF_COLD_FN_ void perf_put_tree_(perf_out_ *out, const perf_snapshot_ *snap)
 {
-    const int narrow = o->width && o->width < 90;
+    const int narrow = out->width && out->width < 90;
     uint32_t  i;
 
-    if (!s->tree || !s->tree->calls)
+    if (!snap->tree || !snap->tree->calls)
         return;
-    perf_put_(o, "of total");
+    perf_put_(out, "of total");
     if (!narrow)
-        perf_put_(o, "   of parent");
-    perf_put_(o, "      total       self     calls  scope\n");
-    for (i = 1; i < s->tree->count && !perf_rows_full_(s, i - 1); i++)
-        perf_put_node_(o, s, &s->tree->node[i], narrow);    /* stored in the order shown          */
+        perf_put_(out, "   of parent");
+    perf_put_(out, "      total       self     calls  scope\n");
+    for (i = 1; i < snap->tree->count && !perf_rows_full_(snap, i - 1); i++)
+        perf_put_node_(out, snap, &snap->tree->node[i], narrow); /* stored in the order shown     */
 }
 
 /* ---- notes below both ---- */
@@ -849,85 +852,86 @@ PERF_COLD_FN_ perf_loss_words_ perf_loss_words_of_(size_t i)
     return words[i];
 }
 
-PERF_COLD_FN_ void perf_put_note_(perf_out_ *o, uint64_t n, perf_loss_words_ words)
+PERF_COLD_FN_ void perf_put_note_(perf_out_ *out, uint64_t n, perf_loss_words_ words)
 {
     if (!n)
         return;
-    perf_put_(o, "note: ");
-    perf_put_u64_(o, n);
-    perf_put_(o, n == 1 ? words.one : words.many);
-    perf_put_(o, words.both);
-    perf_put_char_(o, '\n');
+    perf_put_(out, "note: ");
+    perf_put_u64_(out, n);
+    perf_put_(out, n == 1 ? words.one : words.many);
+    perf_put_(out, words.both);
+    perf_put_char_(out, '\n');
 }
 
 /* The calls that were longest without a processor, of four threads at most. */
-PERF_COLD_FN_ void perf_put_away_(perf_out_ *o, perf_registry_ *r)
+PERF_COLD_FN_ void perf_put_away_(perf_out_ *out, perf_registry_ *reg)
 {
-    perf_recorder_ *t = PERF_ACQ_(&r->recorders);
+    perf_recorder_ *rec = PERF_ACQ_(&reg->recorders);
     int             shown = 0;
 
-    for (; t && shown < 4; t = t->next) {
-        const int reset = (PERF_GET_(&t->request) & PERF_ASK_RESET_) != 0;
-        if (!PERF_ACQ_(&t->away) || reset)
+    for (; rec && shown < 4; rec = rec->next) {
+        const int reset = (PERF_GET_(&rec->request) & PERF_ASK_RESET_) != 0;
+        if (!PERF_ACQ_(&rec->away) || reset)
             continue;
         shown++;
-        perf_put_(o, "note: a call of ");
-        (void)perf_put_cut_(o, perf_name_of_(r, PERF_GET_(&t->away_in)), 40);
-        perf_put_(o, " was without a processor for ");
-        perf_put_ns_(o, PERF_CAST_(double, PERF_GET_(&t->away)));
-        perf_put_char_(o, '\n');
+        perf_put_(out, "note: a call of ");
+        (void)perf_put_cut_(out, perf_name_of_(reg, PERF_GET_(&rec->away_in)), 40);
+        perf_put_(out, " was without a processor for ");
+        perf_put_ns_(out, PERF_CAST_(double, PERF_GET_(&rec->away)));
+        perf_put_char_(out, '\n');
     }
 }
 
-PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s)
+PERF_COLD_FN_ void perf_put_losses_(perf_out_ *out, const perf_snapshot_ *snap)
 {
     size_t i;
 
-    perf_put_away_(o, s->registry);
+    perf_put_away_(out, snap->registry);
     for (i = 0; i < PERF_LOSS_ALL_; i++)
-        perf_put_note_(o, s->losses.n[i], perf_loss_words_of_(i));
-    perf_put_children_(o, s->registry);
-    perf_put_environment_(o);
-    if (PERF_GET_(&s->registry->bad_variant))
-        perf_put_(o, "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
+        perf_put_note_(out, snap->losses.n[i], perf_loss_words_of_(i));
+    perf_put_children_(out, snap->registry);
+    perf_put_environment_(out);
+    if (PERF_GET_(&snap->registry->bad_variant))
+        perf_put_(out,
+                  "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
 }
 
 /* How many scopes are open now, and the names of the first few. */
-PERF_COLD_FN_ uint64_t perf_open_scopes_(perf_registry_ *r, perf_few_ *few)
+PERF_COLD_FN_ uint64_t perf_open_scopes_(perf_registry_ *reg, perf_few_ *few)
 {
-    perf_recorder_ *t;
-    perf_cell_     *c, *root;
+    perf_recorder_ *rec;
+    perf_cell_     *cell, *root;
     uint64_t        open = 0;
 
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        int32_t depth = PERF_CAST_(int32_t, perf_depth_(t) - PERF_GET_(&t->strayed));
+    for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
+        int32_t depth = PERF_CAST_(int32_t, perf_depth_(rec) - PERF_GET_(&rec->strayed));
         if (depth > 0)
             open += PERF_CAST_(uint32_t, depth);
-        for (c = PERF_ACQ_(&t->open); depth > 0 && c->parent; c = c->parent)
-            perf_few_add_(few, perf_name_of_(r, PERF_CELL_ID_(c)));
-        for (root = &t->root; root; root = PERF_ACQ_(&root->of.root.older)) {
-            c = PERF_ACQ_(&root->of.root.waiting);
-            if (c)
-                open += c->depth + PERF_GET_(&root->of.root.again_open);
-            for (; c && c->parent; c = c->parent)
-                perf_few_add_(few, perf_name_of_(r, PERF_CELL_ID_(c)));
+        for (cell = PERF_ACQ_(&rec->open); depth > 0 && cell->parent; cell = cell->parent)
+            perf_few_add_(few, perf_name_of_(reg, PERF_CELL_ID_(cell)));
+        for (root = &rec->root; root; root = PERF_ACQ_(&root->of.root.older)) {
+            cell = PERF_ACQ_(&root->of.root.waiting);
+            if (cell)
+                open += cell->depth + PERF_GET_(&root->of.root.again_open);
+            for (; cell && cell->parent; cell = cell->parent)
+                perf_few_add_(few, perf_name_of_(reg, PERF_CELL_ID_(cell)));
         }
     }
     return open;
 }
 
-PERF_COLD_FN_ void perf_put_open_(perf_out_ *o, perf_registry_ *r)
+PERF_COLD_FN_ void perf_put_open_(perf_out_ *out, perf_registry_ *reg)
 {
     perf_few_ few = PERF_ZERO;
-    uint64_t  open = perf_open_scopes_(r, &few);
+    uint64_t  open = perf_open_scopes_(reg, &few);
 
     if (!open)
         return;
-    perf_put_(o, "note: ");
-    perf_put_u64_(o, open);
-    perf_put_(o, open == 1 ? " scope is still open, its" : " scopes are still open, their");
-    perf_put_(o, " time so far not in the numbers");
-    perf_put_few_(o, &few, open);
+    perf_put_(out, "note: ");
+    perf_put_u64_(out, open);
+    perf_put_(out, open == 1 ? " scope is still open, its" : " scopes are still open, their");
+    perf_put_(out, " time so far not in the numbers");
+    perf_put_few_(out, &few, open);
 }
 
 /* ---- CSV and JSON ---- */
@@ -941,35 +945,35 @@ PERF_COLD_FN_ const char *perf_column_key_(size_t i)
     return key[i];
 }
 
-PERF_COLD_FN_ void perf_put_csv_row_(perf_out_ *o, const perf_row_ *row)
+PERF_COLD_FN_ void perf_put_csv_row_(perf_out_ *out, const perf_row_ *row)
 {
     size_t i;
 
-    perf_put_csv_(o, row->name);
-    perf_put_char_(o, ',');
-    perf_put_(o, perf_kind_text_(row->kind));
-    perf_put_char_(o, ',');
-    perf_put_u64_(o, row->count);
+    perf_put_csv_(out, row->name);
+    perf_put_char_(out, ',');
+    perf_put_(out, perf_kind_text_(row->kind));
+    perf_put_char_(out, ',');
+    perf_put_u64_(out, row->count);
     for (i = 0; i < PERF_COLUMNS_; i++) {
-        perf_put_char_(o, ',');
+        perf_put_char_(out, ',');
         if (perf_is_finite_(row->figure[i]))
-            perf_put_fixed_(o, row->figure[i], 3);
+            perf_put_fixed_(out, row->figure[i], 3);
     }
-    perf_put_char_(o, '\n');
+    perf_put_char_(out, '\n');
 }
 
-PERF_COLD_FN_ void perf_put_csv_report_(perf_out_ *o, const perf_snapshot_ *s)
+PERF_COLD_FN_ void perf_put_csv_report_(perf_out_ *out, const perf_snapshot_ *snap)
 {
     size_t i;
 
-    perf_put_(o, "name,kind,calls");
+    perf_put_(out, "name,kind,calls");
     for (i = 0; i < PERF_COLUMNS_; i++) {
-        perf_put_char_(o, ',');
-        perf_put_(o, perf_column_key_(i));
+        perf_put_char_(out, ',');
+        perf_put_(out, perf_column_key_(i));
     }
-    perf_put_char_(o, '\n');
-    for (i = 0; i < s->rows && !perf_rows_full_(s, i); i++)
-        perf_put_csv_row_(o, &s->row[i]);
+    perf_put_char_(out, '\n');
+    for (i = 0; i < snap->rows && !perf_rows_full_(snap, i); i++)
+        perf_put_csv_row_(out, &snap->row[i]);
 }
 
 PERF_COLD_FN_ void perf_put_json_row_(perf_writer_ *json, const perf_row_ *row)
@@ -987,76 +991,77 @@ PERF_COLD_FN_ void perf_put_json_row_(perf_writer_ *json, const perf_row_ *row)
 }
 
 /* A number in `width` columns, so that the text stays as long if the number grows meanwhile. */
-PERF_COLD_FN_ void perf_put_json_wide_(perf_writer_ *json, const char *key, uint64_t x, int width)
+PERF_COLD_FN_ void perf_put_json_wide_(perf_writer_ *json, const char *key, uint64_t value,
+                                       int width)
 {
     perf_member_key_(json, key);
-    perf_put_fixed_in_(json->out, PERF_CAST_(double, x), 0, width);
+    perf_put_fixed_in_(json->out, PERF_CAST_(double, value), 0, width);
 }
 
 /* The clock, and what is known of the process. */
-PERF_COLD_FN_ void perf_put_json_head_(perf_writer_ *json, const perf_snapshot_ *s)
+PERF_COLD_FN_ void perf_put_json_head_(perf_writer_ *json, const perf_snapshot_ *snap)
 {
-    const double   wait = PERF_CAST_(double, s->main.self[PERF_BY_DATA]);
+    const double   wait = PERF_CAST_(double, snap->main.self[PERF_BY_DATA]);
     perf_few_      few = PERF_ZERO;
     perf_children_ children;
     size_t         i;
 
     perf_member_open_(json, "clock", '{');
-    perf_member_text_(json, "name", s->clock.name);
-    perf_member_fixed_(json, "resolution_ns", s->clock.resolution_ns, 3);
-    perf_member_fixed_(json, "cost_ns", s->clock.cost_ns, 3);
-    perf_member_fixed_(json, "error_ppm", s->clock.error_ppm, 3);
-    perf_member_whole_(json, "warnings", s->clock.warnings);
+    perf_member_text_(json, "name", snap->clock.name);
+    perf_member_fixed_(json, "resolution_ns", snap->clock.resolution_ns, 3);
+    perf_member_fixed_(json, "cost_ns", snap->clock.cost_ns, 3);
+    perf_member_fixed_(json, "error_ppm", snap->clock.error_ppm, 3);
+    perf_member_whole_(json, "warnings", snap->clock.warnings);
     perf_member_close_(json, '}');
     json->line = 1;
-    perf_member_whole_(json, "open", s->registry ? perf_open_scopes_(s->registry, &few) : 0);
-    perf_member_fixed_(json, "data_wait_ns", wait * s->tick, 3);
-    perf_member_fixed_(json, "main_thread_ns", PERF_CAST_(double, s->main.all) * s->tick, 3);
-    perf_put_json_wide_(json, "cpu_ns", s->spent.cpu_ns, 20);
-    perf_put_json_wide_(json, "wall_ns", s->spent.ns, 20);
-    perf_put_json_wide_(json, "preemptions", s->spent.switches, 12);
+    perf_member_whole_(json, "open", snap->registry ? perf_open_scopes_(snap->registry, &few) : 0);
+    perf_member_fixed_(json, "data_wait_ns", wait * snap->tick, 3);
+    perf_member_fixed_(json, "main_thread_ns", PERF_CAST_(double, snap->main.all) * snap->tick, 3);
+    perf_put_json_wide_(json, "cpu_ns", snap->spent.cpu_ns, 20);
+    perf_put_json_wide_(json, "wall_ns", snap->spent.ns, 20);
+    perf_put_json_wide_(json, "preemptions", snap->spent.switches, 12);
     for (i = 0; i < PERF_LOSS_ALL_; i++)
-        perf_member_whole_(json, perf_loss_words_of_(i).key, s->losses.n[i]);
-    if (s->registry) {
-        perf_children_count_(s->registry, &children);
+        perf_member_whole_(json, perf_loss_words_of_(i).key, snap->losses.n[i]);
+    if (snap->registry) {
+        perf_children_count_(snap->registry, &children);
         perf_member_whole_(json, "child_processes", children.processes);
         perf_member_whole_(json, "child_calls", children.calls);
     }
 }
 
 /* What other sources of durations add: members of JSON, or lines below the table. */
-PERF_COLD_FN_ void perf_put_sources_(perf_out_ *o, perf_registry_ *r, int json)
+PERF_COLD_FN_ void perf_put_sources_(perf_out_ *out, perf_registry_ *reg, int json)
 {
     perf_source_ *source;
 
-    for (source = PERF_ACQ_(&r->sources); source; source = source->next)
+    for (source = PERF_ACQ_(&reg->sources); source; source = source->next)
         if (source->report)
-            source->report(o, json);
+            source->report(out, json);
 }
 
-PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s)
+PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *out, const perf_snapshot_ *snap)
 {
     perf_writer_ json = {PERF_NULL_, 0, 0};
     size_t       i;
 
-    json.out = o;
+    json.out = out;
     perf_member_open_(&json, PERF_NULL_, '{');
-    perf_put_json_head_(&json, s);
+    perf_put_json_head_(&json, snap);
     json.line = 1;
     perf_member_open_(&json, "scopes", '[');
-    for (i = 0; i < s->rows && !perf_rows_full_(s, i); i++)
-        perf_put_json_row_(&json, &s->row[i]);
+    for (i = 0; i < snap->rows && !perf_rows_full_(snap, i); i++)
+        perf_put_json_row_(&json, &snap->row[i]);
     perf_member_close_(&json, ']');
-    if (s->registry) {
-        perf_put_sources_(o, s->registry, 1);
-        if (PERF_ACQ_(&s->registry->put_diagnosis)) {
+    if (snap->registry) {
+        perf_put_sources_(out, snap->registry, 1);
+        if (PERF_ACQ_(&snap->registry->put_diagnosis)) {
             json.line = 1;
             perf_member_key_(&json, "diagnosis");
-            s->registry->put_diagnosis(o, PERF_DIAGNOSIS_JSON_);
+            snap->registry->put_diagnosis(out, PERF_DIAGNOSIS_JSON_);
         }
     }
     perf_member_close_(&json, '}');
-    perf_put_char_(o, '\n');
+    perf_put_char_(out, '\n');
 }
 
 /* ---- the screen ---- */
@@ -1064,28 +1069,28 @@ PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *o, const perf_snapshot_ *s)
 /* Breaks lines that are wider than the screen at a blank; width 0: none.  1: all was written. */
 PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *line, int width)
 {
-    const char *s, *blank = line;
-    perf_char_  c;
+    const char *text, *blank = line;
+    perf_char_  ch;
     int         column = 0, whole = 1;
 
-    for (s = line; *s; s += c.bytes) {
-        c = perf_char_of_(s);
-        if (*s == '\033')                       /* a colour: its other characters count, too      */
-            column -= s[3] == 'm' ? 3 : 4;
+    for (text = line; *text; text += ch.bytes) {
+        ch = perf_char_of_(text);
+        if (*text == '\033')                    /* a colour: its other characters count, too      */
+            column -= text[3] == 'm' ? 3 : 4;
         else
-            column += PERF_CAST_(int, perf_char_columns_(c));
-        if (*s == '\n' || *s == ' ')
-            blank = s;
-        if (*s == '\n')
+            column += PERF_CAST_(int, perf_char_columns_(ch));
+        if (*text == '\n' || *text == ' ')
+            blank = text;
+        if (*text == '\n')
             column = 0;
-        if (width && column > width && blank > line && *blank == ' ' && *s != ' ') {
+        if (width && column > width && blank > line && *blank == ' ' && *text != ' ') {
             whole = whole && perf_out_write_(file, line, PERF_CAST_(size_t, blank - line), 0) &&
                     perf_out_write_(file, "\n    ", 5, 0);
-            column = 4 + PERF_CAST_(int, s - blank);
+            column = 4 + PERF_CAST_(int, text - blank);
             line = blank + 1;
         }
     }
-    return whole && perf_out_write_(file, line, PERF_CAST_(size_t, s - line), 0);
+    return whole && perf_out_write_(file, line, PERF_CAST_(size_t, text - line), 0);
 }
 
 /* ---- at exit ---- */
@@ -1114,9 +1119,9 @@ PERF_COLD_FN_ perf_view perf_view_asked_(const char *word)
 PERF_COLD_FN_ void perf_stream_missed_(void)
 {
     const char     *path = perf_getenv_("PERF_TRACE_STREAM");
-    perf_registry_ *r = path && *path ? perf_registry_read_() : PERF_NULL_;
+    perf_registry_ *reg = path && *path ? perf_registry_read_() : PERF_NULL_;
 
-    if (r && !PERF_GET_(&r->heard_stream) && !r->child)
+    if (reg && !PERF_GET_(&reg->heard_stream) && !reg->child)
         (void)fprintf(stderr, "perf.h: PERF_TRACE_STREAM needs perf_trace.h in the file with "
                               "PERF_AT_EXIT 1\n");
 }
@@ -1157,19 +1162,19 @@ PERF_COLD_FN_ uint32_t perf_trace_inherited_(const char *path)
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(void)
 {
     const char     *trace = perf_getenv_("PERF_TRACE"), *stream = perf_getenv_("PERF_TRACE_STREAM");
-    perf_registry_ *r = PERF_NULL_;
+    perf_registry_ *reg = PERF_NULL_;
 
     if (perf_getenv_("PERF_REPORT") || trace || stream)
-        r = perf_registry_read_();
-    if (!r)
+        reg = perf_registry_read_();
+    if (!reg)
         return;
-    PERF_SET_(&r->heard, 1u);
+    PERF_SET_(&reg->heard, 1u);
     if (trace && *trace)
         stream = trace;
     if (stream && *stream)
-        r->started = perf_trace_inherited_(stream);
-    if (trace && *trace && !r->trace_inode)
-        r->trace_inode = perf_file_inode_(trace);
+        reg->started = perf_trace_inherited_(stream);
+    if (trace && *trace && !reg->trace_inode)
+        reg->trace_inode = perf_file_inode_(trace);
 }
 
 /* Is the name a misspelling of this word: do they differ by at most two letters, in one place? */
@@ -1214,22 +1219,22 @@ PERF_COLD_FN_ void perf_at_exit_says_(void)
 
 /* Is PATH a file that another process has saved since this one began?  What is no file in a folder
  * (/dev/stdout) may have changed by this process's own hand.                                     */
-PERF_COLD_FN_ int perf_trace_taken_(const perf_registry_ *r, const char *path)
+PERF_COLD_FN_ int perf_trace_taken_(const perf_registry_ *reg, const char *path)
 {
     const uint64_t now = perf_file_inode_(path);
     unsigned       mode;
 
-    return now && now != r->trace_inode && perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_;
+    return now && now != reg->trace_inode && perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_;
 }
 
 /* Has any thread an event? */
-PERF_COLD_FN_ int perf_trace_any_(const perf_registry_ *r)
+PERF_COLD_FN_ int perf_trace_any_(const perf_registry_ *reg)
 {
-    const perf_recorder_ *t = PERF_ACQ_(&r->recorders);
+    const perf_recorder_ *rec = PERF_ACQ_(&reg->recorders);
 
-    while (t && !PERF_GET_(&t->ring_next))
-        t = t->next;
-    return t != PERF_NULL_;
+    while (rec && !PERF_GET_(&rec->ring_next))
+        rec = rec->next;
+    return rec != PERF_NULL_;
 }
 
 /* In fresh memory: PATH, or PATH.PID where `beside`.  NULL: no memory, or PATH is no file in a
@@ -1254,23 +1259,24 @@ PERF_COLD_FN_ char *perf_path_beside_(const char *path, int beside)
  * another process has saved to PATH.  Processes that end at one moment take turns.               */
 PERF_COLD_FN_ void perf_at_exit_trace_(const char *path)
 {
-    perf_registry_ *r = perf_registry_read_();
-    const int       child = r && (r->child || r->process != perf_process_id_() || r->started);
+    perf_registry_ *reg = perf_registry_read_();
+    const int       child =
+        reg && (reg->child || reg->process != perf_process_id_() || reg->started);
     int             folder, taken;
     char           *own;
 
-    if (child && !perf_trace_any_(r))
+    if (child && !perf_trace_any_(reg))
         return;
     folder = perf_file_folder_(path, UINT64_C(1000000000));
-    taken = r && !child && perf_trace_taken_(r, path);
+    taken = reg && !child && perf_trace_taken_(reg, path);
     own = perf_path_beside_(path, child || taken);
     if (!own || perf_trace_save(own) != PERF_OK)
         (void)fprintf(stderr, "perf.h: cannot write %s\n", own ? own : path);
     else if (taken)
         (void)fprintf(stderr, "perf.h: another process has written %s: this trace is in %s\n", path,
                       own);
-    else if (r)
-        r->trace_inode = perf_file_inode_(path);
+    else if (reg)
+        reg->trace_inode = perf_file_inode_(path);
     if (folder >= 0)
         (void)perf_close_(folder);
     PERF_FREE(own);
@@ -1279,14 +1285,14 @@ PERF_COLD_FN_ void perf_at_exit_trace_(const char *path)
 PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_at_exit_(void)
 {
     const char      *report = perf_getenv_("PERF_REPORT"), *trace = perf_getenv_("PERF_TRACE");
-    perf_report_opts o = PERF_ZERO;
+    perf_report_opts opts = PERF_ZERO;
 
     perf_stream_missed_();
     if (!report && !trace)
         perf_at_exit_says_();
     if (report && *report && PERF_LIBC_(strcmp)(report, "0")) {
-        o.view = perf_view_asked_(report);
-        if (perf_report_to(stderr, &o) != PERF_OK)
+        opts.view = perf_view_asked_(report);
+        if (perf_report_to(stderr, &opts) != PERF_OK)
             (void)fprintf(stderr, "perf.h: the report is not whole\n");
     }
     if (trace && *trace)

@@ -122,11 +122,11 @@ typedef struct perf_baseline {
  * baseline gives a status and the byte.  Free the result, whatever its status.                   */
 PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts);
 
-PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second call: nothing    */
+PERF_FN void perf_baseline_free(perf_baseline *baseline);   /* NULL and a second call: nothing    */
 
 /* Writes the verdicts as a table, on a screen with colours in green and red; `file` stays open.
  * PERF_EINVAL: NULL; PERF_EIO, PERF_ENOMEM.                                                      */
-PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
+PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *baseline);
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_baseline_count_  decisions of the entries, and of all
@@ -298,18 +298,20 @@ PERF_COLD_DECL_ perf_straying_ perf_strayed_(const perf_checking_ *check,
                                              const perf_beside_ *beside);
 PERF_COLD_DECL_ void perf_put_baseline_(perf_out_ *out, const void *with);
 PERF_COLD_DECL_ void perf_put_decision_in_color_(perf_out_ *out, perf_decision decision);
-PERF_COLD_DECL_ void perf_put_baseline_failure_(perf_out_ *out, const perf_baseline *b);
-PERF_COLD_DECL_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *b);
+PERF_COLD_DECL_ void perf_put_baseline_failure_(perf_out_ *out, const perf_baseline *baseline);
+PERF_COLD_DECL_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *baseline);
 PERF_COLD_DECL_ void perf_put_odd_(perf_out_ *out, const perf_baseline_odd *odd, size_t runs);
 PERF_COLD_DECL_ void perf_put_baseline_row_(perf_out_ *out, const perf_baseline_entry *entry);
 PERF_COLD_DECL_ void perf_put_row_name_(perf_out_ *out, const char *name);
 PERF_COLD_DECL_ void perf_put_figure_(perf_out_ *out, const perf_baseline_entry *entry, double x);
 PERF_COLD_DECL_ void perf_put_since_(perf_out_ *out, const perf_baseline_entry *entry);
-PERF_COLD_DECL_ void perf_put_baseline_undecided_(perf_out_ *out, const perf_baseline *b);
-PERF_COLD_DECL_ void perf_put_undecided_(perf_out_ *out, const perf_baseline *b,
+PERF_COLD_DECL_ void perf_put_baseline_undecided_(perf_out_ *out, const perf_baseline *baseline);
+PERF_COLD_DECL_ void perf_put_undecided_(perf_out_ *out, const perf_baseline *baseline,
                                          const perf_baseline_entry *entry);
-PERF_COLD_DECL_ size_t perf_open_runs_(const perf_baseline *b, const perf_baseline_entry *entry);
-PERF_COLD_DECL_ double perf_open_percent_(const perf_baseline *b, const perf_baseline_entry *entry);
+PERF_COLD_DECL_ size_t perf_open_runs_(const perf_baseline *baseline,
+                                       const perf_baseline_entry *entry);
+PERF_COLD_DECL_ double perf_open_percent_(const perf_baseline *baseline,
+                                          const perf_baseline_entry *entry);
 PERF_COLD_DECL_ void perf_put_outlook_(perf_out_ *out, const void *with);
 
 /* ---- checking: the whole ---- */
@@ -415,25 +417,25 @@ PERF_COLD_FN_ void perf_checking_order_(perf_checking_ *check)
 }
 
 /* By kind and name. */
-PERF_COLD_FN_ int perf_read_compare_(const perf_read_entry_ *a, const perf_read_entry_ *b)
+PERF_COLD_FN_ int perf_read_compare_(const perf_read_entry_ *one, const perf_read_entry_ *other)
 {
-    if (a->kind != b->kind)
-        return a->kind - b->kind;
-    return strcmp(a->name, b->name);
+    if (one->kind != other->kind)
+        return one->kind - other->kind;
+    return strcmp(one->name, other->name);
 }
 
 /* By kind, name, run and place in the file, for qsort. */
 PERF_COLD_FN_ int perf_read_before_(const void *x, const void *y)
 {
-    const perf_read_entry_ *a = *PERF_CAST_(perf_read_entry_ *const *, x);
-    const perf_read_entry_ *b = *PERF_CAST_(perf_read_entry_ *const *, y);
-    const int               order = perf_read_compare_(a, b);
+    const perf_read_entry_ *one = *PERF_CAST_(perf_read_entry_ *const *, x);
+    const perf_read_entry_ *other = *PERF_CAST_(perf_read_entry_ *const *, y);
+    const int               order = perf_read_compare_(one, other);
 
     if (order)
         return order;
-    if (a->of_run != b->of_run)
-        return a->of_run - b->of_run;
-    return (a > b) - (a < b);
+    if (one->of_run != other->of_run)
+        return one->of_run - other->of_run;
+    return (one > other) - (one < other);
 }
 
 /* Puts the entries in order; 0: no memory. */
@@ -659,24 +661,26 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_ent
 
 /* 1: one process made both ids: "2026-11-21T12:00:00Z 4711" and one with another time, or with a
  * number behind it.                                                                              */
-PERF_COLD_FN_ int perf_run_relatives_(const char *a, const char *b)
+PERF_COLD_FN_ int perf_run_relatives_(const char *one, const char *other)
 {
     const size_t from = sizeof "2026-11-21T12:00:00Z";
     size_t       length;
 
-    if (strlen(a) < from || strlen(b) < from || a[from - 2] != 'Z' || b[from - 2] != 'Z')
+    if (strlen(one) < from || strlen(other) < from || one[from - 2] != 'Z' ||
+        other[from - 2] != 'Z')
         return 0;
-    length = strcspn(a + from, " ");
-    return length == strcspn(b + from, " ") && !strncmp(a + from, b + from, length);
+    length = strcspn(one + from, " ");
+    return length == strcspn(other + from, " ") && !strncmp(one + from, other + from, length);
 }
 
 /* 1: a process has saved this loop in both runs: as many slices, of the same lengths. */
-PERF_COLD_FN_ int perf_read_again_(const perf_read_ *a, const perf_read_entry_ *x,
-                                   const perf_read_ *b, const perf_read_entry_ *y)
+PERF_COLD_FN_ int perf_read_again_(const perf_read_ *one, const perf_read_entry_ *x,
+                                   const perf_read_ *other, const perf_read_entry_ *y)
 {
     return x->of_run >= 0 && y->of_run >= 0 && x->values > 1 && x->values == y->values &&
-           !memcmp(a->value + x->value, b->value + y->value, x->values * sizeof *a->value) &&
-           perf_run_relatives_(a->run[x->of_run].id, b->run[y->of_run].id);
+           !memcmp(one->value + x->value, other->value + y->value,
+                   x->values * sizeof *one->value) &&
+           perf_run_relatives_(one->run[x->of_run].id, other->run[y->of_run].id);
 }
 
 /* 1: entry `at` in order of the file is a measurement of this run, or of another saved one: each
@@ -1362,15 +1366,15 @@ PERF_COLD_FN_ void perf_checking_free_(perf_checking_ *check)
     PERF_FREE(check->moved);
 }
 
-PERF_FN void perf_baseline_free(perf_baseline *b)
+PERF_FN void perf_baseline_free(perf_baseline *baseline)
 {
-    if (!b)
+    if (!baseline)
         return;
-    PERF_FREE(b->entry);
-    PERF_FREE(b->odd);
-    PERF_FREE(b->memory_[0]);
-    PERF_FREE(b->memory_[1]);
-    memset(b, 0, sizeof *b);
+    PERF_FREE(baseline->entry);
+    PERF_FREE(baseline->odd);
+    PERF_FREE(baseline->memory_[0]);
+    PERF_FREE(baseline->memory_[1]);
+    memset(baseline, 0, sizeof *baseline);
 }
 
 /* ---- checking: saved runs that are left out ----
@@ -1721,18 +1725,18 @@ PERF_COLD_FN_ perf_straying_ perf_strayed_(const perf_checking_ *check, const pe
 
 /* ---- the table ---- */
 
-PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b)
+PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *baseline)
 {
     perf_out_   out;
     perf_status status = PERF_OK;
 
-    if (!file || !b)
+    if (!file || !baseline)
         return PERF_EINVAL;
     out = perf_out_grows_();
 #if PERF_POSIX_FILES_
     perf_screen_of_(&out, file);
 #endif
-    perf_put_baseline_(&out, b);
+    perf_put_baseline_(&out, baseline);
     if (out.failed)
         status = PERF_ENOMEM;
     else if (!perf_out_write_(file, out.p, out.len, 0))
@@ -1743,27 +1747,27 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b)
 
 PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *out, const void *with)
 {
-    const perf_baseline *b = PERF_CAST_(const perf_baseline *, with);
-    const size_t         open = b->entries - b->accepted - b->rejected;
+    const perf_baseline *baseline = PERF_CAST_(const perf_baseline *, with);
+    const size_t         open = baseline->entries - baseline->accepted - baseline->rejected;
     size_t               i;
 
-    if (b->status != PERF_OK) {
-        perf_put_baseline_failure_(out, b);
+    if (baseline->status != PERF_OK) {
+        perf_put_baseline_failure_(out, baseline);
         return;
     }
-    perf_put_baseline_head_(out, b);
-    if (b->entries)
+    perf_put_baseline_head_(out, baseline);
+    if (baseline->entries)
         perf_put_(out, "  name                             before        now  runs"
                        "             change [interval]  verdict\n");
-    for (i = 0; i < b->entries; i++)
-        perf_put_baseline_row_(out, &b->entry[i]);
-    perf_put_baseline_undecided_(out, b);
-    perf_put_decision_in_color_(out, b->decision);
+    for (i = 0; i < baseline->entries; i++)
+        perf_put_baseline_row_(out, &baseline->entry[i]);
+    perf_put_baseline_undecided_(out, baseline);
+    perf_put_decision_in_color_(out, baseline->decision);
     perf_putf_(out, ": %.0f %s, %.0f ACCEPT, %.0f REJECT, %.0f INCONCLUSIVE (%.0f new, %.0f "
-                    "missing)\n", PERF_CAST_(double, b->entries),
-               b->entries == 1 ? "entry" : "entries", PERF_CAST_(double, b->accepted),
-               PERF_CAST_(double, b->rejected), PERF_CAST_(double, open),
-               PERF_CAST_(double, b->fresh), PERF_CAST_(double, b->missing));
+                    "missing)\n", PERF_CAST_(double, baseline->entries),
+               baseline->entries == 1 ? "entry" : "entries", PERF_CAST_(double, baseline->accepted),
+               PERF_CAST_(double, baseline->rejected), PERF_CAST_(double, open),
+               PERF_CAST_(double, baseline->fresh), PERF_CAST_(double, baseline->missing));
 }
 
 /* "ACCEPT", on a screen in the colour of the decision. */
@@ -1778,15 +1782,15 @@ PERF_COLD_FN_ void perf_put_decision_in_color_(perf_out_ *out, perf_decision dec
     perf_putf_(out, "%s%s%s", color, perf_decision_text(decision), *color ? "\033[0m" : "");
 }
 
-PERF_COLD_FN_ void perf_put_baseline_failure_(perf_out_ *out, const perf_baseline *b)
+PERF_COLD_FN_ void perf_put_baseline_failure_(perf_out_ *out, const perf_baseline *baseline)
 {
-    const char *why = perf_status_text(b->status);
+    const char *why = perf_status_text(baseline->status);
 
-    if (b->status == PERF_ENODATA)
+    if (baseline->status == PERF_ENODATA)
         why = "no such file";
     perf_put_(out, why);
-    if (b->error_at)
-        perf_putf_(out, " at byte %.0f", PERF_CAST_(double, b->error_at));
+    if (baseline->error_at)
+        perf_putf_(out, " at byte %.0f", PERF_CAST_(double, baseline->error_at));
     perf_put_char_(out, '\n');
 }
 
@@ -1809,26 +1813,27 @@ PERF_COLD_FN_ void perf_put_span_(perf_out_ *out, const char *before, double sec
 }
 
 /* What the verdicts rest on, above the rows. */
-PERF_COLD_FN_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *b)
+PERF_COLD_FN_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *baseline)
 {
-    const size_t used = b->runs - b->other_runs;
+    const size_t used = baseline->runs - baseline->other_runs;
     size_t       i;
 
     perf_putf_(out, "baseline: %.0f run%s of this machine and build", PERF_CAST_(double, used),
                used == 1 ? "" : "s");
-    perf_put_span_(out, " within ", b->span_s, "");
-    perf_put_span_(out, ", the last ", b->age_s, " ago");
-    perf_put_span_(out, ", the first ", -b->age_s, " later by the clock");
+    perf_put_span_(out, " within ", baseline->span_s, "");
+    perf_put_span_(out, ", the last ", baseline->age_s, " ago");
+    perf_put_span_(out, ", the first ", -baseline->age_s, " later by the clock");
     perf_put_(out, "; asked: ");
-    perf_put_rule_(out, &b->rule);
-    if (b->beside)
+    perf_put_rule_(out, &baseline->rule);
+    if (baseline->beside)
         perf_put_(out, ", beside what the entries share");
     perf_put_char_(out, '\n');
-    if (b->other_runs)
+    if (baseline->other_runs)
         perf_putf_(out, "warning: %.0f run%s of another machine or build left out: %.200s\n",
-                   PERF_CAST_(double, b->other_runs), b->other_runs == 1 ? "" : "s", b->other);
-    for (i = 0; i < b->odds; i++)
-        perf_put_odd_(out, &b->odd[i], used);
+                   PERF_CAST_(double, baseline->other_runs), baseline->other_runs == 1 ? "" : "s",
+                   baseline->other);
+    for (i = 0; i < baseline->odds; i++)
+        perf_put_odd_(out, &baseline->odd[i], used);
 }
 
 /* "run 5 of 16 (2026-11-21T03:00:00, load 7.5, 1f3a9c) is 100 % off: left out" */
@@ -1932,17 +1937,17 @@ PERF_COLD_FN_ void perf_put_since_(perf_out_ *out, const perf_baseline_entry *en
 #define PERF_OUTLOOK_LINES_ 8u          /* of entries that are open                               */
 
 /* What would make the check decide the entries that are open, below the rows. */
-PERF_COLD_FN_ void perf_put_baseline_undecided_(perf_out_ *out, const perf_baseline *b)
+PERF_COLD_FN_ void perf_put_baseline_undecided_(perf_out_ *out, const perf_baseline *baseline)
 {
     size_t i, open = 0;
 
-    for (i = 0; i < b->entries; i++) {
-        const perf_baseline_entry *entry = &b->entry[i];
+    for (i = 0; i < baseline->entries; i++) {
+        const perf_baseline_entry *entry = &baseline->entry[i];
         if (entry->decision != PERF_INCONCLUSIVE || !entry->runs || entry->missing ||
             (entry->verdict.warnings & PERF_WARN_OUTPUTS))
             continue;
         if (open++ < PERF_OUTLOOK_LINES_)
-            perf_put_undecided_(out, b, entry);
+            perf_put_undecided_(out, baseline, entry);
     }
     if (open > PERF_OUTLOOK_LINES_)
         perf_putf_(out, "  and %.0f more that are open\n",
@@ -1950,21 +1955,22 @@ PERF_COLD_FN_ void perf_put_baseline_undecided_(perf_out_ *out, const perf_basel
 }
 
 /* "to decide parse: 12 more saved runs, 3 hours apart, or ask for no more than 9 % worse" */
-PERF_COLD_FN_ void perf_put_undecided_(perf_out_ *out, const perf_baseline *b,
+PERF_COLD_FN_ void perf_put_undecided_(perf_out_ *out, const perf_baseline *baseline,
                                        const perf_baseline_entry *entry)
 {
-    const size_t more = perf_open_runs_(b, entry);
-    const double percent = perf_open_percent_(b, entry);
+    const size_t more = perf_open_runs_(baseline, entry);
+    const double percent = perf_open_percent_(baseline, entry);
     const int    ask = entry->runs >= PERF_BASELINE_RUNS_ && percent < 1000.0 &&
-                    b->rule.kind == PERF_RULE_NO_REGRESSION && percent > b->rule.amount;
+                    baseline->rule.kind == PERF_RULE_NO_REGRESSION &&
+                    percent > baseline->rule.amount;
     double       apart = 0.0;
 
     if (!more && !ask)
         return;
     if (entry->runs > 1)
-        apart = b->span_s / PERF_CAST_(double, entry->runs - 1);
-    if (b->age_s > apart)
-        apart = b->age_s;
+        apart = baseline->span_s / PERF_CAST_(double, entry->runs - 1);
+    if (baseline->age_s > apart)
+        apart = baseline->age_s;
     perf_putf_(out, "  to decide %.60s: ", entry->name);
     if (more)
         perf_putf_(out, "%.0f more saved run%s", PERF_CAST_(double, more), more == 1 ? "" : "s");
@@ -1977,10 +1983,12 @@ PERF_COLD_FN_ void perf_put_undecided_(perf_out_ *out, const perf_baseline *b,
 }
 
 /* How many more runs like the saved ones decide the entry; 0: no number that a file keeps. */
-PERF_COLD_FN_ size_t perf_open_runs_(const perf_baseline *b, const perf_baseline_entry *entry)
+PERF_COLD_FN_ size_t perf_open_runs_(const perf_baseline *baseline,
+                                     const perf_baseline_entry *entry)
 {
-    const double p = 1.0 - 0.5 * (1.0 - b->confidence) / PERF_CAST_(double, b->entries);
-    const double walk = perf_walk_(b->age_s, b->span_s, entry->runs);
+    const double p =
+        1.0 - 0.5 * (1.0 - baseline->confidence) / PERF_CAST_(double, baseline->entries);
+    const double walk = perf_walk_(baseline->age_s, baseline->span_s, entry->runs);
     double       gap = perf_log_(entry->verdict.ratio.estimate / entry->verdict.threshold), df, sd;
     size_t       runs = entry->runs + 1;
 
@@ -1999,16 +2007,18 @@ PERF_COLD_FN_ size_t perf_open_runs_(const perf_baseline *b, const perf_baseline
 }
 
 /* Up to how many percent the rule would have to allow for an ACCEPT. */
-PERF_COLD_FN_ double perf_open_percent_(const perf_baseline *b, const perf_baseline_entry *entry)
+PERF_COLD_FN_ double perf_open_percent_(const perf_baseline *baseline,
+                                        const perf_baseline_entry *entry)
 {
     const perf_interval *ratio = &entry->verdict.ratio;
-    const double p = 1.0 - 0.5 * (1.0 - b->confidence) / PERF_CAST_(double, b->entries);
+    const double p =
+        1.0 - 0.5 * (1.0 - baseline->confidence) / PERF_CAST_(double, baseline->entries);
     double       df, most;
 
     (void)perf_new_run_sd_(entry->spread * entry->spread, entry->runs,
-                           perf_walk_(b->age_s, b->span_s, entry->runs), &df);
+                           perf_walk_(baseline->age_s, baseline->span_s, entry->runs), &df);
     most = perf_log_(ratio->high / ratio->estimate) * perf_t_quantile_(p, df) /
-           perf_t_quantile_(0.5 + 0.5 * b->confidence, df);
+           perf_t_quantile_(0.5 + 0.5 * baseline->confidence, df);
     return 100.0 * ratio->estimate * perf_exp_(most) - 100.0;
 }
 
@@ -2016,30 +2026,31 @@ PERF_COLD_FN_ double perf_open_percent_(const perf_baseline *b, const perf_basel
 PERF_COLD_FN_ void perf_baseline_outlook_to_(FILE *file, const char *path, const perf_rule *rule)
 {
     perf_baseline_opts opts = PERF_ZERO;
-    perf_baseline      b;
+    perf_baseline      baseline;
     perf_out_          out;
 
     opts.accept.rule = *rule;
-    b = perf_baseline_of_(path, &opts, 1);
-    if (b.status == PERF_OK) {
+    baseline = perf_baseline_of_(path, &opts, 1);
+    if (baseline.status == PERF_OK) {
         out = perf_out_grows_();
-        perf_put_outlook_(&out, &b);
+        perf_put_outlook_(&out, &baseline);
         if (!out.failed)
             (void)fprintf(file, "%s: %s", path, out.p);
         PERF_FREE(out.p);
     }
-    perf_baseline_free(&b);
+    perf_baseline_free(&baseline);
 }
 
 /* The spread of the entry in the middle; 0: none has one. */
-PERF_COLD_FN_ double perf_outlook_spread_(const perf_baseline *b)
+PERF_COLD_FN_ double perf_outlook_spread_(const perf_baseline *baseline)
 {
-    double *x = PERF_CAST_(double *, PERF_MALLOC((b->entries + 1) * sizeof *x)), middle = 0.0;
+    double *x = PERF_CAST_(double *, PERF_MALLOC((baseline->entries + 1) * sizeof *x)),
+           middle = 0.0;
     size_t  i, n = 0;
 
-    for (i = 0; x && i < b->entries; i++)
-        if (b->entry[i].spread > 0.0)
-            x[n++] = b->entry[i].spread;
+    for (i = 0; x && i < baseline->entries; i++)
+        if (baseline->entry[i].spread > 0.0)
+            x[n++] = baseline->entry[i].spread;
     if (n)
         middle = perf_middle_(x, n, 0.5);
     PERF_FREE(x);
@@ -2047,25 +2058,25 @@ PERF_COLD_FN_ double perf_outlook_spread_(const perf_baseline *b)
 }
 
 /* The change, in percent, that a check after that time finds in nine of ten runs. */
-PERF_COLD_FN_ double perf_outlook_finds_(const perf_baseline *b, double spread, double age_s)
+PERF_COLD_FN_ double perf_outlook_finds_(const perf_baseline *baseline, double spread, double age_s)
 {
-    const size_t runs = b->runs - b->other_runs;
-    const double p = 0.5 + 0.5 * b->confidence;
+    const size_t runs = baseline->runs - baseline->other_runs;
+    const double p = 0.5 + 0.5 * baseline->confidence;
     double       df, sd;
 
-    sd = perf_new_run_sd_(spread * spread, runs, perf_walk_(age_s, b->span_s, runs), &df);
+    sd = perf_new_run_sd_(spread * spread, runs, perf_walk_(age_s, baseline->span_s, runs), &df);
     sd *= perf_t_quantile_(p, df) + perf_t_quantile_(PERF_OUTLOOK_POWER_, df);
-    return (1.0 + b->rule.amount / 100.0) * 100.0 * perf_exp_(sd) - 100.0;
+    return (1.0 + baseline->rule.amount / 100.0) * 100.0 * perf_exp_(sd) - 100.0;
 }
 
 /* "8 runs within 3 seconds: for 3 seconds more a check finds +8 %, a day later +39 %".  With a
  * check in which this run counts as saved; changes only for a rule on regressions.               */
 PERF_COLD_FN_ void perf_put_outlook_(perf_out_ *out, const void *with)
 {
-    const perf_baseline *b = PERF_CAST_(const perf_baseline *, with);
-    const size_t         runs = b->runs - b->other_runs;
-    const double         spread = perf_outlook_spread_(b);
-    double               span = b->span_s, fresh;
+    const perf_baseline *baseline = PERF_CAST_(const perf_baseline *, with);
+    const size_t         runs = baseline->runs - baseline->other_runs;
+    const double         spread = perf_outlook_spread_(baseline);
+    double               span = baseline->span_s, fresh;
 
     perf_putf_(out, "%.0f run%s of this machine and build", PERF_CAST_(double, runs),
                runs == 1 ? "" : "s");
@@ -2074,16 +2085,16 @@ PERF_COLD_FN_ void perf_put_outlook_(perf_out_ *out, const void *with)
                    PERF_CAST_(double, PERF_BASELINE_RUNS_ - runs));
         return;
     }
-    perf_put_span_(out, " within ", b->span_s, "");
+    perf_put_span_(out, " within ", baseline->span_s, "");
     if (span < PERF_BASELINE_LEAST_S_)
         span = PERF_BASELINE_LEAST_S_;
     fresh = 2.0 * span / PERF_CAST_(double, runs - 1);
-    if (b->rule.kind == PERF_RULE_NO_REGRESSION && spread > 0.0) {
+    if (baseline->rule.kind == PERF_RULE_NO_REGRESSION && spread > 0.0) {
         perf_put_span_(out, ": for ", fresh, " more");
-        perf_putf_(out, " a check finds +%.0f %%", perf_outlook_finds_(b, spread, 0.0));
+        perf_putf_(out, " a check finds +%.0f %%", perf_outlook_finds_(baseline, spread, 0.0));
         if (fresh < PERF_OUTLOOK_DAY_)
             perf_putf_(out, ", a day later +%.0f %%",
-                       perf_outlook_finds_(b, spread, PERF_OUTLOOK_DAY_));
+                       perf_outlook_finds_(baseline, spread, PERF_OUTLOOK_DAY_));
     }
     if (fresh < PERF_OUTLOOK_DAY_)
         perf_put_(out, "; add one a day");

@@ -114,19 +114,20 @@ typedef struct perf_rocprofiler_ {
     perf_rocprofiler_name_ kernel[PERF_ROCPROFILER_KERNELS_];
 } perf_rocprofiler_;
 
-PERF_COLD_FN_ perf_rocprofiler_ *perf_rocprofiler_of_(perf_activity_ *g)
+PERF_COLD_FN_ perf_rocprofiler_ *perf_rocprofiler_of_(perf_activity_ *activity)
 {
-    return g ? PERF_CAST_(perf_rocprofiler_ *, g->calls[1]) : PERF_NULL_;
+    return activity ? PERF_CAST_(perf_rocprofiler_ *, activity->calls[1]) : PERF_NULL_;
 }
 
 /* ---- parts, in the order of their bodies ---- */
 
-PERF_COLD_DECL_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *path,
+PERF_COLD_DECL_ perf_status perf_rocprofiler_open_(perf_activity_ *activity, const char *path,
                                                    perf_activity_why_ *why);
-PERF_COLD_DECL_ int perf_rocprofiler_fill_(perf_activity_ *g, void *library);
+PERF_COLD_DECL_ int perf_rocprofiler_fill_(perf_activity_ *activity, void *library);
 PERF_COLD_DECL_ int perf_rocprofiler_agents_(int version, const void **agent, size_t count,
                                              void *calls);
-PERF_COLD_DECL_ perf_status perf_rocprofiler_begin_(perf_activity_ *g, perf_activity_why_ *why);
+PERF_COLD_DECL_ perf_status perf_rocprofiler_begin_(perf_activity_ *activity,
+                                                    perf_activity_why_ *why);
 PERF_COLD_DECL_ perf_rocprofiler_tool_ *perf_rocprofiler_configure_(uint32_t version,
                                                                     const char *runtime,
                                                                     uint32_t priority,
@@ -140,9 +141,10 @@ PERF_COLD_DECL_ void perf_rocprofiler_called_(perf_rocprofiler_call_ call, uint6
 PERF_COLD_DECL_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
                                               perf_rocprofiler_record_ **record, size_t count,
                                               void *state, uint64_t dropped);
-PERF_COLD_DECL_ void perf_rocprofiler_kernel_read_(perf_activity_ *g, const void *payload);
-PERF_COLD_DECL_ uint32_t perf_rocprofiler_device_(const perf_rocprofiler_ *c, uint64_t agent);
-PERF_COLD_DECL_ void perf_rocprofiler_copy_read_(perf_activity_ *g, const void *payload);
+PERF_COLD_DECL_ void perf_rocprofiler_kernel_read_(perf_activity_ *activity, const void *payload);
+PERF_COLD_DECL_ uint32_t perf_rocprofiler_device_(const perf_rocprofiler_ *profiler,
+                                                  uint64_t agent);
+PERF_COLD_DECL_ void perf_rocprofiler_copy_read_(perf_activity_ *activity, const void *payload);
 PERF_COLD_DECL_ void perf_rocprofiler_flush_(void *calls, int last);
 
 /* ---- start ---- */
@@ -159,17 +161,17 @@ PERF_ATTR_((__constructor__(102), __used__)) PERF_OURS_ static void perf_rocprof
 #endif
 
 /* Finds the library and its devices, and tells it of us; else *why says why not. */
-PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *path,
+PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *activity, const char *path,
                                                  perf_activity_why_ *why)
 {
     static const char *const usual[] = {
         "librocprofiler-sdk.so.1", "librocprofiler-sdk.so.0", "librocprofiler-sdk.so",
         "/opt/rocm/lib/librocprofiler-sdk.so", PERF_NULL_};
-    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
+    perf_rocprofiler_ *profiler = perf_rocprofiler_of_(activity);
     const char        *named[2] = {PERF_NULL_, PERF_NULL_};
     void              *library;
 
-    if (c->asked)                               /* by another image: its reason stays             */
+    if (profiler->asked)                        /* by another image: its reason stays             */
         return PERF_ESTATE;
     why->text = "there is no librocprofiler-sdk.so that the loader finds: "
                 "PERF_ROCPROFILER=/path/of/librocprofiler-sdk.so";
@@ -178,52 +180,54 @@ PERF_COLD_FN_ perf_status perf_rocprofiler_open_(perf_activity_ *g, const char *
     if (!library)
         return PERF_ENOGPU;
     why->text = "that librocprofiler-sdk.so lacks functions";
-    if (!perf_rocprofiler_fill_(g, library))
+    if (!perf_rocprofiler_fill_(activity, library))
         return PERF_ENODATA;
-    g->flush = perf_rocprofiler_flush_;
+    activity->flush = perf_rocprofiler_flush_;
     why->text = "there is no driver, or no device";
-    if (c->agents(1, perf_rocprofiler_agents_, sizeof(perf_rocprofiler_agent_), c) || !c->devices)
+    if (profiler->agents(1, perf_rocprofiler_agents_, sizeof(perf_rocprofiler_agent_), profiler) ||
+        !profiler->devices)
         return PERF_ENOGPU;
-    return perf_rocprofiler_begin_(g, why);
+    return perf_rocprofiler_begin_(activity, why);
 }
 
 /* 1: the library has all that is needed. */
-PERF_COLD_FN_ int perf_rocprofiler_fill_(perf_activity_ *g, void *library)
+PERF_COLD_FN_ int perf_rocprofiler_fill_(perf_activity_ *activity, void *library)
 {
     static const char  prefix[] = "rocprofiler_";
-    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
+    perf_rocprofiler_ *profiler = perf_rocprofiler_of_(activity);
 
-    PERF_LIBC_(memset)(c, 0, sizeof *c);
-    g->timestamp = PERF_NULL_;
-    perf_library_symbol_(library, prefix, "force_configure", &c->configure);
-    perf_library_symbol_(library, prefix, "query_available_agents", &c->agents);
-    perf_library_symbol_(library, prefix, "create_context", &c->create_context);
-    perf_library_symbol_(library, prefix, "create_buffer", &c->create_buffer);
-    perf_library_symbol_(library, prefix, "configure_buffer_tracing_service", &c->record);
-    perf_library_symbol_(library, prefix, "configure_callback_tracing_service", &c->call);
+    PERF_LIBC_(memset)(profiler, 0, sizeof *profiler);
+    activity->timestamp = PERF_NULL_;
+    perf_library_symbol_(library, prefix, "force_configure", &profiler->configure);
+    perf_library_symbol_(library, prefix, "query_available_agents", &profiler->agents);
+    perf_library_symbol_(library, prefix, "create_context", &profiler->create_context);
+    perf_library_symbol_(library, prefix, "create_buffer", &profiler->create_buffer);
+    perf_library_symbol_(library, prefix, "configure_buffer_tracing_service", &profiler->record);
+    perf_library_symbol_(library, prefix, "configure_callback_tracing_service", &profiler->call);
     perf_library_symbol_(library, prefix, "configure_external_correlation_id_request_service",
-                     &c->request);
-    perf_library_symbol_(library, prefix, "start_context", &c->start);
-    perf_library_symbol_(library, prefix, "flush_buffer", &c->flush);
-    perf_library_symbol_(library, prefix, "get_timestamp", &g->timestamp);
-    perf_library_symbol_(library, prefix, "get_status_name", &c->status_name);
-    return c->configure && c->agents && c->create_context && c->create_buffer && c->record &&
-           c->call && c->request && c->start && c->flush && c->status_name && g->timestamp;
+                     &profiler->request);
+    perf_library_symbol_(library, prefix, "start_context", &profiler->start);
+    perf_library_symbol_(library, prefix, "flush_buffer", &profiler->flush);
+    perf_library_symbol_(library, prefix, "get_timestamp", &activity->timestamp);
+    perf_library_symbol_(library, prefix, "get_status_name", &profiler->status_name);
+    return profiler->configure && profiler->agents && profiler->create_context &&
+           profiler->create_buffer && profiler->record && profiler->call && profiler->request &&
+           profiler->start && profiler->flush && profiler->status_name && activity->timestamp;
 }
 
 /* Keeps the agents that are GPUs. */
 PERF_COLD_FN_ int perf_rocprofiler_agents_(int version, const void **agent, size_t count,
                                            void *calls)
 {
-    perf_rocprofiler_              *c = PERF_CAST_(perf_rocprofiler_ *, calls);
-    const perf_rocprofiler_agent_ *a;
+    perf_rocprofiler_              *profiler = PERF_CAST_(perf_rocprofiler_ *, calls);
+    const perf_rocprofiler_agent_ *found;
     size_t                         i;
 
     (void)version;
-    for (i = 0; i < count && c->devices < PERF_ROCPROFILER_AGENTS_; i++) {
-        a = PERF_CAST_(const perf_rocprofiler_agent_ *, agent[i]);
-        if (a->type == 2)
-            c->device[c->devices++] = a->id;
+    for (i = 0; i < count && profiler->devices < PERF_ROCPROFILER_AGENTS_; i++) {
+        found = PERF_CAST_(const perf_rocprofiler_agent_ *, agent[i]);
+        if (found->type == 2)
+            profiler->device[profiler->devices++] = found->id;
     }
     return 0;
 }
@@ -232,22 +236,22 @@ static perf_rocprofiler_tool_ perf_rocprofiler_tool_here_;      /* we, for the l
 
 /* Tells the library of us.  It may have begun with us and still return an error: where HIP runs
  * already, and cannot be told of it. */
-PERF_COLD_FN_ perf_status perf_rocprofiler_begin_(perf_activity_ *g, perf_activity_why_ *why)
+PERF_COLD_FN_ perf_status perf_rocprofiler_begin_(perf_activity_ *activity, perf_activity_why_ *why)
 {
     perf_rocprofiler_tool_ *us = &perf_rocprofiler_tool_here_;
-    perf_rocprofiler_      *c = perf_rocprofiler_of_(g);
+    perf_rocprofiler_      *profiler = perf_rocprofiler_of_(activity);
 
-    c->asked = 1;
+    profiler->asked = 1;
     us->size = sizeof *us;
     us->initialize = perf_rocprofiler_initialize_;
-    us->data = g;
+    us->data = activity;
     why->text = "it refuses";
-    why->code = c->configure(perf_rocprofiler_configure_);
-    if (c->initialized)
-        why->code = c->code;
+    why->code = profiler->configure(perf_rocprofiler_configure_);
+    if (profiler->initialized)
+        why->code = profiler->code;
     if (!why->code)
-        return c->initialized ? PERF_OK : PERF_EGPU;
-    why->error = c->status_name(why->code);     /* the numbers of the codes differ by release     */
+        return profiler->initialized ? PERF_OK : PERF_EGPU;
+    why->error = profiler->status_name(why->code); /* the numbers of the codes differ by release  */
     if (!why->error || !PERF_LIBC_(strstr)(why->error, "CONFIGURATION_LOCKED"))
         return PERF_EGPU;
     why->text = "another profiler has this process";
@@ -267,26 +271,27 @@ PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
 {
     static const int     kinds[] = {PERF_ROCPROFILER_COPY_, PERF_ROCPROFILER_KERNEL_};
     static const int32_t symbol[] = {PERF_ROCPROFILER_SYMBOL_};
-    perf_activity_      *g = PERF_CAST_(perf_activity_ *, state);
-    perf_rocprofiler_   *c = perf_rocprofiler_of_(g);
+    perf_activity_      *activity = PERF_CAST_(perf_activity_ *, state);
+    perf_rocprofiler_   *profiler = perf_rocprofiler_of_(activity);
     int                  code, i;
 
     (void)end;
-    code = c->create_context(&c->context);
+    code = profiler->create_context(&profiler->context);
     if (!code)
-        code = c->create_buffer(c->context, PERF_ROCPROFILER_BYTES_, PERF_ROCPROFILER_BYTES_ / 2,
-                                PERF_ROCPROFILER_LOSSLESS_, perf_rocprofiler_filled_, g,
-                                &c->buffer);
+        code = profiler->create_buffer(profiler->context, PERF_ROCPROFILER_BYTES_,
+                                       PERF_ROCPROFILER_BYTES_ / 2, PERF_ROCPROFILER_LOSSLESS_,
+                                       perf_rocprofiler_filled_, activity, &profiler->buffer);
     for (i = 0; i < 2 && !code; i++)
-        code = c->record(c->context, kinds[i], PERF_NULL_, 0, c->buffer);
+        code = profiler->record(profiler->context, kinds[i], PERF_NULL_, 0, profiler->buffer);
     if (!code)
-        code = c->call(c->context, PERF_ROCPROFILER_CODE_, symbol, 1, perf_rocprofiler_called_, g);
+        code = profiler->call(profiler->context, PERF_ROCPROFILER_CODE_, symbol, 1,
+                              perf_rocprofiler_called_, activity);
     if (!code)
-        code = c->request(c->context, kinds, 2, perf_rocprofiler_launched_, g);
+        code = profiler->request(profiler->context, kinds, 2, perf_rocprofiler_launched_, activity);
     if (!code)
-        code = c->start(c->context);
-    c->code = code;
-    c->initialized = 1;
+        code = profiler->start(profiler->context);
+    profiler->code = code;
+    profiler->initialized = 1;
     return code;                                /* newer releases do not look at it               */
 }
 
@@ -297,14 +302,14 @@ PERF_COLD_FN_ int perf_rocprofiler_launched_(uint64_t thread, uint64_t context, 
                                              int32_t operation, uint64_t internal,
                                              uint64_t *correlation, void *state)
 {
-    perf_activity_    *g = PERF_CAST_(perf_activity_ *, state);
-    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
+    perf_activity_    *activity = PERF_CAST_(perf_activity_ *, state);
+    perf_rocprofiler_ *profiler = perf_rocprofiler_of_(activity);
 
     (void)thread, (void)context, (void)kind, (void)operation, (void)internal;
-    if (!c || PERF_GET_(&g->on) != 1)           /* a forked child                                 */
+    if (!profiler || PERF_GET_(&activity->on) != 1) /* a forked child                             */
         return 1;
-    *correlation = (perf_shared_add_(&c->launches, 1) + 1) & 0xffffffffu;
-    perf_activity_launch_(g, PERF_CAST_(uint32_t, *correlation), 0);
+    *correlation = (perf_shared_add_(&profiler->launches, 1) + 1) & 0xffffffffu;
+    perf_activity_launch_(activity, PERF_CAST_(uint32_t, *correlation), 0);
     return 0;
 }
 
@@ -328,25 +333,25 @@ PERF_COLD_FN_ char *perf_rocprofiler_symbol_of_(const char *name)
 PERF_COLD_FN_ void perf_rocprofiler_called_(perf_rocprofiler_call_ call, uint64_t *data,
                                             void *state)
 {
-    perf_activity_                 *g = PERF_CAST_(perf_activity_ *, state);
-    perf_rocprofiler_              *c = perf_rocprofiler_of_(g);
+    perf_activity_                 *activity = PERF_CAST_(perf_activity_ *, state);
+    perf_rocprofiler_              *profiler = perf_rocprofiler_of_(activity);
     const uint64_t                  symbol = PERF_CAST_(uint64_t, PERF_ROCPROFILER_SYMBOL_) << 32 |
                                              PERF_ROCPROFILER_CODE_;
     const int                       at = call.word[4] == symbol ? 4 : 5;
     const perf_rocprofiler_symbol_ *kernel;
 
     (void)data;
-    if (!c || call.word[at] != symbol ||
+    if (!profiler || call.word[at] != symbol ||
         (call.word[at + 1] & 0xffffffffu) != PERF_ROCPROFILER_LOADED_)
         return;
     kernel = PERF_PTR_(const perf_rocprofiler_symbol_ *,
                        PERF_CAST_(uintptr_t, call.word[at + 2]));
     if (!kernel || kernel->size < sizeof *kernel || !kernel->name ||
-        kernel->kernel >= PERF_ROCPROFILER_KERNELS_ || !perf_lock_word_(&g->lock, 1))
+        kernel->kernel >= PERF_ROCPROFILER_KERNELS_ || !perf_lock_word_(&activity->lock, 1))
         return;
-    if (!c->kernel[kernel->kernel].symbol)
-        c->kernel[kernel->kernel].symbol = perf_rocprofiler_symbol_of_(kernel->name);
-    perf_unlock_(&g->lock);
+    if (!profiler->kernel[kernel->kernel].symbol)
+        profiler->kernel[kernel->kernel].symbol = perf_rocprofiler_symbol_of_(kernel->name);
+    perf_unlock_(&activity->lock);
 }
 
 /* It hands over what it has recorded, on a thread of its own. */
@@ -354,90 +359,91 @@ PERF_COLD_FN_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
                                             perf_rocprofiler_record_ **record, size_t count,
                                             void *state, uint64_t dropped)
 {
-    perf_activity_    *g = PERF_CAST_(perf_activity_ *, state);
-    perf_rocprofiler_ *c = perf_rocprofiler_of_(g);
+    perf_activity_    *activity = PERF_CAST_(perf_activity_ *, state);
+    perf_rocprofiler_ *profiler = perf_rocprofiler_of_(activity);
     size_t             i;
 
     (void)context, (void)buffer;
-    if (!c || PERF_GET_(&g->on) != 1 || !perf_lock_word_(&g->lock, 1))
+    if (!profiler || PERF_GET_(&activity->on) != 1 || !perf_lock_word_(&activity->lock, 1))
         return;
     for (i = 0; i < count; i++) {
         if (record[i]->category != PERF_ROCPROFILER_TRACING_ || !record[i]->payload)
             continue;
         if (record[i]->kind == PERF_ROCPROFILER_KERNEL_)
-            perf_rocprofiler_kernel_read_(g, record[i]->payload);
+            perf_rocprofiler_kernel_read_(activity, record[i]->payload);
         else if (record[i]->kind == PERF_ROCPROFILER_COPY_)
-            perf_rocprofiler_copy_read_(g, record[i]->payload);
+            perf_rocprofiler_copy_read_(activity, record[i]->payload);
     }
-    if (dropped > c->dropped) {                 /* in all, not since the last call                */
-        g->dropped += dropped - c->dropped;
-        c->dropped = dropped;
+    if (dropped > profiler->dropped) {          /* in all, not since the last call                */
+        activity->dropped += dropped - profiler->dropped;
+        profiler->dropped = dropped;
     }
-    perf_unlock_(&g->lock);
+    perf_unlock_(&activity->lock);
 }
 
-PERF_COLD_FN_ void perf_rocprofiler_kernel_read_(perf_activity_ *g, const void *payload)
+PERF_COLD_FN_ void perf_rocprofiler_kernel_read_(perf_activity_ *activity, const void *payload)
 {
-    perf_rocprofiler_              *c = perf_rocprofiler_of_(g);
+    perf_rocprofiler_              *profiler = perf_rocprofiler_of_(activity);
     const perf_rocprofiler_kernel_ *kernel = PERF_CAST_(const perf_rocprofiler_kernel_ *, payload);
     perf_rocprofiler_name_         *name = PERF_NULL_;
-    perf_activity_work_             w = PERF_ZERO;
+    perf_activity_work_             work = PERF_ZERO;
 
     if (kernel->size < sizeof *kernel)
         return;
-    w.what = PERF_ACTIVITY_KERNEL_;
-    w.start = kernel->start;
-    w.end = kernel->end;
-    w.device = perf_rocprofiler_device_(c, kernel->agent);
-    w.stream = PERF_CAST_(uint32_t, kernel->queue);
-    w.correlation = PERF_CAST_(uint32_t, kernel->correlation);
+    work.what = PERF_ACTIVITY_KERNEL_;
+    work.start = kernel->start;
+    work.end = kernel->end;
+    work.device = perf_rocprofiler_device_(profiler, kernel->agent);
+    work.stream = PERF_CAST_(uint32_t, kernel->queue);
+    work.correlation = PERF_CAST_(uint32_t, kernel->correlation);
     if (kernel->kernel < PERF_ROCPROFILER_KERNELS_)
-        name = &c->kernel[kernel->kernel];
+        name = &profiler->kernel[kernel->kernel];
     if (name) {
-        w.text = name->symbol;
-        w.name = name->id;
+        work.text = name->symbol;
+        work.name = name->id;
     }
-    perf_activity_add_(g, &w);
+    perf_activity_add_(activity, &work);
     if (name)                                   /* of thousands loaded only those that run get it */
-        name->id = w.name;
+        name->id = work.name;
 }
 
 /* The number of a device.  A processor, or one that was not there at the start: behind them all. */
-PERF_COLD_FN_ uint32_t perf_rocprofiler_device_(const perf_rocprofiler_ *c, uint64_t agent)
+PERF_COLD_FN_ uint32_t perf_rocprofiler_device_(const perf_rocprofiler_ *profiler, uint64_t agent)
 {
     uint32_t i = 0;
 
-    while (i < c->devices && c->device[i] != agent)
+    while (i < profiler->devices && profiler->device[i] != agent)
         i++;
     return i;
 }
 
-PERF_COLD_FN_ void perf_rocprofiler_copy_read_(perf_activity_ *g, const void *payload)
+PERF_COLD_FN_ void perf_rocprofiler_copy_read_(perf_activity_ *activity, const void *payload)
 {
     static const uint8_t what[] = {PERF_ACTIVITY_COPY_, PERF_ACTIVITY_HOST_, PERF_ACTIVITY_IN_,
                                    PERF_ACTIVITY_OUT_, PERF_ACTIVITY_ON_};
     const perf_rocprofiler_copy_ *copy = PERF_CAST_(const perf_rocprofiler_copy_ *, payload);
-    perf_activity_work_           w = PERF_ZERO;
+    perf_activity_work_           work = PERF_ZERO;
 
     if (copy->size < sizeof *copy)
         return;
     if (copy->direction < sizeof what)
-        w.what = what[copy->direction];
-    w.start = copy->start;
-    w.end = copy->end;
-    w.bytes = copy->bytes;
-    w.device = perf_rocprofiler_device_(perf_rocprofiler_of_(g), w.what == PERF_ACTIVITY_OUT_
+        work.what = what[copy->direction];
+    work.start = copy->start;
+    work.end = copy->end;
+    work.bytes = copy->bytes;
+    work.device = perf_rocprofiler_device_(perf_rocprofiler_of_(activity),
+                                           work.what == PERF_ACTIVITY_OUT_
                                                                      ? copy->from : copy->to);
-    w.correlation = PERF_CAST_(uint32_t, copy->correlation);
-    perf_activity_add_(g, &w);
+    work.correlation = PERF_CAST_(uint32_t, copy->correlation);
+    perf_activity_add_(activity, &work);
 }
 
 PERF_COLD_FN_ void perf_rocprofiler_flush_(void *calls, int last)
 {
-    const perf_rocprofiler_ *c = PERF_CAST_(const perf_rocprofiler_ *, calls);
+    const perf_rocprofiler_ *profiler = PERF_CAST_(const perf_rocprofiler_ *, calls);
 
     (void)last;
-    (void)c->flush(c->buffer);
+    (void)profiler->flush(profiler->buffer);
 }
 
 #endif

@@ -59,27 +59,27 @@ typedef struct perf_visit_ {    /* a walk over the cells of a thread, name by na
     uint32_t          id;                       /* of the name                                    */
 } perf_visit_;
 
-PERF_COLD_DECL_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t,
-                                    perf_cell_ *c);
-PERF_COLD_DECL_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c);
-PERF_COLD_DECL_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c);
+PERF_COLD_DECL_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *rec,
+                                    perf_cell_ *cell);
+PERF_COLD_DECL_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *cell);
+PERF_COLD_DECL_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_cell_ *cell);
 PERF_COLD_DECL_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, double tick);
 PERF_FN double perf_sum_quantile_(const perf_sum_ *sum, double q);
 PERF_FN double perf_bucket_value_(uint32_t index);
-PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *t, uint32_t id);
-PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first);
-PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *c);
+PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *rec, uint32_t id);
+PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *cell, const perf_cell_ *first);
+PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *cell);
 
 /* The number of a bucket becomes the bits of a double. */
 #define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
 
 /* What was recorded under name `id`; its buckets stay in *sum.  tick: ns. */
-PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum,
+PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *reg, uint32_t id, perf_sum_ *sum,
                                   double tick)
 {
-    perf_name_    **table = PERF_ACQ_(&r->names);
-    perf_recorder_ *t;
-    perf_cell_     *first, *c;
+    perf_name_    **table = PERF_ACQ_(&reg->names);
+    perf_recorder_ *rec;
+    perf_cell_     *first, *cell;
     uint32_t        i;
 
     PERF_LIBC_(memset)(sum, 0, sizeof *sum);
@@ -87,108 +87,109 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id
     row->name = table[id]->site.name;
     row->kind = table[id]->kind;
     row->point = row->kind == PERF_KIND_COUNT_ || row->kind == PERF_KIND_INSTANT_;
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
-            perf_sum_cell_(sum, row, t, c);
+    for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next)
+        for (cell = first = perf_kin_(rec, id); cell; cell = perf_kin_next_(cell, first))
+            perf_sum_cell_(sum, row, rec, cell);
     for (i = 0; i < PERF_CELL_BUCKETS_; i++)
         sum->calls += sum->bucket[i];
     perf_row_figures_(row, sum, tick);
 }
 
 /* Goes to the next cell; 0: there is none. */
-PERF_COLD_FN_ int perf_visit_next_(perf_visit_ *v)
+PERF_COLD_FN_ int perf_visit_next_(perf_visit_ *visit)
 {
-    perf_registry_ *r = v->recorder->home;
+    perf_registry_ *reg = visit->recorder->home;
 
-    if (v->cell)
-        v->cell = perf_kin_next_(v->cell, v->first);
-    while (!v->cell) {
-        if (++v->id >= PERF_ACQ_(&r->count))
+    if (visit->cell)
+        visit->cell = perf_kin_next_(visit->cell, visit->first);
+    while (!visit->cell) {
+        if (++visit->id >= PERF_ACQ_(&reg->count))
             return 0;
-        v->cell = v->first = perf_kin_(v->recorder, v->id);
+        visit->cell = visit->first = perf_kin_(visit->recorder, visit->id);
     }
-    v->name = PERF_ACQ_(&r->names)[v->id];
-    v->ticks = perf_cell_ticks_(v->cell);
+    visit->name = PERF_ACQ_(&reg->names)[visit->id];
+    visit->ticks = perf_cell_ticks_(visit->cell);
     return 1;
 }
 
-/* The cells of a name in thread t, whoever called it: the first one, and the one after c, or NULL.
- * A thread that has yet to carry out a reset shows nothing.                                      */
-PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *t, uint32_t id)
+/* The cells of a name in a thread, whoever called it: the first one, and the one after it; NULL:
+ * none.  A thread that has yet to carry out a reset shows nothing.                               */
+PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *rec, uint32_t id)
 {
-    if (id >= PERF_ACQ_(&t->room) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+    if (id >= PERF_ACQ_(&rec->room) || (PERF_GET_(&rec->request) & PERF_ASK_RESET_))
         return PERF_NULL_;
-    return PERF_ACQ_(&PERF_ACQ_(&t->cell)[id]);
+    return PERF_ACQ_(&PERF_ACQ_(&rec->cell)[id]);
 }
 
-PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
+PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *cell, const perf_cell_ *first)
 {
-    c = PERF_ACQ_(&c->kin);
-    if (c == first)
+    cell = PERF_ACQ_(&cell->kin);
+    if (cell == first)
         return PERF_NULL_;
-    return c;
+    return cell;
 }
 
 /* Adds one cell; its owner may be writing meanwhile. */
-PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t, perf_cell_ *c)
+PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *rec,
+                                  perf_cell_ *cell)
 {
-    uint64_t    n = PERF_GET_(&c->count), x;
+    uint64_t    n = PERF_GET_(&cell->count), value;
     perf_ticks_ ticks;
 
     if (!n)
         return;
     row->count += n;
     if (row->point) {
-        perf_sum_gauge_(sum, row, c);
+        perf_sum_gauge_(sum, row, cell);
         return;
     }
-    sum->sum += PERF_GET_(&c->sum);
-    ticks = perf_cell_ticks_(c);
+    sum->sum += PERF_GET_(&cell->sum);
+    ticks = perf_cell_ticks_(cell);
     sum->total += ticks.total;
     sum->self += ticks.self;
-    x = PERF_GET_(&c->of.calls.min);
-    if (x < sum->min || row->count == n)
-        sum->min = x;
-    x = PERF_GET_(&c->of.calls.max);
-    if (x > sum->max)
-        sum->max = x;
-    perf_sum_buckets_(sum, t, c);
+    value = PERF_GET_(&cell->of.calls.min);
+    if (value < sum->min || row->count == n)
+        sum->min = value;
+    value = PERF_GET_(&cell->of.calls.max);
+    if (value > sum->max)
+        sum->max = value;
+    perf_sum_buckets_(sum, rec, cell);
 }
 
 /* The time of a cell, whose owner may be writing. */
-PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *c)
+PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *cell)
 {
-    uint64_t    sum = PERF_GET_(&c->sum), again = PERF_GET_(&c->again);
-    uint64_t    inside = PERF_GET_(&c->inside) + PERF_GET_(&c->within);
-    perf_ticks_ t = PERF_ZERO;
+    uint64_t    sum = PERF_GET_(&cell->sum), again = PERF_GET_(&cell->again);
+    uint64_t    inside = PERF_GET_(&cell->inside) + PERF_GET_(&cell->within);
+    perf_ticks_ ticks = PERF_ZERO;
 
     if (sum > again)
-        t.total = sum - again;
+        ticks.total = sum - again;
     if (sum > inside)
-        t.self = sum - inside;
-    if (t.self > t.total)
-        t.self = t.total;
-    return t;
+        ticks.self = sum - inside;
+    if (ticks.self > ticks.total)
+        ticks.self = ticks.total;
+    return ticks;
 }
 
-PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c)
+PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *cell)
 {
-    perf_gauge_ *g = PERF_ACQ_(&c->of.calls.gauge);
-    uint64_t     n = g ? PERF_GET_(&g->n) : 0;
+    perf_gauge_ *gauge = PERF_ACQ_(&cell->of.calls.gauge);
+    uint64_t     n = gauge ? PERF_GET_(&gauge->n) : 0;
     double       least, most;
 
     if (!n)
         return;
-    least = perf_from_bits_(PERF_GET_(&g->least));
-    most = perf_from_bits_(PERF_GET_(&g->most));
+    least = perf_from_bits_(PERF_GET_(&gauge->least));
+    most = perf_from_bits_(PERF_GET_(&gauge->most));
     if (!row->numbers || least < sum->least)
         sum->least = least;
     if (!row->numbers || most > sum->most)
         sum->most = most;
-    sum->values += perf_from_bits_(PERF_GET_(&g->values));
-    if (PERF_GET_(&g->at) >= sum->last_at) {
-        sum->last_at = PERF_GET_(&g->at);
-        sum->last = perf_from_bits_(PERF_GET_(&g->last));
+    sum->values += perf_from_bits_(PERF_GET_(&gauge->values));
+    if (PERF_GET_(&gauge->at) >= sum->last_at) {
+        sum->last_at = PERF_GET_(&gauge->at);
+        sum->last = perf_from_bits_(PERF_GET_(&gauge->last));
     }
     row->numbers += n;
 }
@@ -203,52 +204,52 @@ PERF_FN uint64_t perf_halves_sum_(uint32_t halves, uint32_t n)
 
 /* The durations of one index, with what is still to be counted.  All is read again if the owner has
  * moved the counters meanwhile.                                                                  */
-PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *t, perf_cell_ *c, uint32_t index)
+PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index)
 {
-    perf_buckets_ *b;
-    perf_halves_  *h;
+    perf_buckets_ *buckets;
+    perf_halves_  *half;
     uint64_t       n;
     uint32_t       i, k, halves, entry;
 
     do {
-        b = PERF_ACQ_(&c->buckets);
-        i = index - PERF_ACQ_(&b->first);
-        h = PERF_ACQ_(&b->halves);
-        while (h && h->index != index)
-            h = h->next;
-        halves = h ? PERF_GET_(&h->halves) : 0;
-        n = i < b->room ? perf_halves_sum_(halves, PERF_ACQ_(&b->n[i])) : 0;
+        buckets = PERF_ACQ_(&cell->buckets);
+        i = index - PERF_ACQ_(&buckets->first);
+        half = PERF_ACQ_(&buckets->halves);
+        while (half && half->index != index)
+            half = half->next;
+        halves = half ? PERF_GET_(&half->halves) : 0;
+        n = i < buckets->room ? perf_halves_sum_(halves, PERF_ACQ_(&buckets->n[i])) : 0;
         for (k = 0; k < PERF_LATE_; k++)
-            n += i < b->room && PERF_GET_(&t->late[k]) == &b->n[i];
-        for (k = 0; k < PERF_RARE_ && i >= b->room; k++) {
-            entry = PERF_ACQ_(&b->rare->n[k]);
+            n += i < buckets->room && PERF_GET_(&rec->late[k]) == &buckets->n[i];
+        for (k = 0; k < PERF_RARE_ && i >= buckets->room; k++) {
+            entry = PERF_ACQ_(&buckets->rare->n[k]);
             if (entry >> 16 == index)
                 n = entry & 0xffff;
         }
-    } while (PERF_ACQ_(&c->buckets) != b || (h && PERF_GET_(&h->halves) != halves));
+    } while (PERF_ACQ_(&cell->buckets) != buckets || (half && PERF_GET_(&half->halves) != halves));
     return n;
 }
 
 /* Adds the counters of a cell's durations, and its entries. */
-PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c)
+PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_cell_ *cell)
 {
-    perf_buckets_ *b;
+    perf_buckets_ *buckets;
     uint32_t       i, at, index[PERF_RARE_];
 
     do {
-        b = PERF_ACQ_(&c->buckets);
-        for (i = 0; b && i < PERF_RARE_; i++)
-            index[i] = PERF_ACQ_(&b->rare->n[i]) >> 16;
-    } while (PERF_ACQ_(&c->buckets) != b);
-    if (!b)
+        buckets = PERF_ACQ_(&cell->buckets);
+        for (i = 0; buckets && i < PERF_RARE_; i++)
+            index[i] = PERF_ACQ_(&buckets->rare->n[i]) >> 16;
+    } while (PERF_ACQ_(&cell->buckets) != buckets);
+    if (!buckets)
         return;
-    for (i = 0; i < b->room + PERF_RARE_; i++) {
-        at = i < b->room ? b->first + i : index[i - b->room];
-        if (i >= b->room && at - b->first < b->room)
+    for (i = 0; i < buckets->room + PERF_RARE_; i++) {
+        at = i < buckets->room ? buckets->first + i : index[i - buckets->room];
+        if (i >= buckets->room && at - buckets->first < buckets->room)
             continue;                           /* it is moving there                             */
         at -= PERF_CELL_BIAS_;                  /* slack may reach below the first                */
         if (at < PERF_CELL_BUCKETS_)
-            sum->bucket[at] += perf_cell_counter_(t, c, at + PERF_CELL_BIAS_);
+            sum->bucket[at] += perf_cell_counter_(rec, cell, at + PERF_CELL_BIAS_);
     }
 }
 
@@ -310,30 +311,30 @@ PERF_FN double perf_bucket_value_(uint32_t index)
 /* ---- durations from elsewhere: a device, another clock ---- */
 
 /* Adds it once; later calls with the same object do nothing. */
-PERF_COLD_FN_ void perf_source_add_(perf_registry_ *r, perf_source_ *s)
+PERF_COLD_FN_ void perf_source_add_(perf_registry_ *reg, perf_source_ *source)
 {
-    perf_source_ *p;
+    perf_source_ *known;
 
-    if (!perf_lock_(r))
+    if (!perf_lock_(reg))
         return;
-    for (p = r->sources; p && p != s; p = p->next) {
+    for (known = reg->sources; known && known != source; known = known->next) {
     }
-    if (!p) {
-        s->next = r->sources;
-        PERF_REL_(&r->sources, s);
+    if (!known) {
+        source->next = reg->sources;
+        PERF_REL_(&reg->sources, source);
     }
-    perf_unlock_(&r->lock);
+    perf_unlock_(&reg->lock);
 }
 
-PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
+PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *reg)
 {
-    perf_source_ *s;
+    perf_source_ *source;
 
-    if (perf_lock_(r))                          /* after a fork: forgets the parent's threads     */
-        perf_unlock_(&r->lock);
-    for (s = PERF_ACQ_(&r->sources); s; s = s->next)
-        if (s->collect)
-            s->collect(r);
+    if (perf_lock_(reg))                        /* after a fork: forgets the parent's threads     */
+        perf_unlock_(&reg->lock);
+    for (source = PERF_ACQ_(&reg->sources); source; source = source->next)
+        if (source->collect)
+            source->collect(reg);
 }
 
 PERF_COLD_FN_ const char *perf_kind_text_(uint32_t kind)

@@ -338,9 +338,10 @@ PERF_COLD_FN_ void perf_saving_loop_(perf_saving_ *saving, perf_saved_ loop)
 }
 
 /* 1: two loops that files could not tell apart.  Rounds of --repeat are meant to be alike. */
-PERF_FN int perf_saved_alike_(const perf_saved_ *a, const perf_saved_ *b)
+PERF_FN int perf_saved_alike_(const perf_saved_ *one, const perf_saved_ *other)
 {
-    return !a->ab == !b->ab && a->own->round == b->own->round && !strcmp(a->name, b->name);
+    return !one->ab == !other->ab && one->own->round == other->own->round &&
+           !strcmp(one->name, other->name);
 }
 
 /* Index of a loop like this, or of its free place, in a hash table (FNV-1a) of `room` places, a

@@ -49,10 +49,10 @@ typedef struct perf_schedule {          /* read it; the library writes it       
 PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts);
 
 /* A step begins: returns its phase.  NULL, before begin or after end: PERF_PHASE_DONE. */
-PERF_FN perf_phase perf_schedule_step(perf_schedule *s);
+PERF_FN perf_phase perf_schedule_step(perf_schedule *schedule);
 
 /* Recording is as it was before begin.  PERF_ESTATE: no begin; PERF_ENODATA: no active step. */
-PERF_FN perf_status perf_schedule_end(perf_schedule *s);
+PERF_FN perf_status perf_schedule_end(perf_schedule *schedule);
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -68,35 +68,35 @@ PERF_FN int perf_schedule_steps_(int asked, int otherwise)
 
 PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
 {
-    perf_schedule_opts o = PERF_ZERO;
-    perf_registry_    *r = perf_registry_get_();
-    perf_schedule      s = PERF_ZERO;
+    perf_schedule_opts options = PERF_ZERO;
+    perf_registry_    *reg = perf_registry_get_();
+    perf_schedule      schedule = PERF_ZERO;
 
     if (opts)
-        o = *opts;
-    o.skip = perf_schedule_steps_(o.skip, 0);
-    o.wait = perf_schedule_steps_(o.wait, 1);
-    o.warmup = perf_schedule_steps_(o.warmup, 1);
-    if (o.active <= 0)
-        o.active = 3;
-    o.repeat = perf_schedule_steps_(o.repeat, 0);
-    s.opts = o;
-    s.phase = PERF_PHASE_WAIT;
+        options = *opts;
+    options.skip = perf_schedule_steps_(options.skip, 0);
+    options.wait = perf_schedule_steps_(options.wait, 1);
+    options.warmup = perf_schedule_steps_(options.warmup, 1);
+    if (options.active <= 0)
+        options.active = 3;
+    options.repeat = perf_schedule_steps_(options.repeat, 0);
+    schedule.opts = options;
+    schedule.phase = PERF_PHASE_WAIT;
     if (PERF_DISABLE)
-        s.phase = PERF_PHASE_DONE;
-    s.open = !PERF_DISABLE;
-    s.was_on = r && !PERF_GET_(&r->off);
+        schedule.phase = PERF_PHASE_DONE;
+    schedule.open = !PERF_DISABLE;
+    schedule.was_on = reg && !PERF_GET_(&reg->off);
     perf_enable(0);
-    return s;
+    return schedule;
 }
 
 /* The phase of the step that has begun; *cycle: its cycle, 0 while steps are skipped. */
-PERF_FN perf_phase perf_schedule_phase_(const perf_schedule *s, uint64_t *cycle)
+PERF_FN perf_phase perf_schedule_phase_(const perf_schedule *schedule, uint64_t *cycle)
 {
-    const perf_schedule_opts *o = &s->opts;
-    const int64_t             warm = PERF_CAST_(int64_t, o->wait) + o->warmup;
-    const int64_t             length = warm + o->active;
-    const int64_t             step = PERF_CAST_(int64_t, s->step) - 1 - o->skip;
+    const perf_schedule_opts *opts = &schedule->opts;
+    const int64_t             warm = PERF_CAST_(int64_t, opts->wait) + opts->warmup;
+    const int64_t             length = warm + opts->active;
+    const int64_t             step = PERF_CAST_(int64_t, schedule->step) - 1 - opts->skip;
     int64_t                   within, over;
 
     *cycle = 0;
@@ -104,44 +104,44 @@ PERF_FN perf_phase perf_schedule_phase_(const perf_schedule *s, uint64_t *cycle)
         return PERF_PHASE_WAIT;
     over = step / length;                           /* cycles that are complete                   */
     *cycle = PERF_CAST_(uint64_t, over + 1);
-    if (o->repeat && over >= o->repeat) {
-        *cycle = PERF_CAST_(uint64_t, o->repeat);
+    if (opts->repeat && over >= opts->repeat) {
+        *cycle = PERF_CAST_(uint64_t, opts->repeat);
         return PERF_PHASE_DONE;
     }
     within = step % length;
-    if (within < o->wait)
+    if (within < opts->wait)
         return PERF_PHASE_WAIT;
     if (within < warm)
         return PERF_PHASE_WARMUP;
     return PERF_PHASE_ACTIVE;
 }
 
-PERF_FN perf_phase perf_schedule_step(perf_schedule *s)
+PERF_FN perf_phase perf_schedule_step(perf_schedule *schedule)
 {
     perf_phase was;
 
-    if (!s || !s->open)
+    if (!schedule || !schedule->open)
         return PERF_PHASE_DONE;
-    was = s->phase;
-    s->step++;
-    s->phase = perf_schedule_phase_(s, &s->cycle);
-    if (s->phase == PERF_PHASE_ACTIVE)
-        s->recorded++;
-    if ((s->phase == PERF_PHASE_ACTIVE) != (was == PERF_PHASE_ACTIVE))
-        perf_enable(s->phase == PERF_PHASE_ACTIVE);
-    return s->phase;
+    was = schedule->phase;
+    schedule->step++;
+    schedule->phase = perf_schedule_phase_(schedule, &schedule->cycle);
+    if (schedule->phase == PERF_PHASE_ACTIVE)
+        schedule->recorded++;
+    if ((schedule->phase == PERF_PHASE_ACTIVE) != (was == PERF_PHASE_ACTIVE))
+        perf_enable(schedule->phase == PERF_PHASE_ACTIVE);
+    return schedule->phase;
 }
 
-PERF_FN perf_status perf_schedule_end(perf_schedule *s)
+PERF_FN perf_status perf_schedule_end(perf_schedule *schedule)
 {
-    if (PERF_DISABLE && (!s || !s->open))
+    if (PERF_DISABLE && (!schedule || !schedule->open))
         return PERF_EDISABLED;
-    if (!s || !s->open)
+    if (!schedule || !schedule->open)
         return PERF_ESTATE;
-    perf_enable(s->was_on);
-    s->open = 0;
-    s->phase = PERF_PHASE_DONE;
-    if (!s->recorded)
+    perf_enable(schedule->was_on);
+    schedule->open = 0;
+    schedule->phase = PERF_PHASE_DONE;
+    if (!schedule->recorded)
         return PERF_ENODATA;
     return PERF_OK;
 }

@@ -226,36 +226,36 @@ enum {                          /* what a mark is                               
 
 /* ---- one scope: its begin ---- */
 
-PERF_FN perf_cell_ **perf_seen_at_(const perf_recorder_ *t, perf_cell_ **table,
+PERF_FN perf_cell_ **perf_seen_at_(const perf_recorder_ *rec, perf_cell_ **table,
                                    const perf_cell_ *open, uintptr_t id);
-PERF_COLD_DECL_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site);
+PERF_COLD_DECL_ perf_span_ *perf_begin_other_(perf_span_ *span, perf_site_ *site);
 
 /* The call of the other path comes last, so this needs no frame: six instructions. */
-PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
+PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *span, perf_site_ *site)
 {
-    perf_recorder_ *t = PERF_SELF_;
+    perf_recorder_ *rec = PERF_SELF_;
     uintptr_t       id = PERF_GET_(&site->id);
-    perf_cell_    **seen = t ? PERF_PEEK_(t->seen) : PERF_NULL_, *c;
+    perf_cell_    **seen = rec ? PERF_PEEK_(rec->seen) : PERF_NULL_, *cell;
 
     if (PERF_UNLIKELY_(!seen))
-        return perf_begin_other_(s, site);
-    c = *perf_seen_at_(t, seen, t->open, id);
-    if (PERF_UNLIKELY_(c->parent != t->open || PERF_CELL_ID_(c) != id))
-        return perf_begin_other_(s, site);
-    PERF_SET_(&s->open, c);
-    PERF_SET_(&s->rec, t);
-    PERF_REL_(&t->open, c);
-    s->start = perf_ticks();
-    return s;
+        return perf_begin_other_(span, site);
+    cell = *perf_seen_at_(rec, seen, rec->open, id);
+    if (PERF_UNLIKELY_(cell->parent != rec->open || PERF_CELL_ID_(cell) != id))
+        return perf_begin_other_(span, site);
+    PERF_SET_(&span->open, cell);
+    PERF_SET_(&span->rec, rec);
+    PERF_REL_(&rec->open, cell);
+    span->start = perf_ticks();
+    return span;
 }
 
 /* The entry of `table` for name `id` under `open`: the cell of both, another one, or the root.
  * Eight names have entries of their own before they meet those of the next cell.                 */
-PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *t, perf_cell_ **table,
+PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *rec, perf_cell_ **table,
                                            const perf_cell_ *open, uintptr_t id)
 {
     return PERF_PTR_(perf_cell_ **, PERF_PTR_(uintptr_t, table) +
-                     ((PERF_PTR_(uintptr_t, open) + sizeof *table * id) & t->seen_mask));
+                     ((PERF_PTR_(uintptr_t, open) + sizeof *table * id) & rec->seen_mask));
 }
 
 #if PERF_TCC_
@@ -265,20 +265,20 @@ PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *t, perf_cell_ *
 #endif
 
 /* Begins a name that is new here, or open already: recursion. */
-PERF_COLD_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
+PERF_COLD_FN_ perf_span_ *perf_begin_other_(perf_span_ *span, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
 
     if (!core)
         return PERF_NULL_;
-    return core->begin(s, site, PERF_SELF_AT_, PERF_CLOCK != PERF_CLOCK_MONOTONIC);
+    return core->begin(span, site, PERF_SELF_AT_, PERF_CLOCK != PERF_CLOCK_MONOTONIC);
 }
 
 /* ---- one scope: its end ---- */
 
-PERF_FN int perf_late_step_(perf_recorder_ *t);
-PERF_FN void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d);
-PERF_FN void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t what);
+PERF_FN int perf_late_step_(perf_recorder_ *rec);
+PERF_FN void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
+PERF_FN void perf_event_hot_(perf_recorder_ *rec, uint64_t start, uint64_t what);
 
 #if defined(__cpp_impl_coroutine)       /* may end its scopes in the thread that resumes it       */
 #define PERF_STRANGER_(t) ((t) != PERF_SELF_)
@@ -293,24 +293,24 @@ PERF_FN void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t what);
 #endif
 
 /* The end of a scope, most of it in the shadow of the counter's 40 cycles. */
-PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
+PERF_OUTLINE_FN_ void perf_end_(perf_span_ *span)
 {
-    perf_recorder_ *t = s->rec;
-    perf_cell_     *c = s->open, *outer;
-    uint64_t        end = perf_ticks(), d = end - s->start;
+    perf_recorder_ *rec = span->rec;
+    perf_cell_     *cell = span->open, *outer;
+    uint64_t        end = perf_ticks(), ticks = end - span->start;
 
-    if (PERF_UNLIKELY_(PERF_STRANGER_(t) || t->open != c || d - c->low > c->span ||
-                       perf_late_step_(t))) {
-        perf_core_known_()->end(s, end);        /* here with t->open NULL after a fork            */
+    if (PERF_UNLIKELY_(PERF_STRANGER_(rec) || rec->open != cell || ticks - cell->low > cell->span ||
+                       perf_late_step_(rec))) {
+        perf_core_known_()->end(span, end);     /* here with rec->open NULL after a fork          */
         return;
     }
-    outer = c->parent;
-    PERF_REL_(&t->open, outer);
-    PERF_ADD_(c->count, 1);
-    PERF_ADD_(c->sum, d);
-    PERF_ADD_(outer->inside, d);
-    perf_bucket_add_(t, c, d);
-    perf_event_hot_(t, s->start, d | c->tag);
+    outer = cell->parent;
+    PERF_REL_(&rec->open, outer);
+    PERF_ADD_(cell->count, 1);
+    PERF_ADD_(cell->sum, ticks);
+    PERF_ADD_(outer->inside, ticks);
+    perf_bucket_add_(rec, cell, ticks);
+    perf_event_hot_(rec, span->start, ticks | cell->tag);
 }
 
 #if defined(__cplusplus)
@@ -336,15 +336,15 @@ PERF_INLINE_FN_ void perf_guard_(perf_span_ *const *open)
 #endif
 
 /* Before each perf_bucket_add_.  1: counters may be half full, the core has to look at them. */
-PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *t)
+PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *rec)
 {
 #if defined(PERF_ADD_ASM_) && defined(__GCC_ASM_FLAG_OUTPUTS__)
     int half;
 
-    __asm__("addl $1, %0" : "+m"(t->late_next), "=@ccs"(half) : : "cc");
+    __asm__("addl $1, %0" : "+m"(rec->late_next), "=@ccs"(half) : : "cc");
     return half;
 #else
-    return (t->late_next += 1) >> 31 != 0;
+    return (rec->late_next += 1) >> 31 != 0;
 #endif
 }
 
@@ -354,16 +354,16 @@ PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *t)
 
 /* Counts a duration in its bucket, some scopes later.  One word changes at a time: a signal
  * handler in between at worst has one of its scopes counted in the bucket before.                */
-PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
-    uint32_t  i = t->late_next % PERF_LATE_;
-    uint32_t *bucket = &PERF_PTR_(uint32_t *, c->bucket)[PERF_BUCKET_INDEX_(d)];
+    uint32_t  i = rec->late_next % PERF_LATE_;
+    uint32_t *bucket = &PERF_PTR_(uint32_t *, cell->bucket)[PERF_BUCKET_INDEX_(ticks)];
 
-    PERF_ADD_(*t->late[i], 1);
+    PERF_ADD_(*rec->late[i], 1);
 #if !PERF_TCC_
     __builtin_prefetch(bucket, 1);              /* which will be written                          */
 #endif
-    PERF_SET_(&t->late[i], bucket);
+    PERF_SET_(&rec->late[i], bucket);
 }
 
 /* ---- the trace's ring ----
@@ -380,93 +380,93 @@ PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t
 #define PERF_RING_CLAIM_(word, at, next) __atomic_compare_exchange_n(word, at, next, 0, 0, 0)
 #endif
 
-PERF_FN void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what);
-PERF_FN void perf_ring_publish_(perf_recorder_ *t);
+PERF_FN void perf_entry_(perf_recorder_ *rec, uint64_t at, uint64_t start, uint64_t what);
+PERF_FN void perf_ring_publish_(perf_recorder_ *rec);
 
 /* An event, where the ring has room and no writer is interrupted; else the core sees to it.  A
  * handler before the addition has published and is gone; one after it leaves ring_head.          */
-PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t what)
+PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *rec, uint64_t start, uint64_t what)
 {
-    const uint64_t head = t->ring_head;
+    const uint64_t head = rec->ring_head;
 
-    what += t->deeper;
-    if (PERF_LIKELY_(head < PERF_PEEK_(t->ring_limit) && head == PERF_PEEK_(t->ring_next))) {
-        PERF_ADD_(t->ring_next, sizeof(perf_event_));
-        PERF_HANDLERS_HERE_(t);
-        perf_entry_(t, PERF_GET_(&t->ring_head), start, what);
-        perf_ring_publish_(t);
-    } else if (PERF_PEEK_(t->ring_mask)) {
-        perf_core_known_()->event(t, start, what);
+    what += rec->deeper;
+    if (PERF_LIKELY_(head < PERF_PEEK_(rec->ring_limit) && head == PERF_PEEK_(rec->ring_next))) {
+        PERF_ADD_(rec->ring_next, sizeof(perf_event_));
+        PERF_HANDLERS_HERE_(rec);
+        perf_entry_(rec, PERF_GET_(&rec->ring_head), start, what);
+        perf_ring_publish_(rec);
+    } else if (PERF_PEEK_(rec->ring_mask)) {
+        perf_core_known_()->event(rec, start, what);
     }
 }
 
-PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what)
+PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *rec, uint64_t at, uint64_t start, uint64_t what)
 {
-    const uintptr_t offset = PERF_CAST_(uintptr_t, at & t->ring_mask);
-    perf_event_    *e = PERF_PTR_(perf_event_ *, PERF_PTR_(uintptr_t, t->ring) + offset);
+    const uintptr_t offset = PERF_CAST_(uintptr_t, at & rec->ring_mask);
+    perf_event_    *event = PERF_PTR_(perf_event_ *, PERF_PTR_(uintptr_t, rec->ring) + offset);
 
-    PERF_SET_(&e->start, start);
-    PERF_SET_(&e->what, what);
+    PERF_SET_(&event->start, start);
+    PERF_SET_(&event->what, what);
 }
 
-PERF_INLINE_FN_ void perf_ring_publish_(perf_recorder_ *t)
+PERF_INLINE_FN_ void perf_ring_publish_(perf_recorder_ *rec)
 {
     uint64_t next;
 
     do {
-        next = PERF_GET_(&t->ring_next);
-        PERF_REL_(&t->ring_head, next);
-        PERF_HANDLERS_HERE_(t);                 /* one that came before has left its own to us    */
-    } while (PERF_UNLIKELY_(next != PERF_PEEK_(t->ring_next)));
+        next = PERF_GET_(&rec->ring_next);
+        PERF_REL_(&rec->ring_head, next);
+        PERF_HANDLERS_HERE_(rec);               /* one that came before has left its own to us    */
+    } while (PERF_UNLIKELY_(next != PERF_PEEK_(rec->ring_next)));
 }
 
 /* Takes room for n entries in one step.  Who interrupts no writer notes where that ends. */
-PERF_COLD_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t n)
+PERF_COLD_FN_ uint64_t perf_ring_take_(perf_recorder_ *rec, uint64_t n)
 {
     uint64_t at, next;
 
     do {
-        at = PERF_GET_(&t->ring_next);
+        at = PERF_GET_(&rec->ring_next);
         next = at + n * sizeof(perf_event_);
-        if (at == PERF_GET_(&t->ring_head))
-            PERF_SET_(&t->ring_wide, next);
-    } while (!PERF_RING_CLAIM_(&t->ring_next, &at, next));
+        if (at == PERF_GET_(&rec->ring_head))
+            PERF_SET_(&rec->ring_wide, next);
+    } while (!PERF_RING_CLAIM_(&rec->ring_next, &at, next));
     return at;
 }
 
 /* Gives up the room of a writer who never comes back, which says nothing; publishes what handlers
  * have left to him.                                                                              */
-PERF_COLD_FN_ void perf_ring_settle_(perf_recorder_ *t)
+PERF_COLD_FN_ void perf_ring_settle_(perf_recorder_ *rec)
 {
-    uint64_t at = PERF_GET_(&t->ring_head);
+    uint64_t at = PERF_GET_(&rec->ring_head);
 
-    if (at == t->ring_next)
+    if (at == rec->ring_next)
         return;
     do {
-        perf_entry_(t, at, 0, 0);
+        perf_entry_(rec, at, 0, 0);
         at += sizeof(perf_event_);
-    } while (at < t->ring_wide && at < t->ring_next);
-    PERF_ADD_(t->ring_more, 1);
-    perf_ring_publish_(t);
+    } while (at < rec->ring_wide && at < rec->ring_next);
+    PERF_ADD_(rec->ring_more, 1);
+    perf_ring_publish_(rec);
 }
 
 /* Writes n entries side by side, cold, in a handler too.  The writer whom a handler interrupts may
  * never come back (siglongjmp): a sixteenth of the ring later, 4,096 entries, his room is given up;
  * n 0: now.  If he comes back then, his entry is lost: more than 256 signals, one each 20 us, have
  * come in a row where the machine was slow for a moment.                                         */
-PERF_INLINE_FN_ void perf_entries_put_(perf_recorder_ *t, const perf_event_ *e, uint64_t n)
+PERF_INLINE_FN_ void perf_entries_put_(perf_recorder_ *rec, const perf_event_ *event, uint64_t n)
 {
-    const uint64_t at = perf_ring_take_(t, n);
+    const uint64_t at = perf_ring_take_(rec, n);
     uint64_t       head, i;
 
-    PERF_HANDLERS_HERE_(t);
+    PERF_HANDLERS_HERE_(rec);
     for (i = 0; i < n; i++)
-        perf_entry_(t, at + i * sizeof *e, e[i].start, e[i].what);
-    head = PERF_GET_(&t->ring_head);
+        perf_entry_(rec, at + i * sizeof *event, event[i].start, event[i].what);
+    head = PERF_GET_(&rec->ring_head);
     if (n && head == at)
-        perf_ring_publish_(t);
-    else if (!n || t->ring_next - head > t->ring_mask / 16)
-        perf_ring_settle_(t);
+        perf_ring_publish_(rec);
+    else if (!n || rec->ring_next - head > rec->ring_mask / 16)
+        perf_ring_settle_(rec);
 }
 
 /* ---- scopes by name ---- */
@@ -487,13 +487,13 @@ PERF_OUTLINE_FN_ perf_site_ *perf_site_named_(const char *name, uint32_t kind)
 
 PERF_INLINE_FN_ perf_scope perf_named_begin_(const char *name, uint32_t kind)
 {
-    perf_scope  s = PERF_ZERO;
+    perf_scope  scope = PERF_ZERO;
     perf_site_ *site = PERF_DISABLE ? PERF_NULL_ : perf_site_named_(name, kind);
 
-    s.depth = ~UINT32_C(0);                     /* so that the end is not taken for a stray one   */
+    scope.depth = ~UINT32_C(0);                 /* so that the end is not taken for a stray one   */
     if (!PERF_DISABLE && site)                  /* nothing of it, at -O0 either                   */
-        (void)perf_begin_(&s, site);
-    return s;
+        (void)perf_begin_(&scope, site);
+    return scope;
 }
 
 PERF_FN perf_scope perf_scope_begin(const char *name)
@@ -527,23 +527,23 @@ PERF_FN void perf_scope_end(perf_scope *scope)
 PERF_FN perf_lap perf_lap_begin(void)
 {
     const perf_core_ *core = perf_core_on_();
-    perf_lap          l = PERF_ZERO;
+    perf_lap          lap = PERF_ZERO;
 
     if (core)
-        core->lap_begin(&l);
-    return l;
+        core->lap_begin(&lap);
+    return lap;
 }
 
 /* One reading closes a phase and opens the next.  Site NULL: nothing is recorded now. */
-PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
+PERF_OUTLINE_FN_ void perf_lap_(perf_lap *lap, perf_site_ *site)
 {
     uint64_t          now = perf_ticks();
-    const perf_core_ *core = l && l->rec && site ? perf_core_on_() : PERF_NULL_;
+    const perf_core_ *core = lap && lap->rec && site ? perf_core_on_() : PERF_NULL_;
 
     if (core)
-        core->lap(l, site, now);
-    else if (l)                                 /* what passes while it is off is in no phase     */
-        *l = perf_lap_begin();
+        core->lap(lap, site, now);
+    else if (lap)                               /* what passes while it is off is in no phase     */
+        *lap = perf_lap_begin();
 }
 
 PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
@@ -556,12 +556,12 @@ PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
 PERF_FN perf_async perf_async_begin(const char *name, uint64_t id)
 {
     const perf_core_ *core = perf_core_on_();
-    perf_async        a = PERF_ZERO;
+    perf_async        span = PERF_ZERO;
 
-    a.open = PERF_SPAN_OFF_;                    /* so that the end is not taken for a stray one   */
+    span.open = PERF_SPAN_OFF_;                 /* so that the end is not taken for a stray one   */
     if (core)
-        core->async_begin(&a, name, id);
-    return a;
+        core->async_begin(&span, name, id);
+    return span;
 }
 
 PERF_FN void perf_async_end(perf_async *span)

@@ -20,17 +20,17 @@ PERF_BEGIN_DECLS
 /* Replaces the sink `old` by `now`; NULL: none.  PERF_ESTATE: somebody has replaced it before. */
 PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
 {
-    perf_registry_ *r = perf_registry_get_();
+    perf_registry_ *reg = perf_registry_get_();
     int             ours;
 
-    if (!r || !perf_lock_(r))
+    if (!reg || !perf_lock_(reg))
         return PERF_ENOMEM;
-    ours = r->sink == old;
+    ours = reg->sink == old;
     if (ours) {
-        PERF_REL_(&r->sink, now);
-        perf_ask_(r, PERF_ASK_TRACE_);
+        PERF_REL_(&reg->sink, now);
+        perf_ask_(reg, PERF_ASK_TRACE_);
     }
-    perf_unlock_(&r->lock);
+    perf_unlock_(&reg->lock);
     if (!ours)
         return PERF_ESTATE;
     return PERF_OK;

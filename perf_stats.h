@@ -28,7 +28,8 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n);
  * limits are the outer ends of the buckets that hold the two ranks: it covers no less often than
  * from the values themselves, and is wider by a bucket on either side at most (2^-K each).  A side
  * without bound is +-infinity.  All NaN: no values, or p or confidence out of range.             */
-PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, double confidence);
+PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *hist, double p,
+                                                  double confidence);
 
 /* >>compare: without an array the status is PERF_EINVAL; without a rule the default ------- */
 
@@ -54,9 +55,11 @@ PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *ca
 PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const double *candidate,
                                   size_t nc, const perf_compare_opts *opts);
 
-/* One line of English into v->text, which it returns.  NULL gives "". */
-PERF_FN const char *perf_verdict_text(perf_verdict *v);
-PERF_FN const char *perf_decision_text(perf_decision d);    /* "ACCEPT", "REJECT", "INCONCLUSIVE" */
+/* One line of English into verdict->text, which it returns.  NULL gives "". */
+PERF_FN const char *perf_verdict_text(perf_verdict *verdict);
+
+/* "ACCEPT", "REJECT", "INCONCLUSIVE". */
+PERF_FN const char *perf_decision_text(perf_decision decision);
 
 /* Largest errors of out[] against reference[], n elements; NULL or n = 0: `compared` is 0, errors
  * are NaN, and a guard with them lets nothing be ACCEPTed.                                       */
@@ -86,14 +89,14 @@ typedef struct perf_seq {               /* fixed size, no pointer: copy it, keep
 } perf_seq;
 
 /* rule NULL: speed-up >= 1.3x; confidence 0: 0.95; tick: clock resolution / typical value, >= 0;
- * from 2 on nothing can be decided.  PERF_EINVAL: s NULL, or a rule without a threshold: then
+ * from 2 on nothing can be decided.  PERF_EINVAL: `seq` NULL, or a rule without a threshold: then
  * perf_seq_add never decides.                                                                    */
-PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double confidence,
+PERF_FN perf_status perf_seq_init(perf_seq *seq, const perf_rule *rule, double confidence,
                                   double tick);
 
 /* One more pair.  Returns the decision so far; once taken it stays.  Values that are not positive
  * numbers are counted in `excluded` and change nothing.                                          */
-PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidate);
+PERF_FN perf_decision perf_seq_add(perf_seq *seq, double baseline, double candidate);
 
 /* Interval of the median log ratio that is valid at whatever pair you stopped: log_ratio[0..n) in
  * time order.  At the pair where the bets decide, it excludes the threshold; if you go on and the
@@ -165,22 +168,22 @@ PERF_FN uint64_t perf_rank_low_(double n, double p, double tail)
 PERF_FN perf_interval perf_quantile_interval_(const double *sorted, size_t n, double p,
                                               double confidence)
 {
-    perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    perf_interval result = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     double        c = perf_confidence_(confidence), all = PERF_CAST_(double, n);
     uint64_t      low, high;
 
     if (!sorted || !n || perf_is_nan_(c) || !(p >= 0.0 && p <= 1.0))
-        return r;
+        return result;
     low = perf_rank_low_(all, p, 0.5 - 0.5 * c);
     high = perf_rank_low_(all, 1.0 - p, 0.5 - 0.5 * c);
-    r.estimate = perf_quantile_(sorted, n, p);
-    r.low = -PERF_INF_;
-    r.high = PERF_INF_;
+    result.estimate = perf_quantile_(sorted, n, p);
+    result.low = -PERF_INF_;
+    result.high = PERF_INF_;
     if (low)
-        r.low = sorted[low - 1];
+        result.low = sorted[low - 1];
     if (high)
-        r.high = sorted[n - high];
-    return r;
+        result.high = sorted[n - high];
+    return result;
 }
 
 /* perf_rank_low_ of many values.  Above 1e12 values a rank counts blocks of them. */
@@ -196,36 +199,37 @@ PERF_FN uint64_t perf_hist_rank_low_(uint64_t count, double p, double tail)
 }
 
 /* An end of the bucket that holds a rank, cut to the extremes. */
-PERF_FN double perf_hist_edge_(const perf_hist *h, uint64_t rank, int upper)
+PERF_FN double perf_hist_edge_(const perf_hist *hist, uint64_t rank, int upper)
 {
     perf_hist_bucket bucket = PERF_ZERO;
-    const double     unit = perf_hist_shape_of_(h).unit;
+    const double     unit = perf_hist_shape_of_(hist).unit;
 
-    while (perf_hist_next(h, &bucket) && bucket.below + bucket.count < rank)
+    while (perf_hist_next(hist, &bucket) && bucket.below + bucket.count < rank)
         continue;
     if (upper)
-        return perf_least_(PERF_CAST_(double, bucket.upper) * unit, perf_hist_quantile(h, 1.0));
-    return perf_most_(PERF_CAST_(double, bucket.lower) * unit, perf_hist_quantile(h, 0.0));
+        return perf_least_(PERF_CAST_(double, bucket.upper) * unit, perf_hist_quantile(hist, 1.0));
+    return perf_most_(PERF_CAST_(double, bucket.lower) * unit, perf_hist_quantile(hist, 0.0));
 }
 
-PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, double confidence)
+PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *hist, double p,
+                                                  double confidence)
 {
-    perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
-    uint64_t      count = perf_hist_count(h), low, high;
+    perf_interval result = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    uint64_t      count = perf_hist_count(hist), low, high;
     double        tail = 0.5 - 0.5 * perf_confidence_(confidence);
 
     if (count == 0 || perf_is_nan_(tail) || !(p >= 0.0 && p <= 1.0))
-        return r;
+        return result;
     low = perf_hist_rank_low_(count, p, tail);
     high = perf_hist_rank_low_(count, 1.0 - p, tail);
-    r.estimate = perf_hist_quantile(h, p);
-    r.low = -PERF_INF_;
-    r.high = PERF_INF_;
+    result.estimate = perf_hist_quantile(hist, p);
+    result.low = -PERF_INF_;
+    result.high = PERF_INF_;
     if (low)
-        r.low = perf_hist_edge_(h, low, 0);
+        result.low = perf_hist_edge_(hist, low, 0);
     if (high)
-        r.high = perf_hist_edge_(h, count + 1 - high, 1);
-    return r;
+        result.high = perf_hist_edge_(hist, count + 1 - high, 1);
+    return result;
 }
 
 /* n with max(p, 1 - p)^n <= (1 - confidence) / 2. */
@@ -287,37 +291,37 @@ PERF_FN double perf_long_run_variance_(const double *x, size_t n, double q, doub
 PERF_FN perf_interval perf_quantile_interval_series_(const double *x, size_t n, double p,
                                                      double confidence)
 {
-    perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    perf_interval result = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     double        local[256], *sorted, c = perf_confidence_(confidence), tail = 0.5 - 0.5 * c;
     double        var, t, effective, k, edge;
     size_t        from_top;
 
     if (!x || n < 40 || perf_is_nan_(c) || !(p > 0.0 && p < 1.0))
-        return r;
+        return result;
     sorted = perf_scratch_(local, 256, n);
     if (!sorted)
-        return r;
+        return result;
     PERF_LIBC_(memcpy)(sorted, x, n * sizeof *sorted);
     perf_sort_values_(sorted, n);
-    r.low = -PERF_INF_;
-    r.estimate = perf_quantile_(sorted, n, p);
-    r.high = PERF_INF_;
-    var = perf_long_run_variance_(x, n, r.estimate, p);
+    result.low = -PERF_INF_;
+    result.estimate = perf_quantile_(sorted, n, p);
+    result.high = PERF_INF_;
+    var = perf_long_run_variance_(x, n, result.estimate, p);
     t = perf_normal_quantile_(0.5 + 0.5 * c) / perf_t_quantile_(0.5 + 0.5 * c, 9.0);
     effective = PERF_CAST_(double, n) * p * (1.0 - p) / var * t * t;
     if (effective >= 1.0) {
         k = effective * p;
         edge = perf_exp_(perf_log_(tail) / effective);
         if (!(1.0 - p > edge))
-            r.low = sorted[perf_share_low_(n, k, effective - k + 1.0, tail)];
+            result.low = sorted[perf_share_low_(n, k, effective - k + 1.0, tail)];
         from_top = perf_share_low_(n, effective - k, k + 1.0, tail);
         if (from_top == 0)
             from_top = 1;
         if (!(p > edge))
-            r.high = sorted[n - from_top];
+            result.high = sorted[n - from_top];
     }
     perf_scratch_free_(sorted, local);
-    return r;
+    return result;
 }
 
 typedef struct perf_moments_ {
@@ -347,7 +351,7 @@ PERF_FN double perf_sum_scaled_(const double *x, size_t n, double scale)
  * largest value to about 1 first, so that no sum and no cube leaves the range.                   */
 PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
 {
-    perf_moments_ m = PERF_ZERO;
+    perf_moments_ moments = PERF_ZERO;
     double        d1 = 0.0, d2 = 0.0, d3 = 0.0, top = 0.0, count = PERF_CAST_(double, n), scale;
     size_t        i;
     int           power;
@@ -361,19 +365,19 @@ PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
         power = -1022;
     scale = perf_from_bits_(PERF_CAST_(uint64_t, 1023 + power) << 52);      /* 2^power            */
     if (n)
-        m.mean = perf_sum_scaled_(x, n, scale) / count;
+        moments.mean = perf_sum_scaled_(x, n, scale) / count;
     for (i = 0; i < n; i++) {
-        double d = x[i] * scale - m.mean;
+        double d = x[i] * scale - moments.mean;
         d1 += d;
         d2 += d * d;
         d3 += d * d * d;
     }
     d2 -= d1 * d1 / count;
-    m.cubes = d3 / (m.mean * m.mean * m.mean);
-    m.mean /= scale;
+    moments.cubes = d3 / (moments.mean * moments.mean * moments.mean);
+    moments.mean /= scale;
     if (n > 1 && d2 > 0.0)
-        m.std = perf_sqrt_(d2 / (count - 1.0)) / scale;
-    return m;
+        moments.std = perf_sqrt_(d2 / (count - 1.0)) / scale;
+    return moments;
 }
 
 /* The median distance to the median.  Overwrites x. */
@@ -388,69 +392,69 @@ PERF_FN double perf_mad_(double *x, size_t n, double median)
 }
 
 /* The numbers of n good values in x, n > 0, which are sorted and overwritten. */
-PERF_FN void perf_summary_fill_(perf_summary *s, double *x, size_t n)
+PERF_FN void perf_summary_fill_(perf_summary *summary, double *x, size_t n)
 {
-    perf_moments_ m = perf_moments_of_(x, n);       /* before sorting: the order of time          */
+    perf_moments_ moments = perf_moments_of_(x, n); /* before sorting: the order of time          */
     perf_interval q;
     int           bounded;
 
     perf_sort_values_(x, n);
-    s->count = n;
-    s->min = x[0];
-    s->max = x[n - 1];
-    s->mean = m.mean;
-    s->std = m.std;
+    summary->count = n;
+    summary->min = x[0];
+    summary->max = x[n - 1];
+    summary->mean = moments.mean;
+    summary->std = moments.std;
     q = perf_quantile_interval_(x, n, 0.50, 0.95);
-    s->p50 = q.estimate;
-    s->p50_low = q.low;
-    s->p50_high = q.high;
+    summary->p50 = q.estimate;
+    summary->p50_low = q.low;
+    summary->p50_high = q.high;
     q = perf_quantile_interval_(x, n, 0.95, 0.95);
-    s->p95 = q.estimate;
-    s->p95_low = q.low;
-    s->p95_high = q.high;
+    summary->p95 = q.estimate;
+    summary->p95_low = q.low;
+    summary->p95_high = q.high;
     q = perf_quantile_interval_(x, n, 0.99, 0.95);
-    s->p99 = q.estimate;
-    s->p99_low = q.low;
-    s->p99_high = q.high;
-    bounded = perf_is_finite_(s->p50_low) && perf_is_finite_(s->p50_high) &&
-              perf_is_finite_(s->p95_high) && perf_is_finite_(s->p99_high);
+    summary->p99 = q.estimate;
+    summary->p99_low = q.low;
+    summary->p99_high = q.high;
+    bounded = perf_is_finite_(summary->p50_low) && perf_is_finite_(summary->p50_high) &&
+              perf_is_finite_(summary->p95_high) && perf_is_finite_(summary->p99_high);
     if (!bounded)
-        s->warnings |= PERF_WARN_UNBOUNDED;
-    if ((s->max - s->p50) / PERF_CAST_(double, n) > 0.1 * m.mean)
-        s->warnings |= PERF_WARN_MEAN;
-    s->mad = perf_mad_(x, n, s->p50);
+        summary->warnings |= PERF_WARN_UNBOUNDED;
+    if ((summary->max - summary->p50) / PERF_CAST_(double, n) > 0.1 * moments.mean)
+        summary->warnings |= PERF_WARN_MEAN;
+    summary->mad = perf_mad_(x, n, summary->p50);
 }
 
 PERF_FN perf_summary perf_summarize(const double *x, size_t n)
 {
-    perf_summary s = PERF_ZERO;
+    perf_summary summary = PERF_ZERO;
     double       local[256], *good;
     size_t       i, count = 0;
 
-    s.confidence = 0.95;
-    s.status = PERF_ENODATA;
+    summary.confidence = 0.95;
+    summary.status = PERF_ENODATA;
     if (!n)
-        return s;
-    s.status = PERF_EINVAL;
+        return summary;
+    summary.status = PERF_EINVAL;
     if (!x)
-        return s;
+        return summary;
     good = perf_scratch_(local, 256, n);
-    s.status = PERF_ENOMEM;
+    summary.status = PERF_ENOMEM;
     if (!good)
-        return s;
+        return summary;
     for (i = 0; i < n; i++)
         if (perf_is_finite_(x[i]) && x[i] >= 0.0)
             good[count++] = x[i];
-    s.excluded = n - count;
-    if (s.excluded)
-        s.warnings |= PERF_WARN_BAD_VALUES;
-    s.status = PERF_ENODATA;
+    summary.excluded = n - count;
+    if (summary.excluded)
+        summary.warnings |= PERF_WARN_BAD_VALUES;
+    summary.status = PERF_ENODATA;
     if (count) {
-        s.status = PERF_OK;
-        perf_summary_fill_(&s, good, count);
+        summary.status = PERF_OK;
+        perf_summary_fill_(&summary, good, count);
     }
     perf_scratch_free_(good, local);
-    return s;
+    return summary;
 }
 
 /* The summary of values in time order, its interval allowing for neighbours that are alike. */
@@ -470,55 +474,55 @@ PERF_COLD_FN_ perf_summary perf_summarize_series_(const double *x, size_t n)
 /* ---- rules ---- */
 
 /* The default amount of a kind in place of 0. */
-PERF_FN perf_rule perf_rule_resolved_(perf_rule r)
+PERF_FN perf_rule perf_rule_resolved_(perf_rule rule)
 {
-    const int is_zero = !(r.amount < 0.0) && !(r.amount > 0.0) && !perf_is_nan_(r.amount);
+    const int is_zero = !(rule.amount < 0.0) && !(rule.amount > 0.0) && !perf_is_nan_(rule.amount);
 
     if (!is_zero)
-        return r;
-    r.amount = 2.0;
-    if (r.kind == PERF_RULE_SPEEDUP)
-        r.amount = 1.3;
-    if (r.kind == PERF_RULE_REDUCTION)
-        r.amount = 20.0;
-    return r;
+        return rule;
+    rule.amount = 2.0;
+    if (rule.kind == PERF_RULE_SPEEDUP)
+        rule.amount = 1.3;
+    if (rule.kind == PERF_RULE_REDUCTION)
+        rule.amount = 20.0;
+    return rule;
 }
 
 PERF_FN perf_rule perf_rule_make(perf_rule_kind kind, double amount, perf_metric metric)
 {
-    perf_rule r = {kind, metric, amount, 0};
+    perf_rule rule = {kind, metric, amount, 0};
 
     if (amount < 0.0 || amount > 0.0)
-        return r;
-    r.amount = PERF_NAN_;
+        return rule;
+    rule.amount = PERF_NAN_;
     if (kind != PERF_RULE_SPEEDUP && !perf_is_nan_(amount))
-        r.amount = 5e-324;                          /* a 0 is meant: no default                   */
-    return r;
+        rule.amount = 5e-324;                       /* a 0 is meant: no default                   */
+    return rule;
 }
 
 /* The rule (NULL: default) as the largest acceptable ratio candidate / baseline; NaN: invalid.  Of
  * PERF_RULE_SAME its inverse is the smallest.                                                    */
 PERF_FN double perf_rule_threshold_(const perf_rule *rule)
 {
-    perf_rule none = PERF_ZERO, r;
+    perf_rule none = PERF_ZERO, found;
     double    t = PERF_NAN_;
 
     if (!rule)
         rule = &none;
-    r = perf_rule_resolved_(*rule);
-    if (r.kind == PERF_RULE_SPEEDUP)
-        t = 1.0 / r.amount;
-    else if (r.kind == PERF_RULE_REDUCTION)
-        t = 1.0 - r.amount / 100.0;
-    else if (r.kind == PERF_RULE_NO_REGRESSION || r.kind == PERF_RULE_SAME)
-        t = 1.0 + r.amount / 100.0;
+    found = perf_rule_resolved_(*rule);
+    if (found.kind == PERF_RULE_SPEEDUP)
+        t = 1.0 / found.amount;
+    else if (found.kind == PERF_RULE_REDUCTION)
+        t = 1.0 - found.amount / 100.0;
+    else if (found.kind == PERF_RULE_NO_REGRESSION || found.kind == PERF_RULE_SAME)
+        t = 1.0 + found.amount / 100.0;
     if (!perf_is_duration_(t))
         return PERF_NAN_;
     return t;
 }
 
 /* Skips the name of a metric, which goes to *metric; NULL: there is none. */
-PERF_FN const char *perf_skip_metric_(const char *s, perf_metric *metric)
+PERF_FN const char *perf_skip_metric_(const char *text, perf_metric *metric)
 {
     static const char *const name[] = {"time", "p50", "p95", "p99", "mean", "memory", "throughput",
                                        "instructions", "cycles", "branches", "branch-misses",
@@ -526,7 +530,7 @@ PERF_FN const char *perf_skip_metric_(const char *s, perf_metric *metric)
     int i;
 
     for (i = 0; i < 12; i++) {
-        const char *after = perf_skip_word_(s, name[i]);
+        const char *after = perf_skip_word_(text, name[i]);
         if (after) {
             *metric = PERF_CAST_(perf_metric, i - (i == 11));
             return after;
@@ -537,7 +541,7 @@ PERF_FN const char *perf_skip_metric_(const char *s, perf_metric *metric)
 
 /* Skips "speedup >=", "no regression beyond", "down >=", "same within" and the amount; NULL: there
  * is none.                                                                                       */
-PERF_FN const char *perf_skip_form_(const char *s, perf_rule_kind *kind, double *amount)
+PERF_FN const char *perf_skip_form_(const char *text, perf_rule_kind *kind, double *amount)
 {
     static const struct {
         const char    *verb, *relation;
@@ -551,7 +555,7 @@ PERF_FN const char *perf_skip_form_(const char *s, perf_rule_kind *kind, double 
     int i;
 
     for (i = 0; i < 6; i++) {
-        const char *after = perf_skip_word_(s, form[i].verb);
+        const char *after = perf_skip_word_(text, form[i].verb);
         if (after)
             after = perf_skip_word_(after, form[i].relation);
         if (after) {
@@ -563,84 +567,86 @@ PERF_FN const char *perf_skip_form_(const char *s, perf_rule_kind *kind, double 
 }
 
 /* What "on METRIC" at the end makes of a rule; 0: two metrics, and which one is meant? */
-PERF_FN int perf_rule_on_(perf_rule *r, perf_metric metric)
+PERF_FN int perf_rule_on_(perf_rule *rule, perf_metric metric)
 {
-    if (r->metric == PERF_METRIC_MEMORY && metric >= PERF_METRIC_P50 && metric <= PERF_METRIC_MEAN)
-        r->memory = 1;
-    else if (r->metric != PERF_METRIC_PAIR && r->metric != metric)
+    if (rule->metric == PERF_METRIC_MEMORY && metric >= PERF_METRIC_P50 &&
+        metric <= PERF_METRIC_MEAN)
+        rule->memory = 1;
+    else if (rule->metric != PERF_METRIC_PAIR && rule->metric != metric)
         return 0;
-    r->metric = metric;
+    rule->metric = metric;
     return 1;
 }
 
-/* The rest where `word` stands next, else s. */
-PERF_FN const char *perf_skip_maybe_(const char *s, const char *word)
+/* The rest where `word` stands next, else `text`. */
+PERF_FN const char *perf_skip_maybe_(const char *text, const char *word)
 {
-    const char *after = perf_skip_word_(s, word);
+    const char *after = perf_skip_word_(text, word);
 
     if (after)
         return after;
-    return s;
+    return text;
 }
 
 PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
 {
-    perf_rule      r;
+    perf_rule      rule;
     perf_rule_kind kind = PERF_RULE_SPEEDUP;
     perf_metric    metric = PERF_METRIC_PAIR;
-    const char    *s, *after;
+    const char    *string, *after;
     double         amount = 0.0;
 
     if (!text || !out)
         return PERF_EINVAL;
-    s = perf_skip_maybe_(text, "latency");
-    after = perf_skip_metric_(s, &metric);
+    string = perf_skip_maybe_(text, "latency");
+    after = perf_skip_metric_(string, &metric);
     if (after)
-        s = after;
-    s = perf_skip_form_(s, &kind, &amount);
-    if (!s)
+        string = after;
+    string = perf_skip_form_(string, &kind, &amount);
+    if (!string)
         return PERF_EFORMAT;
-    r = perf_rule_make(kind, amount, metric);
+    rule = perf_rule_make(kind, amount, metric);
     if (kind == PERF_RULE_SPEEDUP)
-        s = perf_skip_maybe_(s, "x");
+        string = perf_skip_maybe_(string, "x");
     else
-        s = perf_skip_maybe_(s, "%");
+        string = perf_skip_maybe_(string, "%");
     if (kind == PERF_RULE_NO_REGRESSION)
-        s = perf_skip_maybe_(s, "worse");
-    after = perf_skip_word_(s, "on");
+        string = perf_skip_maybe_(string, "worse");
+    after = perf_skip_word_(string, "on");
     if (after) {
-        s = perf_skip_metric_(after, &metric);
-        if (!s || !perf_rule_on_(&r, metric))
+        string = perf_skip_metric_(after, &metric);
+        if (!string || !perf_rule_on_(&rule, metric))
             return PERF_EFORMAT;
     }
-    if (*perf_skip_word_(s, "") || perf_is_nan_(perf_rule_threshold_(&r)))
+    if (*perf_skip_word_(string, "") || perf_is_nan_(perf_rule_threshold_(&rule)))
         return PERF_EFORMAT;
-    *out = r;
+    *out = rule;
     return PERF_OK;
 }
 
 /* 1: every limit is 0 or a positive number. */
-PERF_FN int perf_tolerance_ok_(const perf_tolerance *t)
+PERF_FN int perf_tolerance_ok_(const perf_tolerance *tolerance)
 {
-    return t->abs >= 0.0 && t->rel >= 0.0 && t->ulp >= 0.0;
+    return tolerance->abs >= 0.0 && tolerance->rel >= 0.0 && tolerance->ulp >= 0.0;
 }
 
-PERF_FN int perf_guard_asked_(const perf_guard *g)
+PERF_FN int perf_guard_asked_(const perf_guard *guard)
 {
-    return g->required || g->seen.compared || perf_is_nan_(g->seen.max_abs) ||
-           !perf_tolerance_ok_(&g->limit) || g->limit.abs + g->limit.rel + g->limit.ulp > 0.0;
+    return guard->required || guard->seen.compared || perf_is_nan_(guard->seen.max_abs) ||
+           !perf_tolerance_ok_(&guard->limit) ||
+           guard->limit.abs + guard->limit.rel + guard->limit.ulp > 0.0;
 }
 
 PERF_FN perf_compare_opts perf_compare_opts_resolved_(const perf_compare_opts *opts)
 {
-    perf_compare_opts o = PERF_ZERO;
+    perf_compare_opts options = PERF_ZERO;
 
     if (opts)
-        o = *opts;
-    o.confidence = perf_confidence_(o.confidence);
-    o.rule = perf_rule_resolved_(o.rule);
-    o.guard.required = perf_guard_asked_(&o.guard);
-    return o;
+        options = *opts;
+    options.confidence = perf_confidence_(options.confidence);
+    options.rule = perf_rule_resolved_(options.rule);
+    options.guard.required = perf_guard_asked_(&options.guard);
+    return options;
 }
 
 /* ---- steps of a clock ---- */
@@ -773,10 +779,10 @@ PERF_FN double perf_signed_rank_cdf_(double n, double k)
     double s6 = s2 * (3.0 * n2 * n2 + 6.0 * n2 * n - 3.0 * n + 1.0) / 7.0;
     double s8 = s2 * (n2 * (n2 * (5.0 * n2 + 15.0 * n + 5.0) - 15.0 * n - 1.0) + 9.0 * n - 3.0) /
                 15.0;
-    double v = s2 / 4.0 + 1.0 / 12, v2 = v * v;
-    double l4 = -(s4 / 8.0 + 1.0 / 120) / v2, l6 = (s6 / 4.0 + 1.0 / 252) / (v2 * v);
+    double value = s2 / 4.0 + 1.0 / 12, v2 = value * value;
+    double l4 = -(s4 / 8.0 + 1.0 / 120) / v2, l6 = (s6 / 4.0 + 1.0 / 252) / (v2 * value);
     double l8 = -(17.0 / 16 * s8 + 1.0 / 240) / (v2 * v2);
-    double x = (k + 0.5 - 0.5 * s1) / perf_sqrt_(v), y = x * x;
+    double x = (k + 0.5 - 0.5 * s1) / perf_sqrt_(value), y = x * x;
     double h3 = y - 3.0, h5 = y * (y - 10.0) + 15.0, h7 = y * (y * (y - 21.0) + 105.0) - 105.0;
     double h9 = y * (y * (y * (y - 36.0) + 378.0) - 1260.0) + 945.0;
     double h11 = y * (y * (y * (y * (y - 55.0) + 990.0) - 6930.0) + 17325.0) - 10395.0;
@@ -859,68 +865,69 @@ typedef struct perf_walsh_ {
 
 /* Where to look next.  Interpolation by rank; every fourth time the middle, because interpolation
  * may crawl; every fourth the last number before high: do equal averages begin there?            */
-PERF_FN double perf_walsh_guess_(const perf_walsh_ *w, uint64_t k, int turn)
+PERF_FN double perf_walsh_guess_(const perf_walsh_ *walsh, uint64_t k, int turn)
 {
-    double part = (PERF_CAST_(double, k - w->below) - 0.5) / PERF_CAST_(double, w->upto - w->below);
+    double part = (PERF_CAST_(double, k - walsh->below) - 0.5) /
+                  PERF_CAST_(double, walsh->upto - walsh->below);
 
     if (turn % 4 == 3)
-        return w->high - perf_fabs_(w->high) * 1.2e-16 - 5e-324;
+        return walsh->high - perf_fabs_(walsh->high) * 1.2e-16 - 5e-324;
     if (turn % 4 == 2)
         part = 0.5;
-    return w->low + part * (w->high - w->low);
+    return walsh->low + part * (walsh->high - walsh->low);
 }
 
 /* The k-th smallest Walsh average (1 = smallest), exactly: numbers between the averages would turn
  * ties into false verdicts.                                                                      */
 PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k)
 {
-    perf_walsh_ w = PERF_ZERO;
+    perf_walsh_ walsh = PERF_ZERO;
     double      t, top, spread = (d[n - 1 - n / 4] - d[n / 4]) * 0.524;  /* were d normal         */
     uint64_t    count;
     int         turn;
 
-    w.low = d[0];
-    w.high = d[n - 1];
-    w.upto = PERF_CAST_(uint64_t, n) * (n + UINT64_C(1)) / 2;
+    walsh.low = d[0];
+    walsh.high = d[n - 1];
+    walsh.upto = PERF_CAST_(uint64_t, n) * (n + UINT64_C(1)) / 2;
     t = d[n / 2] + spread * perf_normal_quantile_((PERF_CAST_(double, k) - 0.5) /
-                                                  PERF_CAST_(double, w.upto));
-    for (turn = 0; w.upto > k && w.low < w.high && turn < 500; turn++) {
+                                                  PERF_CAST_(double, walsh.upto));
+    for (turn = 0; walsh.upto > k && walsh.low < walsh.high && turn < 500; turn++) {
         if (turn)
-            t = perf_walsh_guess_(&w, k, turn);
-        if (!(t > w.low && t < w.high))
-            t = w.low + 0.5 * (w.high - w.low);
-        if (!(t < w.high))
-            t = w.low;                              /* no number between low and high             */
+            t = perf_walsh_guess_(&walsh, k, turn);
+        if (!(t > walsh.low && t < walsh.high))
+            t = walsh.low + 0.5 * (walsh.high - walsh.low);
+        if (!(t < walsh.high))
+            t = walsh.low;                          /* no number between low and high             */
         count = perf_walsh_count_(d, n, t, &top);
         if (count >= k) {
-            w.high = top;
-            w.upto = count;
-        } else if (!(t > w.low)) {
+            walsh.high = top;
+            walsh.upto = count;
+        } else if (!(t > walsh.low)) {
             break;
         } else {
-            w.low = t;
-            w.below = count;
+            walsh.low = t;
+            walsh.below = count;
         }
     }
-    return w.high;
+    return walsh.high;
 }
 
 /* Log interval of the centre of d: estimate = median of the Walsh averages.  Sorts d. */
 PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail)
 {
-    perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
+    perf_interval result = {-PERF_INF_, 0.0, PERF_INF_};
     uint64_t      k = perf_signed_rank_k_(n, tail);
     uint64_t      averages = PERF_CAST_(uint64_t, n) * (n + UINT64_C(1)) / 2;
 
     perf_sort_values_(d, n);
-    r.estimate = perf_walsh_kth_(d, n, (averages + 1) / 2);
+    result.estimate = perf_walsh_kth_(d, n, (averages + 1) / 2);
     if (averages % 2 == 0)
-        r.estimate = 0.5 * (r.estimate + perf_walsh_kth_(d, n, averages / 2 + 1));
+        result.estimate = 0.5 * (result.estimate + perf_walsh_kth_(d, n, averages / 2 + 1));
     if (k) {
-        r.low = perf_walsh_kth_(d, n, k);
-        r.high = perf_walsh_kth_(d, n, averages + 1 - k);
+        result.low = perf_walsh_kth_(d, n, k);
+        result.high = perf_walsh_kth_(d, n, averages + 1 - k);
     }
-    return r;
+    return result;
 }
 
 /* Values of two arms, all positive.  Of rates more is better: there `a` holds the candidate's. */
@@ -968,52 +975,53 @@ PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tai
 
 /* Log interval of the ratio of two quantiles: MOVER (Zou and Donner 2008) on the limits of each
  * arm: low = d - sqrt(down_b^2 + up_a^2), high mirrored.                                         */
-PERF_FN perf_interval perf_quantile_ratio_plain_(const perf_arms_ *s, double p, double tail,
+PERF_FN perf_interval perf_quantile_ratio_plain_(const perf_arms_ *arms, double p, double tail,
                                                  double shrink)
 {
-    perf_interval r;
-    const int exact = s->logs && s->na < PERF_FEW_MEDIANS_;
-    double low_a = perf_nyblom_(s->sorted_a, s->na, p, tail, 1, exact);
-    double high_a = perf_nyblom_(s->sorted_a, s->na, 1.0 - p, tail, -1, exact);
-    double low_b = perf_nyblom_(s->sorted_b, s->nb, p, tail, 1, exact);
-    double high_b = perf_nyblom_(s->sorted_b, s->nb, 1.0 - p, tail, -1, exact);
-    double log_a = perf_log_(perf_quantile_(s->sorted_a, s->na, p));
-    double log_b = perf_log_(perf_quantile_(s->sorted_b, s->nb, p));
+    perf_interval result;
+    const int exact = arms->logs && arms->na < PERF_FEW_MEDIANS_;
+    double low_a = perf_nyblom_(arms->sorted_a, arms->na, p, tail, 1, exact);
+    double high_a = perf_nyblom_(arms->sorted_a, arms->na, 1.0 - p, tail, -1, exact);
+    double low_b = perf_nyblom_(arms->sorted_b, arms->nb, p, tail, 1, exact);
+    double high_b = perf_nyblom_(arms->sorted_b, arms->nb, 1.0 - p, tail, -1, exact);
+    double log_a = perf_log_(perf_quantile_(arms->sorted_a, arms->na, p));
+    double log_b = perf_log_(perf_quantile_(arms->sorted_b, arms->nb, p));
     double down_a = log_a - perf_log_(low_a), up_a = perf_log_(high_a) - log_a;
     double down_b = log_b - perf_log_(low_b), up_b = perf_log_(high_b) - log_b;
 
-    r.estimate = log_b - log_a;
-    r.low = r.estimate - shrink * perf_sqrt_(down_b * down_b + up_a * up_a);
-    r.high = r.estimate + shrink * perf_sqrt_(up_b * up_b + down_a * down_a);
-    return r;
+    result.estimate = log_b - log_a;
+    result.low = result.estimate - shrink * perf_sqrt_(down_b * down_b + up_a * up_a);
+    result.high = result.estimate + shrink * perf_sqrt_(up_b * up_b + down_a * down_a);
+    return result;
 }
 
 /* The same.  `shrink` narrows it for pairs that vary together, 1 for separate samples.  Where the
  * values jump from one speed to another, limits at ranks so much nearer are farther: these, too. */
-PERF_FN perf_interval perf_quantile_ratio_(const perf_arms_ *s, double p, double tail,
+PERF_FN perf_interval perf_quantile_ratio_(const perf_arms_ *arms, double p, double tail,
                                            double shrink)
 {
-    perf_interval r = perf_quantile_ratio_plain_(s, p, tail, shrink), jump;
+    perf_interval result = perf_quantile_ratio_plain_(arms, p, tail, shrink), jump;
 
     if (!(shrink < 1.0) && !(shrink > 1.0))
-        return r;
+        return result;
     tail = perf_normal_cdf_(shrink * perf_normal_quantile_(tail));
-    jump = perf_quantile_ratio_plain_(s, p, tail, 1.0);
+    jump = perf_quantile_ratio_plain_(arms, p, tail, 1.0);
     if (!perf_is_finite_(jump.high - jump.low))
-        return r;
-    return perf_hull_(r, jump);
+        return result;
+    return perf_hull_(result, jump);
 }
 
 /* How much pairing narrows the ratio of quantiles p: f^2 = Var(1{b <= qb} - 1{a <= qa}) /
  * (2p (1 - p)).  f is an estimate: below 1 one standard error is added.  From 0.3 up.            */
-PERF_FN double perf_pair_shrink_(const perf_arms_ *s, double p)
+PERF_FN double perf_pair_shrink_(const perf_arms_ *arms, double p)
 {
-    double qa = perf_quantile_(s->sorted_a, s->na, p), qb = perf_quantile_(s->sorted_b, s->nb, p);
-    double sum = 0.0, squares = 0.0, n = PERF_CAST_(double, s->na), f;
+    double qa = perf_quantile_(arms->sorted_a, arms->na, p),
+           qb = perf_quantile_(arms->sorted_b, arms->nb, p);
+    double sum = 0.0, squares = 0.0, n = PERF_CAST_(double, arms->na), f;
     size_t i;
 
-    for (i = 0; i < s->na; i++) {
-        double c = PERF_CAST_(double, (s->b[i] <= qb) - (s->a[i] <= qa));
+    for (i = 0; i < arms->na; i++) {
+        double c = PERF_CAST_(double, (arms->b[i] <= qb) - (arms->a[i] <= qa));
         sum += c;
         squares += c * c;
     }
@@ -1031,89 +1039,94 @@ typedef struct perf_means_ {
 } perf_means_;
 
 /* Pairs: the covariance counts, n - 1 degrees of freedom. */
-PERF_FN void perf_means_paired_(perf_means_ *m, const perf_arms_ *s, double mean_a, double mean_b)
+PERF_FN void perf_means_paired_(perf_means_ *means, const perf_arms_ *arms, double mean_a,
+                                double mean_b)
 {
-    double n = PERF_CAST_(double, s->na);
+    double n = PERF_CAST_(double, arms->na);
     size_t i;
 
-    m->df = n - 1.0;
-    for (i = 0; i < s->na; i++) {
-        double d = s->b[i] / mean_b - s->a[i] / mean_a;
-        m->var += d * d / (m->df * n);
-        m->cubes += d * d * d / (n * n * n);
+    means->df = n - 1.0;
+    for (i = 0; i < arms->na; i++) {
+        double d = arms->b[i] / mean_b - arms->a[i] / mean_a;
+        means->var += d * d / (means->df * n);
+        means->cubes += d * d * d / (n * n * n);
     }
 }
 
 /* Separate samples: Welch's degrees of freedom. */
-PERF_FN void perf_means_separate_(perf_means_ *m, const perf_arms_ *s, double cubes_a,
+PERF_FN void perf_means_separate_(perf_means_ *means, const perf_arms_ *arms, double cubes_a,
                                   double cubes_b)
 {
-    double na = PERF_CAST_(double, s->na), nb = PERF_CAST_(double, s->nb);
+    double na = PERF_CAST_(double, arms->na), nb = PERF_CAST_(double, arms->nb);
 
-    m->var = m->var_a + m->var_b;
-    m->df = na - 1.0;
-    if (m->var > 0.0)
-        m->df = m->var * m->var / (m->var_a * m->var_a / m->df + m->var_b * m->var_b / (nb - 1.0));
-    m->cubes = cubes_b / (nb * nb * nb) - cubes_a / (na * na * na);
+    means->var = means->var_a + means->var_b;
+    means->df = na - 1.0;
+    if (means->var > 0.0)
+        means->df = means->var * means->var /
+                    (means->var_a * means->var_a / means->df +
+                     means->var_b * means->var_b / (nb - 1.0));
+    means->cubes = cubes_b / (nb * nb * nb) - cubes_a / (na * na * na);
 }
 
 /* The log ratios theta with qa theta^2 - 2 qb theta + 1 - t^2 var_b <= 0 (Fieller 1954), around
  * the estimate.  Skewed values make t unequal on its two sides: the end that this leaves too short
  * moves out by Johnson's correction (1978), 2.5 times, because small samples show less skewness
  * than there is (docs/statistics-evidence.md).                                                   */
-PERF_FN perf_interval perf_fieller_(const perf_means_ *m, double estimate, double tail)
+PERF_FN perf_interval perf_fieller_(const perf_means_ *means, double estimate, double tail)
 {
-    perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
-    double        cov = 0.5 * (m->var_a + m->var_b - m->var), t2, qa, qb, root, shift = 0.0;
+    perf_interval result = {-PERF_INF_, 0.0, PERF_INF_};
+    double        cov = 0.5 * (means->var_a + means->var_b - means->var), t2, qa, qb, root,
+                  shift = 0.0;
 
-    r.estimate = estimate;
-    t2 = perf_t_quantile_(1.0 - tail, m->df);
+    result.estimate = estimate;
+    t2 = perf_t_quantile_(1.0 - tail, means->df);
     t2 *= t2;
-    qa = 1.0 - t2 * m->var_a;
+    qa = 1.0 - t2 * means->var_a;
     qb = 1.0 - t2 * cov;
-    root = t2 * (m->var - t2 * (m->var_a * m->var_b - cov * cov));  /* discriminant / 4           */
+    /* discriminant / 4 */
+    root = t2 * (means->var - t2 * (means->var_a * means->var_b - cov * cov));
     if (!(qa > 1e-9))                               /* the baseline's mean may be 0, nearly       */
-        return r;
+        return result;
     if (root > 0.0)
         root = perf_sqrt_(root);
     else
         root = 0.0;
-    r.high = estimate + perf_log_((qb + root) / qa);
+    result.high = estimate + perf_log_((qb + root) / qa);
     if (qb > root)
-        r.low = estimate + perf_log_((qb - root) / qa);
-    if (m->var > 0.0)
-        shift = 2.5 * m->cubes / (6.0 * m->var) * (1.0 + 2.0 * t2);
+        result.low = estimate + perf_log_((qb - root) / qa);
+    if (means->var > 0.0)
+        shift = 2.5 * means->cubes / (6.0 * means->var) * (1.0 + 2.0 * t2);
     if (shift > 0.0)
-        r.high += shift;
+        result.high += shift;
     if (shift < 0.0)
-        r.low += shift;
-    return r;
+        result.low += shift;
+    return result;
 }
 
 /* Log interval of mean(b) / mean(a). */
-PERF_FN perf_interval perf_mean_ratio_(const perf_arms_ *s, double tail)
+PERF_FN perf_interval perf_mean_ratio_(const perf_arms_ *arms, double tail)
 {
-    perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
-    perf_means_   m = PERF_ZERO;
-    perf_moments_ a = perf_moments_of_(s->a, s->na), b = perf_moments_of_(s->b, s->nb);
+    perf_interval result = {-PERF_INF_, 0.0, PERF_INF_};
+    perf_means_   means = PERF_ZERO;
+    perf_moments_ a = perf_moments_of_(arms->a, arms->na), b = perf_moments_of_(arms->b, arms->nb);
     double        spread_a = a.std / a.mean, spread_b = b.std / b.mean;
 
-    r.estimate = perf_log_(b.mean) - perf_log_(a.mean);
-    if (s->na < 2 || s->nb < 2)
-        return r;
-    m.var_a = spread_a * spread_a;
-    if (s->na < s->nb && spread_a < spread_b)       /* few values see little of a tail: then the  */
-        m.var_a = spread_b * spread_b;              /* spread of many counts for them             */
-    m.var_b = spread_b * spread_b;
-    if (s->nb < s->na && spread_b < spread_a)
-        m.var_b = spread_a * spread_a;
-    m.var_a /= PERF_CAST_(double, s->na);
-    m.var_b /= PERF_CAST_(double, s->nb);
-    if (s->logs)
-        perf_means_paired_(&m, s, a.mean, b.mean);
+    result.estimate = perf_log_(b.mean) - perf_log_(a.mean);
+    if (arms->na < 2 || arms->nb < 2)
+        return result;
+    means.var_a = spread_a * spread_a;
+    if (arms->na < arms->nb && spread_a < spread_b) /* few values see little of a tail: then the  */
+        means.var_a = spread_b * spread_b;          /* spread of many counts for them             */
+    means.var_b = spread_b * spread_b;
+    if (arms->nb < arms->na && spread_b < spread_a)
+        means.var_b = spread_a * spread_a;
+    means.var_a /= PERF_CAST_(double, arms->na);
+    means.var_b /= PERF_CAST_(double, arms->nb);
+    if (arms->logs)
+        perf_means_paired_(&means, arms, a.mean, b.mean);
     else
-        perf_means_separate_(&m, s, a.cubes, b.cubes);
-    return perf_fieller_(&m, r.estimate, tail);
+        perf_means_separate_(&means, arms, a.cubes, b.cubes);
+    return perf_fieller_(&means, result.estimate, tail);
 }
 
 /* 1: one value is so large a part of the sum that the mean says little about the others. */
@@ -1165,23 +1178,23 @@ PERF_FN int perf_lopsided_(const double *d, size_t n, double errors, double step
 
 /* 1: the sorted arms are lopsided to unlike sides, as of two speeds that overlap where one arm is
  * mostly fast and the other mostly slow.                                                         */
-PERF_FN int perf_mirrored_(const perf_arms_ *s)
+PERF_FN int perf_mirrored_(const perf_arms_ *arms)
 {
     const double errors = 1.7;
-    const double apart = perf_lopsidedness_(s->sorted_b, s->nb, 0.0) -
-                         perf_lopsidedness_(s->sorted_a, s->na, 0.0);
+    const double apart = perf_lopsidedness_(arms->sorted_b, arms->nb, 0.0) -
+                         perf_lopsidedness_(arms->sorted_a, arms->na, 0.0);
 
     return apart * apart > 2.0 * errors * errors;
 }
 
 /* 1: the middle halves of the sorted arms differ so much in relative width that their shapes do,
  * too.  3.3 / sqrt(n) is twice the standard error of the log of the quotient for normal values.  */
-PERF_FN int perf_unlike_(const perf_arms_ *s)
+PERF_FN int perf_unlike_(const perf_arms_ *arms)
 {
-    size_t low = s->na / 4, high = s->na - 1 - low;
-    double most = perf_exp_(3.3 / perf_sqrt_(PERF_CAST_(double, s->na)));
-    double width_a = perf_log_(s->sorted_a[high] / s->sorted_a[low]);
-    double width_b = perf_log_(s->sorted_b[high] / s->sorted_b[low]);
+    size_t low = arms->na / 4, high = arms->na - 1 - low;
+    double most = perf_exp_(3.3 / perf_sqrt_(PERF_CAST_(double, arms->na)));
+    double width_a = perf_log_(arms->sorted_a[high] / arms->sorted_a[low]);
+    double width_b = perf_log_(arms->sorted_b[high] / arms->sorted_b[low]);
 
     return width_a > width_b * most || width_b > width_a * most;
 }
@@ -1206,48 +1219,48 @@ PERF_FN double perf_spikes_excess_(const double *d, size_t n)
 
 /* ---- verdicts ---- */
 
-PERF_FN double perf_metric_p_(perf_metric m)
+PERF_FN double perf_metric_p_(perf_metric metric)
 {
-    if (m == PERF_METRIC_P99)
+    if (metric == PERF_METRIC_P99)
         return 0.99;
-    if (m == PERF_METRIC_P95)
+    if (metric == PERF_METRIC_P95)
         return 0.95;
     return 0.5;
 }
 
 /* A verdict that says nothing yet, with the rule it will be held against. */
-PERF_FN perf_verdict perf_verdict_start_(const perf_compare_opts *o)
+PERF_FN perf_verdict perf_verdict_start_(const perf_compare_opts *opts)
 {
-    perf_verdict v = PERF_ZERO;
+    perf_verdict verdict = PERF_ZERO;
     int          in_range;
 
-    v.reason = "no measurements";
-    v.rule = o->rule;
-    v.threshold = perf_rule_threshold_(&o->rule);
-    v.confidence = o->confidence;
-    v.ratio.high = v.speedup.high = PERF_INF_;
-    v.ratio.estimate = v.speedup.estimate = PERF_NAN_;
-    v.min_detectable_change = v.pairs_needed = PERF_INF_;
-    in_range = !perf_is_nan_(v.threshold) && !perf_is_nan_(v.confidence) &&
-               !perf_is_nan_(o->tick) &&
-               PERF_CAST_(unsigned, o->rule.metric) <= PERF_METRIC_BRANCH_MISSES &&
-               PERF_CAST_(unsigned, o->design) <= PERF_DESIGN_SEPARATE && o->rules >= 0 &&
-               o->rules <= 1000 && perf_tolerance_ok_(&o->guard.limit);
+    verdict.reason = "no measurements";
+    verdict.rule = opts->rule;
+    verdict.threshold = perf_rule_threshold_(&opts->rule);
+    verdict.confidence = opts->confidence;
+    verdict.ratio.high = verdict.speedup.high = PERF_INF_;
+    verdict.ratio.estimate = verdict.speedup.estimate = PERF_NAN_;
+    verdict.min_detectable_change = verdict.pairs_needed = PERF_INF_;
+    in_range = !perf_is_nan_(verdict.threshold) && !perf_is_nan_(verdict.confidence) &&
+               !perf_is_nan_(opts->tick) &&
+               PERF_CAST_(unsigned, opts->rule.metric) <= PERF_METRIC_BRANCH_MISSES &&
+               PERF_CAST_(unsigned, opts->design) <= PERF_DESIGN_SEPARATE && opts->rules >= 0 &&
+               opts->rules <= 1000 && perf_tolerance_ok_(&opts->guard.limit);
     if (!in_range) {
-        v.status = PERF_EINVAL;
-        v.reason = "the rule or an option is out of its range";
+        verdict.status = PERF_EINVAL;
+        verdict.reason = "the rule or an option is out of its range";
     }
-    return v;
+    return verdict;
 }
 
 /* Withholds the decision for `reason`, whatever the numbers say.  Wrong outputs stay REJECTed. */
-PERF_FN void perf_verdict_cap_(perf_verdict *v, const char *reason)
+PERF_FN void perf_verdict_cap_(perf_verdict *verdict, const char *reason)
 {
-    if (v->decision == PERF_INCONCLUSIVE || (v->warnings & PERF_WARN_OUTPUTS))
+    if (verdict->decision == PERF_INCONCLUSIVE || (verdict->warnings & PERF_WARN_OUTPUTS))
         return;
-    v->decision = PERF_INCONCLUSIVE;
-    v->reason = reason;
-    v->pairs_needed = PERF_INF_;
+    verdict->decision = PERF_INCONCLUSIVE;
+    verdict->reason = reason;
+    verdict->pairs_needed = PERF_INF_;
 }
 
 /* 1: the error is within a limit that is set; a limit of 0 is none. */
@@ -1275,31 +1288,32 @@ PERF_FN int perf_accuracy_ok_(const perf_accuracy *seen, const perf_tolerance *l
 
 /* Applies an accuracy check to a finished verdict.  Failed: REJECT, whatever else is in doubt.
  * Asked for but not made, or an invalid limit: no ACCEPT.  Passed, or NULL: nothing changes.     */
-PERF_FN void perf_verdict_guard_(perf_verdict *v, const perf_guard *g)
+PERF_FN void perf_verdict_guard_(perf_verdict *verdict, const perf_guard *guard)
 {
-    if (!v || !g || !perf_guard_asked_(g) || (v->status != PERF_OK && !v->pairs))
+    if (!verdict || !guard || !perf_guard_asked_(guard) ||
+        (verdict->status != PERF_OK && !verdict->pairs))
         return;                                     /* what was not measured stays so             */
-    if (!perf_tolerance_ok_(&g->limit)) {
-        perf_verdict_cap_(v, "a limit of the accuracy check is negative or not a number");
-    } else if (g->seen.compared && !perf_accuracy_ok_(&g->seen, &g->limit)) {
-        v->decision = PERF_REJECT;
-        v->reason = "the outputs differ by more than the tolerance";
-        v->warnings |= PERF_WARN_OUTPUTS;
-        v->pairs_needed = 0.0;
-    } else if (!g->seen.compared && v->decision == PERF_ACCEPT) {
-        perf_verdict_cap_(v, "fast enough, but the required accuracy check was not made");
+    if (!perf_tolerance_ok_(&guard->limit)) {
+        perf_verdict_cap_(verdict, "a limit of the accuracy check is negative or not a number");
+    } else if (guard->seen.compared && !perf_accuracy_ok_(&guard->seen, &guard->limit)) {
+        verdict->decision = PERF_REJECT;
+        verdict->reason = "the outputs differ by more than the tolerance";
+        verdict->warnings |= PERF_WARN_OUTPUTS;
+        verdict->pairs_needed = 0.0;
+    } else if (!guard->seen.compared && verdict->decision == PERF_ACCEPT) {
+        perf_verdict_cap_(verdict, "fast enough, but the required accuracy check was not made");
     }
 }
 
 /* Further pairs for an 80 % chance of an answer: n ((2.80 / 1.96)^2 (half / gap)^2 - 1), but 1 at
  * least.  gap: of the estimate to the threshold, as a log.                                       */
-PERF_FN double perf_pairs_needed_(const perf_verdict *v, double n, double half, double gap)
+PERF_FN double perf_pairs_needed_(const perf_verdict *verdict, double n, double half, double gap)
 {
     double least, needed = n * (2.04 / (gap / half * (gap / half)) - 1.0);
 
     if (!perf_is_finite_(half)) {
-        least = PERF_CAST_(double, perf_quantile_min_count_(perf_metric_p_(v->rule.metric),
-                                                            v->confidence));
+        least = PERF_CAST_(double, perf_quantile_min_count_(perf_metric_p_(verdict->rule.metric),
+                                                            verdict->confidence));
         needed = n;
         if (least > n)
             needed = least - n;
@@ -1311,21 +1325,21 @@ PERF_FN double perf_pairs_needed_(const perf_verdict *v, double n, double half, 
 
 /* How far a log ratio is from where the answer changes: above 0 the rule holds.  "The same within
  * x %": to the nearer limit.                                                                     */
-PERF_FN double perf_rule_room_(const perf_rule *r, double log_ratio)
+PERF_FN double perf_rule_room_(const perf_rule *rule, double log_ratio)
 {
-    const double log_t = perf_log_(perf_rule_threshold_(r));
+    const double log_t = perf_log_(perf_rule_threshold_(rule));
 
-    if (r->kind == PERF_RULE_SAME)
+    if (rule->kind == PERF_RULE_SAME)
         return log_t - perf_fabs_(log_ratio);
     return log_t - log_ratio;
 }
 
 /* What a log interval says to a rule.  Each limit of "the same within x %" is a one-sided test, and
  * ACCEPT needs both (Schuirmann 1987).                                                           */
-PERF_FN perf_decision perf_rule_answer_(const perf_rule *r, perf_interval log_ratio)
+PERF_FN perf_decision perf_rule_answer_(const perf_rule *rule, perf_interval log_ratio)
 {
-    const double log_t = perf_log_(perf_rule_threshold_(r));
-    const int    same = r->kind == PERF_RULE_SAME;
+    const double log_t = perf_log_(perf_rule_threshold_(rule));
+    const int    same = rule->kind == PERF_RULE_SAME;
 
     if (log_ratio.low > log_t || (same && log_ratio.high < -log_t))
         return PERF_REJECT;
@@ -1335,7 +1349,7 @@ PERF_FN perf_decision perf_rule_answer_(const perf_rule *r, perf_interval log_ra
 }
 
 /* The answer of a log interval, with its reason. */
-PERF_FN void perf_verdict_decide_(perf_verdict *v, perf_interval log_ratio)
+PERF_FN void perf_verdict_decide_(perf_verdict *verdict, perf_interval log_ratio)
 {
     static const char *const reason[3] = {"the interval contains the threshold",
                                           "the whole interval clears the threshold",
@@ -1344,93 +1358,96 @@ PERF_FN void perf_verdict_decide_(perf_verdict *v, perf_interval log_ratio)
                                            "the whole interval lies within both limits",
                                            "the whole interval lies outside the limits"};
 
-    v->decision = perf_rule_answer_(&v->rule, log_ratio);
-    v->reason = reason[v->decision];
-    if (v->rule.kind == PERF_RULE_SAME)
-        v->reason = of_same[v->decision];
+    verdict->decision = perf_rule_answer_(&verdict->rule, log_ratio);
+    verdict->reason = reason[verdict->decision];
+    if (verdict->rule.kind == PERF_RULE_SAME)
+        verdict->reason = of_same[verdict->decision];
 }
 
 /* Fills in the verdict from a log interval that already includes the resolution of the clock. */
-PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, double n,
-                                  const perf_compare_opts *o)
+PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
+                                  const perf_compare_opts *opts)
 {
     double half = 0.5 * (log_ratio.high - log_ratio.low), room;
     int    bounded = perf_is_finite_(half);
 
-    v->ratio.low = perf_exp_(log_ratio.low);
-    v->ratio.estimate = perf_exp_(log_ratio.estimate);
-    v->ratio.high = perf_exp_(log_ratio.high);
-    v->speedup.low = perf_exp_(-log_ratio.high);
-    v->speedup.estimate = perf_exp_(-log_ratio.estimate);
-    v->speedup.high = perf_exp_(-log_ratio.low);
+    verdict->ratio.low = perf_exp_(log_ratio.low);
+    verdict->ratio.estimate = perf_exp_(log_ratio.estimate);
+    verdict->ratio.high = perf_exp_(log_ratio.high);
+    verdict->speedup.low = perf_exp_(-log_ratio.high);
+    verdict->speedup.estimate = perf_exp_(-log_ratio.estimate);
+    verdict->speedup.high = perf_exp_(-log_ratio.low);
     if (bounded)                                    /* 2.80 = z(.975) + z(.80)                    */
-        v->min_detectable_change = perf_exp_(half * (2.80 / 1.96)) - 1.0;
+        verdict->min_detectable_change = perf_exp_(half * (2.80 / 1.96)) - 1.0;
     else
-        v->warnings |= PERF_WARN_UNBOUNDED;
-    v->pairs_needed = 0.0;
-    perf_verdict_decide_(v, log_ratio);
-    if (v->decision == PERF_INCONCLUSIVE) {
-        room = perf_rule_room_(&v->rule, log_ratio.estimate);
-        v->pairs_needed = perf_pairs_needed_(v, n, half, room);
+        verdict->warnings |= PERF_WARN_UNBOUNDED;
+    verdict->pairs_needed = 0.0;
+    perf_verdict_decide_(verdict, log_ratio);
+    if (verdict->decision == PERF_INCONCLUSIVE) {
+        room = perf_rule_room_(&verdict->rule, log_ratio.estimate);
+        verdict->pairs_needed = perf_pairs_needed_(verdict, n, half, room);
         if (!bounded)
-            v->reason = "too few measurements for an interval";
+            verdict->reason = "too few measurements for an interval";
     }
-    perf_verdict_guard_(v, &o->guard);
+    perf_verdict_guard_(verdict, &opts->guard);
 }
 
-PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *o, const perf_interval *log_ratio,
+PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
                                       double hidden, double n)
 {
-    perf_verdict v = perf_verdict_start_(o);
+    perf_verdict verdict = perf_verdict_start_(opts);
 
-    if (log_ratio && v.status == PERF_OK)
-        perf_verdict_finish_(&v, perf_widen_(*log_ratio, hidden), n, o);
-    return v;
+    if (log_ratio && verdict.status == PERF_OK)
+        perf_verdict_finish_(&verdict, perf_widen_(*log_ratio, hidden), n, opts);
+    return verdict;
 }
 
 /* What the bets decided, with the interval of the log ratios, which come in the order of time and
  * are sorted; pairs: with those that have none.                                                  */
 PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
-                                             size_t pairs, const perf_compare_opts *o)
+                                             size_t pairs, const perf_compare_opts *opts)
 {
-    const perf_interval log_ratio = perf_seq_interval(logs, n, o->confidence);
-    perf_verdict        v = perf_verdict_of_(o, &log_ratio, bets->tick, PERF_CAST_(double, pairs));
+    const perf_interval log_ratio = perf_seq_interval(logs, n, opts->confidence);
+    perf_verdict        verdict =
+        perf_verdict_of_(opts, &log_ratio, bets->tick, PERF_CAST_(double, pairs));
     int                 by_median;
 
-    v.pairs = pairs;
-    v.excluded = bets->excluded;
+    verdict.pairs = pairs;
+    verdict.excluded = bets->excluded;
     perf_sort_values_(logs, n);
     if (perf_lopsided_(logs, n, 2.58, bets->tick))
-        v.warnings |= PERF_WARN_SHAPE;
-    by_median = (v.warnings & PERF_WARN_SHAPE) && !(v.warnings & PERF_WARN_OUTPUTS);
-    if (by_median && v.decision == PERF_ACCEPT)
-        v.reason = "the median of the pairs' ratios clears the threshold";
-    else if (by_median && v.decision == PERF_REJECT)
-        v.reason = "the median of the pairs' ratios misses the threshold";
-    if (v.decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
-        perf_verdict_cap_(&v, "the pairs disagree: the interval clears it, too few of them do");
-    return v;
+        verdict.warnings |= PERF_WARN_SHAPE;
+    by_median = (verdict.warnings & PERF_WARN_SHAPE) && !(verdict.warnings & PERF_WARN_OUTPUTS);
+    if (by_median && verdict.decision == PERF_ACCEPT)
+        verdict.reason = "the median of the pairs' ratios clears the threshold";
+    else if (by_median && verdict.decision == PERF_REJECT)
+        verdict.reason = "the median of the pairs' ratios misses the threshold";
+    if (verdict.decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
+        perf_verdict_cap_(&verdict,
+                          "the pairs disagree: the interval clears it, too few of them do");
+    return verdict;
 }
 
 /* What the clock's step may hide in the ratio of the arms, as a log. */
-PERF_FN double perf_arms_tick_(const perf_arms_ *s, const perf_compare_opts *o)
+PERF_FN double perf_arms_tick_(const perf_arms_ *arms, const perf_compare_opts *opts)
 {
-    const int is_count = o->rule.memory || o->rule.metric == PERF_METRIC_MEMORY ||
-                         o->rule.metric > PERF_METRIC_THROUGHPUT;
-    double    tick = o->tick, hidden;
+    const int is_count = opts->rule.memory || opts->rule.metric == PERF_METRIC_MEMORY ||
+                         opts->rule.metric > PERF_METRIC_THROUGHPUT;
+    double    tick = opts->tick, hidden;
 
     if (is_count && !(tick > 0.0))
         tick = -1.0;                                /* bytes and instructions are exact           */
-    hidden = perf_tick_log_(s->sorted_a, s->na, s->sorted_b, s->nb, tick, 0);
-    if (o->rule.metric == PERF_METRIC_THROUGHPUT && !(o->tick < 0.0))
-        hidden = perf_most_(perf_tick_log_(s->sorted_a, s->na, s->sorted_b, s->nb, 0.0, 1), hidden);
+    hidden = perf_tick_log_(arms->sorted_a, arms->na, arms->sorted_b, arms->nb, tick, 0);
+    if (opts->rule.metric == PERF_METRIC_THROUGHPUT && !(opts->tick < 0.0))
+        hidden = perf_most_(perf_tick_log_(arms->sorted_a, arms->na, arms->sorted_b, arms->nb, 0.0,
+                                           1), hidden);
     return hidden;
 }
 
 /* 1: the metric is about the typical ratio, not about a quantile of each arm or a mean. */
-PERF_FN int perf_metric_is_typical_(perf_metric m)
+PERF_FN int perf_metric_is_typical_(perf_metric metric)
 {
-    return m == PERF_METRIC_PAIR || m >= PERF_METRIC_MEMORY;
+    return metric == PERF_METRIC_PAIR || metric >= PERF_METRIC_MEMORY;
 }
 
 /* Below this many pairs the typical ratio holds the interval from signs, too: where one arm has two
@@ -1457,109 +1474,119 @@ PERF_FN int perf_split_(const double *d, size_t n, double centre)
 /* The typical ratio of pairs.  Arms of one shape: the interval from signed ranks.  Else the median
  * of the pairs' ratios (from signs) and the ratio of medians differ: the answer holds for both.
  * Sorts the logs.                                                                                */
-PERF_FN perf_interval perf_typical_pairs_(perf_verdict *v, const perf_arms_ *s, double tail)
+PERF_FN perf_interval perf_typical_pairs_(perf_verdict *verdict, const perf_arms_ *arms,
+                                          double tail)
 {
-    perf_interval ranks = perf_signed_rank_(s->logs, s->na, tail);
-    perf_interval signs = perf_quantile_interval_(s->logs, s->na, 0.5, v->confidence), r;
-    double        excess = perf_spikes_excess_(s->logs, s->na);
-    const int     unlike = perf_lopsided_(s->logs, s->na, 1.4, 0.0) || perf_unlike_(s);
+    perf_interval ranks = perf_signed_rank_(arms->logs, arms->na, tail);
+    perf_interval signs = perf_quantile_interval_(arms->logs, arms->na, 0.5, verdict->confidence),
+                  result;
+    double        excess = perf_spikes_excess_(arms->logs, arms->na);
+    const int     unlike = perf_lopsided_(arms->logs, arms->na, 1.4, 0.0) || perf_unlike_(arms);
 
     if (unlike || excess >= 3.0)
-        v->warnings |= PERF_WARN_SHAPE;
+        verdict->warnings |= PERF_WARN_SHAPE;
     if (unlike || excess > 0.0) {
-        r = perf_hull_(signs, perf_quantile_ratio_(s, 0.5, tail, perf_pair_shrink_(s, 0.5)));
-        r.estimate = perf_quantile_(s->logs, s->na, 0.5);
-        return r;
+        result =
+            perf_hull_(signs, perf_quantile_ratio_(arms, 0.5, tail, perf_pair_shrink_(arms, 0.5)));
+        result.estimate = perf_quantile_(arms->logs, arms->na, 0.5);
+        return result;
     }
-    if (s->na < PERF_FEW_PAIRS_ || perf_split_(s->logs, s->na, ranks.estimate) || perf_mirrored_(s))
+    if (arms->na < PERF_FEW_PAIRS_ || perf_split_(arms->logs, arms->na, ranks.estimate) ||
+        perf_mirrored_(arms))
         return perf_hull_(ranks, signs);
     return ranks;
 }
 
 /* The ratio of medians with both at their worst limits: asks nothing of the laws of the arms. */
-PERF_FN perf_interval perf_medians_apart_(const perf_arms_ *s, double confidence)
+PERF_FN perf_interval perf_medians_apart_(const perf_arms_ *arms, double confidence)
 {
-    const perf_interval a = perf_quantile_interval_(s->sorted_a, s->na, 0.5, confidence);
-    const perf_interval b = perf_quantile_interval_(s->sorted_b, s->nb, 0.5, confidence);
-    perf_interval       r;
+    const perf_interval a = perf_quantile_interval_(arms->sorted_a, arms->na, 0.5, confidence);
+    const perf_interval b = perf_quantile_interval_(arms->sorted_b, arms->nb, 0.5, confidence);
+    perf_interval       result;
 
-    r.estimate = perf_log_(b.estimate / a.estimate);
-    r.low = -PERF_INF_;
-    r.high = PERF_INF_;
+    result.estimate = perf_log_(b.estimate / a.estimate);
+    result.low = -PERF_INF_;
+    result.high = PERF_INF_;
     if (b.low > 0.0 && perf_is_finite_(a.high))
-        r.low = perf_log_(b.low / a.high);
+        result.low = perf_log_(b.low / a.high);
     if (a.low > 0.0 && perf_is_finite_(b.high))
-        r.high = perf_log_(b.high / a.low);
-    return r;
+        result.high = perf_log_(b.high / a.low);
+    return result;
 }
 
 /* The ratio of medians of pairs.  Medians of few jump between two speeds: so below 32 pairs the
  * interval holds that of the typical ratio, below 20 the one from signs.  Where the arms spread
  * unlike, a root of squares takes lumps for a law: it holds the worst limits.  Sorts the logs.   */
-PERF_FN perf_interval perf_median_pairs_(const perf_arms_ *s, double confidence)
+PERF_FN perf_interval perf_median_pairs_(const perf_arms_ *arms, double confidence)
 {
     double        tail = 0.5 - 0.5 * confidence;
-    perf_interval r = perf_quantile_ratio_(s, 0.5, tail, perf_pair_shrink_(s, 0.5));
+    perf_interval result = perf_quantile_ratio_(arms, 0.5, tail, perf_pair_shrink_(arms, 0.5));
 
-    if (s->na < PERF_FEW_MEDIANS_)
-        r = perf_hull_(r, perf_signed_rank_(s->logs, s->na, tail));
-    if (s->na < PERF_FEW_PAIRS_)
-        r = perf_hull_(r, perf_quantile_interval_(s->logs, s->na, 0.5, confidence));
-    if (perf_unlike_(s))
-        r = perf_hull_(r, perf_medians_apart_(s, confidence));
-    return r;
+    if (arms->na < PERF_FEW_MEDIANS_)
+        result = perf_hull_(result, perf_signed_rank_(arms->logs, arms->na, tail));
+    if (arms->na < PERF_FEW_PAIRS_)
+        result = perf_hull_(result, perf_quantile_interval_(arms->logs, arms->na, 0.5, confidence));
+    if (perf_unlike_(arms))
+        result = perf_hull_(result, perf_medians_apart_(arms, confidence));
+    return result;
 }
 
 /* The log interval of the metric that the rule is about. */
-PERF_FN perf_interval perf_arms_interval_(perf_verdict *v, const perf_arms_ *s)
+PERF_FN perf_interval perf_arms_interval_(perf_verdict *verdict, const perf_arms_ *arms)
 {
-    perf_metric   metric = v->rule.metric;
-    perf_interval r;
-    double        p = perf_metric_p_(metric), tail = 0.5 - 0.5 * v->confidence, shrink = 1.0;
+    perf_metric   metric = verdict->rule.metric;
+    perf_interval result;
+    double        p = perf_metric_p_(metric), tail = 0.5 - 0.5 * verdict->confidence, shrink = 1.0;
 
     if (metric == PERF_METRIC_MEAN) {
-        r = perf_mean_ratio_(s, tail);
-        if (perf_mean_hostage_(s->sorted_a, s->na) || perf_mean_hostage_(s->sorted_b, s->nb))
-            v->warnings |= PERF_WARN_MEAN;
-        return r;
+        result = perf_mean_ratio_(arms, tail);
+        if (perf_mean_hostage_(arms->sorted_a, arms->na) ||
+            perf_mean_hostage_(arms->sorted_b, arms->nb))
+            verdict->warnings |= PERF_WARN_MEAN;
+        return result;
     }
-    if (s->logs && perf_metric_is_typical_(metric))
-        return perf_typical_pairs_(v, s, tail);
-    if (s->logs && metric == PERF_METRIC_P50)
-        return perf_median_pairs_(s, v->confidence);
-    if (s->logs)
-        shrink = perf_pair_shrink_(s, p);
-    return perf_quantile_ratio_(s, p, tail, shrink);
+    if (arms->logs && perf_metric_is_typical_(metric))
+        return perf_typical_pairs_(verdict, arms, tail);
+    if (arms->logs && metric == PERF_METRIC_P50)
+        return perf_median_pairs_(arms, verdict->confidence);
+    if (arms->logs)
+        shrink = perf_pair_shrink_(arms, p);
+    return perf_quantile_ratio_(arms, p, tail, shrink);
 }
 
 /* Judges two arms: values are good, and there is one at least of each. */
-PERF_FN void perf_verdict_arms_(perf_verdict *v, const perf_arms_ *s, const perf_compare_opts *o)
+PERF_FN void perf_verdict_arms_(perf_verdict *verdict, const perf_arms_ *arms,
+                                const perf_compare_opts *opts)
 {
-    perf_interval r;
+    perf_interval result;
     double        tick;
 
-    PERF_LIBC_(memcpy)(s->sorted_a, s->a, s->na * sizeof *s->a);
-    PERF_LIBC_(memcpy)(s->sorted_b, s->b, s->nb * sizeof *s->b);
-    perf_sort_values_(s->sorted_a, s->na);
-    perf_sort_values_(s->sorted_b, s->nb);
-    r = perf_arms_interval_(v, s);
-    tick = perf_arms_tick_(s, o);
-    if (tick > 0.0 && tick > 0.1 * (r.high - r.low))
-        v->warnings |= PERF_WARN_RESOLUTION;
-    v->pairs = s->na;
-    if (s->nb < s->na)
-        v->pairs = s->nb;
-    perf_verdict_finish_(v, perf_widen_(r, tick), PERF_CAST_(double, v->pairs), o);
-    if (v->decision == PERF_INCONCLUSIVE && tick > 0.0 &&
-        perf_rule_answer_(&v->rule, r) != PERF_INCONCLUSIVE) {
-        v->reason = "the clock is too coarse for this: time more work at once";
-        v->pairs_needed = PERF_INF_;
+    PERF_LIBC_(memcpy)(arms->sorted_a, arms->a, arms->na * sizeof *arms->a);
+    PERF_LIBC_(memcpy)(arms->sorted_b, arms->b, arms->nb * sizeof *arms->b);
+    perf_sort_values_(arms->sorted_a, arms->na);
+    perf_sort_values_(arms->sorted_b, arms->nb);
+    result = perf_arms_interval_(verdict, arms);
+    tick = perf_arms_tick_(arms, opts);
+    if (tick > 0.0 && tick > 0.1 * (result.high - result.low))
+        verdict->warnings |= PERF_WARN_RESOLUTION;
+    verdict->pairs = arms->na;
+    if (arms->nb < arms->na)
+        verdict->pairs = arms->nb;
+    perf_verdict_finish_(verdict, perf_widen_(result, tick), PERF_CAST_(double, verdict->pairs),
+                         opts);
+    if (verdict->decision == PERF_INCONCLUSIVE && tick > 0.0 &&
+        perf_rule_answer_(&verdict->rule, result) != PERF_INCONCLUSIVE) {
+        verdict->reason = "the clock is too coarse for this: time more work at once";
+        verdict->pairs_needed = PERF_INF_;
     }
-    if (v->warnings & PERF_WARN_MEAN)
-        perf_verdict_cap_(v, "one value carries over 10 % of the sum: the mean is not identified");
-    if (s->logs && s->na < 100 && v->rule.metric == PERF_METRIC_P50 && perf_unlike_(s)) {
-        v->warnings |= PERF_WARN_SHAPE;
-        perf_verdict_cap_(v, "medians of so few values mean little where the two differ in shape");
+    if (verdict->warnings & PERF_WARN_MEAN)
+        perf_verdict_cap_(verdict,
+                          "one value carries over 10 % of the sum: the mean is not identified");
+    if (arms->logs && arms->na < 100 && verdict->rule.metric == PERF_METRIC_P50 &&
+        perf_unlike_(arms)) {
+        verdict->warnings |= PERF_WARN_SHAPE;
+        perf_verdict_cap_(verdict,
+                          "medians of so few values mean little where the two differ in shape");
     }
 }
 
@@ -1572,7 +1599,7 @@ typedef struct perf_samples_ {
 
 /* Copies the values that are positive numbers: of pairs only whole ones.  Returns how many of the
  * values (or pairs) were left out.                                                               */
-PERF_FN uint64_t perf_samples_gather_(const perf_samples_ *in, perf_arms_ *s)
+PERF_FN uint64_t perf_samples_gather_(const perf_samples_ *in, perf_arms_ *arms)
 {
     size_t n = in->nx, i;
 
@@ -1582,52 +1609,53 @@ PERF_FN uint64_t perf_samples_gather_(const perf_samples_ *in, perf_arms_ *s)
         int good_x = i < in->nx && perf_is_duration_(in->x[i]);
         int good_y = i < in->ny && perf_is_duration_(in->y[i]);
         if (in->paired && good_x && good_y)
-            s->logs[s->na] = perf_log_(in->y[i]) - perf_log_(in->x[i]);
+            arms->logs[arms->na] = perf_log_(in->y[i]) - perf_log_(in->x[i]);
         if (good_x && (good_y || !in->paired))
-            s->a[s->na++] = in->x[i];
+            arms->a[arms->na++] = in->x[i];
         if (good_y && (good_x || !in->paired))
-            s->b[s->nb++] = in->y[i];
+            arms->b[arms->nb++] = in->y[i];
     }
     if (in->paired)
-        return in->nx - s->na;
-    return in->nx - s->na + (in->ny - s->nb);
+        return in->nx - arms->na;
+    return in->nx - arms->na + (in->ny - arms->nb);
 }
 
 /* Of rates more is better: the arms change sides. */
-PERF_FN void perf_arms_swap_(perf_arms_ *s)
+PERF_FN void perf_arms_swap_(perf_arms_ *arms)
 {
-    double *a = s->a;
-    size_t  na = s->na, i;
+    double *a = arms->a;
+    size_t  na = arms->na, i;
 
-    s->a = s->b;
-    s->na = s->nb;
-    s->b = a;
-    s->nb = na;
-    for (i = 0; i < s->na && s->logs; i++)
-        s->logs[i] = -s->logs[i];
+    arms->a = arms->b;
+    arms->na = arms->nb;
+    arms->b = a;
+    arms->nb = na;
+    for (i = 0; i < arms->na && arms->logs; i++)
+        arms->logs[i] = -arms->logs[i];
 }
 
 /* What is known to be wrong with the way in which the values came about. */
-PERF_FN void perf_verdict_doubt_(perf_verdict *v, const perf_samples_ *in, perf_design design)
+PERF_FN void perf_verdict_doubt_(perf_verdict *verdict, const perf_samples_ *in, perf_design design)
 {
     const int ordered = design == PERF_DESIGN_RANDOM ||
                         (in->paired && design != PERF_DESIGN_SEPARATE);
 
-    if (v->excluded) {
-        v->warnings |= PERF_WARN_BAD_VALUES;
-        perf_verdict_cap_(v, "some values are no positive numbers: measure again");
+    if (verdict->excluded) {
+        verdict->warnings |= PERF_WARN_BAD_VALUES;
+        perf_verdict_cap_(verdict, "some values are no positive numbers: measure again");
     }
     if (!ordered) {
-        v->warnings |= PERF_WARN_ORDER;
-        perf_verdict_cap_(v, "not interleaved: a drift between the two runs would look the same");
+        verdict->warnings |= PERF_WARN_ORDER;
+        perf_verdict_cap_(verdict,
+                          "not interleaved: a drift between the two runs would look the same");
     }
 }
 
 /* One rule, alone. */
-PERF_FN perf_verdict perf_compare_alone_(const perf_samples_ *in, const perf_compare_opts *o)
+PERF_FN perf_verdict perf_compare_alone_(const perf_samples_ *in, const perf_compare_opts *opts)
 {
-    perf_verdict v = perf_verdict_start_(o);
-    perf_arms_   s = PERF_ZERO;
+    perf_verdict verdict = perf_verdict_start_(opts);
+    perf_arms_   arms = PERF_ZERO;
     double       local[5 * 128], *memory = PERF_NULL_;
     size_t       n = in->nx;
 
@@ -1636,132 +1664,132 @@ PERF_FN perf_verdict perf_compare_alone_(const perf_samples_ *in, const perf_com
     if (n <= SIZE_MAX / 64)
         memory = perf_scratch_(local, 5 * 128, 5 * n);
     if (!memory) {
-        v.status = PERF_ENOMEM;
-        return v;
+        verdict.status = PERF_ENOMEM;
+        return verdict;
     }
-    s.a = memory;
-    s.b = memory + n;
-    s.sorted_a = memory + 2 * n;
-    s.sorted_b = memory + 3 * n;
+    arms.a = memory;
+    arms.b = memory + n;
+    arms.sorted_a = memory + 2 * n;
+    arms.sorted_b = memory + 3 * n;
     if (in->paired)
-        s.logs = memory + 4 * n;
-    v.excluded = perf_samples_gather_(in, &s);
+        arms.logs = memory + 4 * n;
+    verdict.excluded = perf_samples_gather_(in, &arms);
     if (!in->paired) {
-        v.baseline_values = s.na;
-        v.candidate_values = s.nb;
+        verdict.baseline_values = arms.na;
+        verdict.candidate_values = arms.nb;
     }
-    if (v.excluded)
-        v.status = PERF_ENODATA;
-    if (s.na && s.nb) {
-        if (o->rule.metric == PERF_METRIC_THROUGHPUT)
-            perf_arms_swap_(&s);
-        perf_verdict_arms_(&v, &s, o);
-        if (v.excluded)
-            v.status = PERF_ERANGE;
+    if (verdict.excluded)
+        verdict.status = PERF_ENODATA;
+    if (arms.na && arms.nb) {
+        if (opts->rule.metric == PERF_METRIC_THROUGHPUT)
+            perf_arms_swap_(&arms);
+        perf_verdict_arms_(&verdict, &arms, opts);
+        if (verdict.excluded)
+            verdict.status = PERF_ERANGE;
     }
     perf_scratch_free_(memory, local);
-    perf_verdict_doubt_(&v, in, o->design);
-    return v;
+    perf_verdict_doubt_(&verdict, in, opts->design);
+    return verdict;
 }
 
 /* With joined rules a REJECT must also hold at a higher confidence: at that all rules together err
  * as seldom as one.  An ACCEPT needs no correction: all rules must agree.                        */
 PERF_FN perf_verdict perf_compare_samples_(const perf_samples_ *in, const perf_compare_opts *opts)
 {
-    perf_compare_opts o = *opts;
-    perf_verdict      v = perf_verdict_start_(&o), strict;
+    perf_compare_opts options = *opts;
+    perf_verdict      verdict = perf_verdict_start_(&options), strict;
 
-    if (v.status == PERF_OK && (!in->nx || !in->ny))
-        v.status = PERF_ENODATA;
-    if (v.status == PERF_OK && (!in->x || !in->y))
-        v.status = PERF_EINVAL;
-    if (v.status != PERF_OK)
-        return v;
-    o.rules = 1;
-    v = perf_compare_alone_(in, &o);
+    if (verdict.status == PERF_OK && (!in->nx || !in->ny))
+        verdict.status = PERF_ENODATA;
+    if (verdict.status == PERF_OK && (!in->x || !in->y))
+        verdict.status = PERF_EINVAL;
+    if (verdict.status != PERF_OK)
+        return verdict;
+    options.rules = 1;
+    verdict = perf_compare_alone_(in, &options);
     if (opts->rules <= 1)
-        return v;
-    o.confidence = 1.0 - (1.0 - o.confidence) / PERF_CAST_(double, opts->rules);
-    strict = perf_compare_alone_(in, &o);
-    v.ratio.low = strict.ratio.low;
-    v.speedup.high = strict.speedup.high;
-    if (v.decision == PERF_REJECT && strict.decision != PERF_REJECT) {
-        v.decision = PERF_INCONCLUSIVE;
-        v.reason = "alone it would be REJECT; among several rules that is not sure enough";
-        v.pairs_needed = strict.pairs_needed;
+        return verdict;
+    options.confidence = 1.0 - (1.0 - options.confidence) / PERF_CAST_(double, opts->rules);
+    strict = perf_compare_alone_(in, &options);
+    verdict.ratio.low = strict.ratio.low;
+    verdict.speedup.high = strict.speedup.high;
+    if (verdict.decision == PERF_REJECT && strict.decision != PERF_REJECT) {
+        verdict.decision = PERF_INCONCLUSIVE;
+        verdict.reason = "alone it would be REJECT; among several rules that is not sure enough";
+        verdict.pairs_needed = strict.pairs_needed;
     }
-    return v;
+    return verdict;
 }
 
 PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *candidate, size_t n,
                                         const perf_compare_opts *opts)
 {
-    perf_compare_opts o = perf_compare_opts_resolved_(opts);
+    perf_compare_opts options = perf_compare_opts_resolved_(opts);
     perf_samples_     in = PERF_ZERO;
 
     in.x = baseline;
     in.y = candidate;
     in.nx = in.ny = n;
     in.paired = 1;
-    return perf_compare_samples_(&in, &o);
+    return perf_compare_samples_(&in, &options);
 }
 
 PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const double *candidate,
                                   size_t nc, const perf_compare_opts *opts)
 {
-    perf_compare_opts o = perf_compare_opts_resolved_(opts);
+    perf_compare_opts options = perf_compare_opts_resolved_(opts);
     perf_samples_     in = PERF_ZERO;
 
     in.x = baseline;
     in.y = candidate;
     in.nx = nb;
     in.ny = nc;
-    return perf_compare_samples_(&in, &o);
+    return perf_compare_samples_(&in, &options);
 }
 
 /* ---- verdicts as text ---- */
 
 /* A change of so many percent: "+2.1 %". */
-PERF_FN void perf_put_percent_(perf_out_ *o, double ratio, int digits)
+PERF_FN void perf_put_percent_(perf_out_ *out, double ratio, int digits)
 {
     double percent = (ratio - 1.0) * 100.0;
 
     if (!perf_is_finite_(percent)) {
-        perf_put_(o, "unbounded");
+        perf_put_(out, "unbounded");
         return;
     }
     if (percent >= 0.0)
-        perf_put_char_(o, '+');
-    perf_put_fixed_(o, percent, digits);
-    perf_put_(o, " %");
+        perf_put_char_(out, '+');
+    perf_put_fixed_(out, percent, digits);
+    perf_put_(out, " %");
 }
 
 /* A factor: "1.42x". */
-PERF_FN void perf_put_factor_(perf_out_ *o, double factor, int digits)
+PERF_FN void perf_put_factor_(perf_out_ *out, double factor, int digits)
 {
     if (!perf_is_finite_(factor)) {
-        perf_put_(o, "unbounded");
+        perf_put_(out, "unbounded");
         return;
     }
     if (factor < 0.001)
         digits = 9;
-    perf_put_fixed_(o, factor, digits);
-    perf_put_char_(o, 'x');
+    perf_put_fixed_(out, factor, digits);
+    perf_put_char_(out, 'x');
 }
 
-PERF_FN void perf_put_change_(perf_out_ *o, double x, int is_factor, int digits)
+PERF_FN void perf_put_change_(perf_out_ *out, double x, int is_factor, int digits)
 {
     if (is_factor)
-        perf_put_factor_(o, x, digits);
+        perf_put_factor_(out, x, digits);
     else
-        perf_put_percent_(o, x, digits);
+        perf_put_percent_(out, x, digits);
 }
 
-PERF_FN const char *perf_decision_text(perf_decision d)
+PERF_FN const char *perf_decision_text(perf_decision decision)
 {
-    if (d == PERF_ACCEPT)
+    if (decision == PERF_ACCEPT)
         return "ACCEPT";
-    if (d == PERF_REJECT)
+    if (decision == PERF_REJECT)
         return "REJECT";
     return "INCONCLUSIVE";
 }
@@ -1779,7 +1807,7 @@ PERF_FN int perf_digits_of_width_(double width)
 }
 
 /* "95 % CI ", with as many decimals as the confidence has. */
-PERF_FN void perf_put_confidence_(perf_out_ *o, double confidence)
+PERF_FN void perf_put_confidence_(perf_out_ *out, double confidence)
 {
     double percent = confidence * 100.0;
     int    digits = 1;
@@ -1788,56 +1816,57 @@ PERF_FN void perf_put_confidence_(perf_out_ *o, double confidence)
         digits = 0;
     else if (percent > 99.55)
         digits = 4;
-    perf_put_fixed_(o, percent, digits);
-    perf_put_(o, " % CI ");
+    perf_put_fixed_(out, percent, digits);
+    perf_put_(out, " % CI ");
 }
 
 /* "1.42x (95 % CI 1.38x to 1.46x)"; in a table "+2.1 % [-0.3 %, +4.6 %]", or no interval. */
-PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup, int table)
+PERF_FN void perf_put_interval_(perf_out_ *out, const perf_verdict *verdict, int speedup, int table)
 {
-    const perf_interval *x = &v->ratio;
+    const perf_interval *x = &verdict->ratio;
     double               width;
     int                  digits, bounded;
 
-    if (speedup || v->rule.metric == PERF_METRIC_THROUGHPUT)    /* ratios of rates are inverse    */
-        x = &v->speedup;
+    if (speedup || verdict->rule.metric == PERF_METRIC_THROUGHPUT) /* ratios of rates are inverse */
+        x = &verdict->speedup;
     width = x->high - x->low;
     if (!speedup)
         width *= 100.0;
     digits = perf_digits_of_width_(width);
-    bounded = perf_is_finite_(x->high) && v->ratio.low > 0.0 && perf_is_finite_(v->ratio.high);
+    bounded = perf_is_finite_(x->high) && verdict->ratio.low > 0.0 &&
+              perf_is_finite_(verdict->ratio.high);
     if (!bounded && table) {
-        perf_put_change_(o, x->estimate, speedup, 1);
+        perf_put_change_(out, x->estimate, speedup, 1);
     } else if (!bounded) {
-        perf_put_change_(o, x->estimate, speedup, 2);
-        perf_put_(o, " (no interval yet)");
+        perf_put_change_(out, x->estimate, speedup, 2);
+        perf_put_(out, " (no interval yet)");
     } else if (table) {
-        perf_put_change_(o, x->estimate, speedup, digits);
-        perf_put_(o, " [");
-        perf_put_change_(o, x->low, speedup, digits);
-        perf_put_(o, ", ");
-        perf_put_change_(o, x->high, speedup, digits);
-        perf_put_char_(o, ']');
+        perf_put_change_(out, x->estimate, speedup, digits);
+        perf_put_(out, " [");
+        perf_put_change_(out, x->low, speedup, digits);
+        perf_put_(out, ", ");
+        perf_put_change_(out, x->high, speedup, digits);
+        perf_put_char_(out, ']');
     } else {
-        perf_put_change_(o, x->estimate, speedup, digits);
-        perf_put_(o, " (");
-        perf_put_confidence_(o, v->confidence);
-        perf_put_change_(o, x->low, speedup, digits);
-        perf_put_(o, " to ");
-        perf_put_change_(o, x->high, speedup, digits);
-        perf_put_char_(o, ')');
+        perf_put_change_(out, x->estimate, speedup, digits);
+        perf_put_(out, " (");
+        perf_put_confidence_(out, verdict->confidence);
+        perf_put_change_(out, x->low, speedup, digits);
+        perf_put_(out, " to ");
+        perf_put_change_(out, x->high, speedup, digits);
+        perf_put_char_(out, ')');
     }
 }
 
 /* Decimals that show all of a rule's amount: 6 at most, for a factor or below 10 % at least one. */
-PERF_FN int perf_rule_decimals_(const perf_rule *r)
+PERF_FN int perf_rule_decimals_(const perf_rule *rule)
 {
     double step = 1.0;
     int    digits = 0;
 
-    if (r->amount > 1e-7 && r->amount < 1e15)
-        step = perf_step_decimal_(r->amount);
-    if (step > 0.1 && (r->kind == PERF_RULE_SPEEDUP || r->amount < 10.0))
+    if (rule->amount > 1e-7 && rule->amount < 1e15)
+        step = perf_step_decimal_(rule->amount);
+    if (step > 0.1 && (rule->kind == PERF_RULE_SPEEDUP || rule->amount < 10.0))
         step = 0.1;
     for (; step < 0.5 && digits < 6; step *= 10.0)
         digits++;
@@ -1845,121 +1874,122 @@ PERF_FN int perf_rule_decimals_(const perf_rule *r)
 }
 
 /* What a rule is about.  A rate "down" would be worse: its inverse is meant. */
-PERF_FN const char *perf_rule_subject_(const perf_rule *r)
+PERF_FN const char *perf_rule_subject_(const perf_rule *rule)
 {
     static const char *const name[] = {"time", "median", "p95", "p99", "mean", "memory",
                                        "throughput", "instructions", "cycles", "branches",
                                        "branch misses"};
 
-    if (PERF_CAST_(unsigned, r->metric) > PERF_METRIC_BRANCH_MISSES)
+    if (PERF_CAST_(unsigned, rule->metric) > PERF_METRIC_BRANCH_MISSES)
         return "metric";
-    if (r->kind == PERF_RULE_REDUCTION && r->metric == PERF_METRIC_THROUGHPUT)
+    if (rule->kind == PERF_RULE_REDUCTION && rule->metric == PERF_METRIC_THROUGHPUT)
         return "1 / throughput";
-    return name[r->metric];
+    return name[rule->metric];
 }
 
 /* "speed-up >= 1.3x", "memory p95 down by >= 20 %", "mean no more than 2.0 % worse". */
-PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
+PERF_FN void perf_put_rule_(perf_out_ *out, const perf_rule *rule)
 {
-    const int is_speedup = r->kind == PERF_RULE_SPEEDUP;
+    const int is_speedup = rule->kind == PERF_RULE_SPEEDUP;
 
-    if (r->memory)
-        perf_put_(o, "memory ");
-    if (is_speedup && r->metric == PERF_METRIC_PAIR && !r->memory) {
-        perf_put_(o, "speed-up >= ");
+    if (rule->memory)
+        perf_put_(out, "memory ");
+    if (is_speedup && rule->metric == PERF_METRIC_PAIR && !rule->memory) {
+        perf_put_(out, "speed-up >= ");
     } else {
-        perf_put_(o, perf_rule_subject_(r));
+        perf_put_(out, perf_rule_subject_(rule));
         if (is_speedup)
-            perf_put_(o, " better by >= ");
-        else if (r->kind == PERF_RULE_REDUCTION)
-            perf_put_(o, " down by >= ");
-        else if (r->kind == PERF_RULE_SAME)
-            perf_put_(o, " the same within ");
+            perf_put_(out, " better by >= ");
+        else if (rule->kind == PERF_RULE_REDUCTION)
+            perf_put_(out, " down by >= ");
+        else if (rule->kind == PERF_RULE_SAME)
+            perf_put_(out, " the same within ");
         else
-            perf_put_(o, " no more than ");
+            perf_put_(out, " no more than ");
     }
-    perf_put_fixed_(o, r->amount, perf_rule_decimals_(r));
+    perf_put_fixed_(out, rule->amount, perf_rule_decimals_(rule));
     if (is_speedup)
-        perf_put_(o, "x");
-    else if (r->kind == PERF_RULE_REDUCTION || r->kind == PERF_RULE_SAME)
-        perf_put_(o, " %");
+        perf_put_(out, "x");
+    else if (rule->kind == PERF_RULE_REDUCTION || rule->kind == PERF_RULE_SAME)
+        perf_put_(out, " %");
     else
-        perf_put_(o, " % worse");
+        perf_put_(out, " % worse");
 }
 
 /* How many values the answer rests on. */
-PERF_FN void perf_put_evidence_(perf_out_ *o, const perf_verdict *v)
+PERF_FN void perf_put_evidence_(perf_out_ *out, const perf_verdict *verdict)
 {
-    if (v->baseline_values) {
-        perf_put_u64_(o, v->baseline_values);
-        perf_put_(o, " and ");
-        perf_put_u64_(o, v->candidate_values);
-        perf_put_(o, " values; ");
+    if (verdict->baseline_values) {
+        perf_put_u64_(out, verdict->baseline_values);
+        perf_put_(out, " and ");
+        perf_put_u64_(out, verdict->candidate_values);
+        perf_put_(out, " values; ");
         return;
     }
-    perf_put_u64_(o, v->pairs);
-    if (v->pairs == 1)
-        perf_put_(o, " pair; ");
+    perf_put_u64_(out, verdict->pairs);
+    if (verdict->pairs == 1)
+        perf_put_(out, " pair; ");
     else
-        perf_put_(o, " pairs; ");
+        perf_put_(out, " pairs; ");
 }
 
-PERF_FN const char *perf_verdict_text(perf_verdict *v)
+PERF_FN const char *perf_verdict_text(perf_verdict *verdict)
 {
-    perf_out_   o;
+    perf_out_   out;
     const char *reason;
     int         speedup;
 
-    if (!v)
+    if (!verdict)
         return "";
-    o = perf_out_open_(v->text, sizeof v->text);
-    perf_put_(&o, perf_decision_text(v->decision));
-    perf_put_(&o, ": ");
-    reason = v->reason;
-    if (!v->pairs) {
+    out = perf_out_open_(verdict->text, sizeof verdict->text);
+    perf_put_(&out, perf_decision_text(verdict->decision));
+    perf_put_(&out, ": ");
+    reason = verdict->reason;
+    if (!verdict->pairs) {
         if (!reason)
-            reason = perf_status_text(v->status);
-        perf_put_(&o, "not measured: ");
-        perf_put_(&o, reason);
-        return v->text;
+            reason = perf_status_text(verdict->status);
+        perf_put_(&out, "not measured: ");
+        perf_put_(&out, reason);
+        return verdict->text;
     }
     if (!reason)
         reason = "no reason given";
-    speedup = v->rule.kind == PERF_RULE_SPEEDUP;
+    speedup = verdict->rule.kind == PERF_RULE_SPEEDUP;
     if (speedup)
-        perf_put_(&o, "speed-up ");
-    perf_put_interval_(&o, v, speedup, 0);
-    perf_put_(&o, ", asked: ");
-    perf_put_rule_(&o, &v->rule);
-    perf_put_(&o, "; ");
-    if (v->clock) {
-        perf_put_(&o, v->clock);
-        perf_put_(&o, "; ");
+        perf_put_(&out, "speed-up ");
+    perf_put_interval_(&out, verdict, speedup, 0);
+    perf_put_(&out, ", asked: ");
+    perf_put_rule_(&out, &verdict->rule);
+    perf_put_(&out, "; ");
+    if (verdict->clock) {
+        perf_put_(&out, verdict->clock);
+        perf_put_(&out, "; ");
     }
-    perf_put_evidence_(&o, v);
-    perf_put_(&o, reason);
-    if (v->led_ratio > 0.0) {
-        perf_put_(&o, "; after longer leads ");
-        perf_put_change_(&o, speedup ? 1.0 / v->led_ratio : v->led_ratio, speedup, 4);
+    perf_put_evidence_(&out, verdict);
+    perf_put_(&out, reason);
+    if (verdict->led_ratio > 0.0) {
+        perf_put_(&out, "; after longer leads ");
+        perf_put_change_(&out, speedup ? 1.0 / verdict->led_ratio : verdict->led_ratio, speedup, 4);
     }
-    if (v->mean_ratio > 0.0) {
-        perf_put_(&o, "; but the ratio of means is ");
-        perf_put_fixed_(&o, v->mean_ratio, 3);
+    if (verdict->mean_ratio > 0.0) {
+        perf_put_(&out, "; but the ratio of means is ");
+        perf_put_fixed_(&out, verdict->mean_ratio, 3);
     }
-    if (v->p99_ratio > 0.0) {
-        perf_put_(&o, "; but the ratio of p99 is ");
-        perf_put_fixed_(&o, v->p99_ratio, 3);
+    if (verdict->p99_ratio > 0.0) {
+        perf_put_(&out, "; but the ratio of p99 is ");
+        perf_put_fixed_(&out, verdict->p99_ratio, 3);
     }
-    if (v->warnings & PERF_WARN_SHAPE) {
-        perf_put_(&o, "; ");
-        perf_put_(&o, perf_warning_text(PERF_WARN_SHAPE));
+    if (verdict->warnings & PERF_WARN_SHAPE) {
+        perf_put_(&out, "; ");
+        perf_put_(&out, perf_warning_text(PERF_WARN_SHAPE));
     }
-    if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6) {
-        perf_put_(&o, "; about ");
-        perf_put_u64_(&o, PERF_CAST_(uint64_t, v->pairs_needed + 0.999999));
-        perf_put_(&o, " more would probably settle it");
+    if (verdict->decision == PERF_INCONCLUSIVE && verdict->pairs_needed > 0.0 &&
+        verdict->pairs_needed < 1e6) {
+        perf_put_(&out, "; about ");
+        perf_put_u64_(&out, PERF_CAST_(uint64_t, verdict->pairs_needed + 0.999999));
+        perf_put_(&out, " more would probably settle it");
     }
-    return v->text;
+    return verdict->text;
 }
 
 /* ---- accuracy ---- */
@@ -1983,63 +2013,63 @@ PERF_FN double perf_ulp_gap_(uint64_t a, uint64_t b, uint64_t sign)
 }
 
 /* One more element of the outputs; ulp: how many representable numbers lie between. */
-PERF_FN void perf_accuracy_add_(perf_accuracy *r, double ref, double out, double ulp)
+PERF_FN void perf_accuracy_add_(perf_accuracy *accuracy, double ref, double out, double ulp)
 {
     double error = perf_fabs_(out - ref), size = perf_fabs_(ref);
 
-    r->compared++;
+    accuracy->compared++;
     if (perf_is_nan_(ref) && perf_is_nan_(out))
         return;                                     /* both say "not a number": they agree        */
     if (!perf_is_finite_(ref) || !perf_is_finite_(out)) {
         if (ulp > 0.0 || perf_is_nan_(ref) || perf_is_nan_(out))
-            r->max_abs = r->max_rel = r->max_ulp = PERF_NAN_;
+            accuracy->max_abs = accuracy->max_rel = accuracy->max_ulp = PERF_NAN_;
         return;
     }
-    if (perf_is_nan_(r->max_abs))
+    if (perf_is_nan_(accuracy->max_abs))
         return;
-    r->max_abs = perf_most_(error, r->max_abs);
-    r->max_ulp = perf_most_(ulp, r->max_ulp);
+    accuracy->max_abs = perf_most_(error, accuracy->max_abs);
+    accuracy->max_ulp = perf_most_(ulp, accuracy->max_ulp);
     if (!(error > 0.0))
         return;
     if (size > 0.0)
-        r->max_rel = perf_most_(error / size, r->max_rel);
+        accuracy->max_rel = perf_most_(error / size, accuracy->max_rel);
     else
-        r->max_rel = PERF_INF_;
+        accuracy->max_rel = PERF_INF_;
 }
 
 PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n)
 {
-    perf_accuracy r = PERF_ZERO;
+    perf_accuracy accuracy = PERF_ZERO;
     size_t        i;
 
     if (!n || !reference || !out) {
-        r.max_abs = r.max_rel = r.max_ulp = PERF_NAN_;
-        return r;
+        accuracy.max_abs = accuracy.max_rel = accuracy.max_ulp = PERF_NAN_;
+        return accuracy;
     }
     for (i = 0; i < n; i++)
-        perf_accuracy_add_(&r, reference[i], out[i],
+        perf_accuracy_add_(&accuracy, reference[i], out[i],
                            perf_ulp_gap_(perf_bits_(reference[i]), perf_bits_(out[i]),
                                          UINT64_C(1) << 63));
-    return r;
+    return accuracy;
 }
 
 PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n)
 {
-    perf_accuracy r = PERF_ZERO;
+    perf_accuracy accuracy = PERF_ZERO;
     uint32_t      a, b;
     size_t        i;
 
     if (!n || !reference || !out) {
-        r.max_abs = r.max_rel = r.max_ulp = PERF_NAN_;
-        return r;
+        accuracy.max_abs = accuracy.max_rel = accuracy.max_ulp = PERF_NAN_;
+        return accuracy;
     }
     for (i = 0; i < n; i++) {
         PERF_LIBC_(memcpy)(&a, reference + i, sizeof a);
         PERF_LIBC_(memcpy)(&b, out + i, sizeof b);
-        perf_accuracy_add_(&r, PERF_CAST_(double, reference[i]), PERF_CAST_(double, out[i]),
+        perf_accuracy_add_(&accuracy, PERF_CAST_(double, reference[i]), PERF_CAST_(double, out[i]),
                            perf_ulp_gap_(a, b, UINT64_C(1) << 31));
     }
-    return r;
+    return accuracy;
 }
 
 /* ---- sequential ---- */
@@ -2068,70 +2098,72 @@ PERF_FN void perf_seq_start_(double *capital)
     PERF_LIBC_(memcpy)(capital, share, sizeof share);
 }
 
-PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double confidence,
+PERF_FN perf_status perf_seq_init(perf_seq *seq, const perf_rule *rule, double confidence,
                                   double tick)
 {
     double t = perf_rule_threshold_(rule), c = perf_confidence_(confidence);
 
-    if (!s)
+    if (!seq)
         return PERF_EINVAL;
-    PERF_LIBC_(memset)(s, 0, sizeof *s);
-    perf_seq_start_(s->accept);
-    perf_seq_start_(s->reject);
-    perf_seq_start_(s->faster);
-    perf_seq_start_(s->slower);
-    s->level = PERF_NAN_;                           /* which no capital reaches                   */
+    PERF_LIBC_(memset)(seq, 0, sizeof *seq);
+    perf_seq_start_(seq->accept);
+    perf_seq_start_(seq->reject);
+    perf_seq_start_(seq->faster);
+    perf_seq_start_(seq->slower);
+    seq->level = PERF_NAN_;                         /* which no capital reaches                   */
     if (perf_is_nan_(t) || perf_is_nan_(c) || !(tick >= 0.0))
         return PERF_EINVAL;
     if (rule)
-        s->kind = rule->kind;
-    s->log_threshold = perf_log_(t);
-    s->tick = perf_step_log_(tick, tick) + 1e-12;   /* rounding of the logs: ties stay ties       */
-    s->level = 2.0 / (1.0 - c);
+        seq->kind = rule->kind;
+    seq->log_threshold = perf_log_(t);
+    seq->tick = perf_step_log_(tick, tick) + 1e-12; /* rounding of the logs: ties stay ties       */
+    seq->level = 2.0 / (1.0 - c);
     return PERF_OK;
 }
 
 /* "The same within x %": ACCEPT when the bets against both limits have been won, REJECT when one
  * for lying outside has.                                                                         */
-PERF_FN void perf_seq_same_(perf_seq *s, double log_ratio, int *accept, int *reject)
+PERF_FN void perf_seq_same_(perf_seq *seq, double log_ratio, int *accept, int *reject)
 {
-    double from_lower = log_ratio + s->log_threshold;
+    double from_lower = log_ratio + seq->log_threshold;
 
     if (*accept)
-        s->below = 1;
-    if (perf_seq_bet_(s->slower, from_lower - s->tick, 1.0) >= s->level)
-        s->above = 1;
-    if (perf_seq_bet_(s->faster, from_lower + s->tick, -1.0) >= s->level)
+        seq->below = 1;
+    if (perf_seq_bet_(seq->slower, from_lower - seq->tick, 1.0) >= seq->level)
+        seq->above = 1;
+    if (perf_seq_bet_(seq->faster, from_lower + seq->tick, -1.0) >= seq->level)
         *reject = 1;
-    *accept = s->below && s->above;
+    *accept = seq->below && seq->above;
 }
 
-PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidate)
+PERF_FN perf_decision perf_seq_add(perf_seq *seq, double baseline, double candidate)
 {
     double log_ratio;
     int    accept, reject;
 
-    if (!s)
+    if (!seq)
         return PERF_INCONCLUSIVE;
     if (!perf_is_duration_(baseline) || !perf_is_duration_(candidate)) {
-        s->excluded++;
-        return s->decision;
+        seq->excluded++;
+        return seq->decision;
     }
-    s->pairs++;
-    if (s->decision != PERF_INCONCLUSIVE || s->pairs > 0x7fffffffu)
-        return s->decision;
+    seq->pairs++;
+    if (seq->decision != PERF_INCONCLUSIVE || seq->pairs > 0x7fffffffu)
+        return seq->decision;
     log_ratio = perf_log_(candidate) - perf_log_(baseline);
-    accept = perf_seq_bet_(s->accept, log_ratio - s->log_threshold + s->tick, -1.0) >= s->level;
-    reject = perf_seq_bet_(s->reject, log_ratio - s->log_threshold - s->tick, 1.0) >= s->level;
-    if (s->kind == PERF_RULE_SAME)
-        perf_seq_same_(s, log_ratio, &accept, &reject);
+    accept =
+        perf_seq_bet_(seq->accept, log_ratio - seq->log_threshold + seq->tick, -1.0) >= seq->level;
+    reject =
+        perf_seq_bet_(seq->reject, log_ratio - seq->log_threshold - seq->tick, 1.0) >= seq->level;
+    if (seq->kind == PERF_RULE_SAME)
+        perf_seq_same_(seq, log_ratio, &accept, &reject);
     if (accept == reject)
         return PERF_INCONCLUSIVE;
-    s->decision = PERF_REJECT;
+    seq->decision = PERF_REJECT;
     if (accept)
-        s->decision = PERF_ACCEPT;
-    s->decided_at = s->pairs;
-    return s->decision;
+        seq->decision = PERF_ACCEPT;
+    seq->decided_at = seq->pairs;
+    return seq->decision;
 }
 
 /* 1: the bet that the centre lies in direction `toward` of theta was ever won at `level`. */
@@ -2191,7 +2223,7 @@ PERF_FN size_t perf_seq_excluded_(const perf_logs_ *logs, double toward, double 
 
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence)
 {
-    perf_interval r = {-PERF_INF_, PERF_NAN_, PERF_INF_};
+    perf_interval result = {-PERF_INF_, PERF_NAN_, PERF_INF_};
     double        c = confidence, local[256], *sorted;
     perf_logs_    logs = PERF_ZERO;
     size_t        i, k = 0, low, high;
@@ -2199,10 +2231,10 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
     if (!(c > 0.999999 && c < 1.0))                 /* that much a race of many asks for each     */
         c = perf_confidence_(confidence);
     if (!log_ratio || !n || perf_is_nan_(c))
-        return r;
+        return result;
     sorted = perf_scratch_(local, 256, n);
     if (!sorted)
-        return r;
+        return result;
     for (i = 0; i < n; i++)
         if (perf_is_finite_(log_ratio[i]))
             sorted[k++] = log_ratio[i];
@@ -2213,13 +2245,13 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
     logs.finite = k;
     low = perf_seq_excluded_(&logs, 1.0, 2.0 / (1.0 - c));
     high = perf_seq_excluded_(&logs, -1.0, 2.0 / (1.0 - c));
-    r.estimate = perf_quantile_(sorted, k, 0.5);
+    result.estimate = perf_quantile_(sorted, k, 0.5);
     if (low)                                        /* the median may since have come back over   */
-        r.low = perf_least_(sorted[low - 1], r.estimate);           /* the bets' limit            */
+        result.low = perf_least_(sorted[low - 1], result.estimate); /* the bets' limit            */
     if (high)
-        r.high = perf_most_(sorted[k - high], r.estimate);
+        result.high = perf_most_(sorted[k - high], result.estimate);
     perf_scratch_free_(sorted, local);
-    return r;
+    return result;
 }
 
 PERF_END_DECLS

@@ -48,7 +48,7 @@ PERF_FN uint64_t perf_tally_ns_(double ticks, double tick)
 }
 
 /* Adds the buckets in ns.  One call each goes to the least and the most, so that both are exact. */
-PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_sum_ *sum, double tick)
+PERF_COLD_FN_ void perf_tally_hist_(perf_hist *hist, const perf_sum_ *sum, double tick)
 {
     uint64_t min = perf_tally_ns_(PERF_CAST_(double, sum->min), tick), ns, n, seen = 0;
     uint64_t max = perf_tally_ns_(PERF_CAST_(double, sum->max), tick);
@@ -59,12 +59,12 @@ PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_sum_ *sum, double t
         if (!n)
             continue;
         if (seen == 0) {
-            perf_hist_add_n(h, min, 1);
+            perf_hist_add_n(hist, min, 1);
             n--;
         }
         seen += sum->bucket[i];
         if (seen == sum->calls && n) {
-            perf_hist_add_n(h, max, 1);
+            perf_hist_add_n(hist, max, 1);
             n--;
         }
         ns = perf_tally_ns_(perf_bucket_value_(i), tick);
@@ -73,14 +73,14 @@ PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_sum_ *sum, double t
         if (ns > max)
             ns = max;
         if (n)
-            perf_hist_add_n(h, ns, n);
+            perf_hist_add_n(hist, ns, n);
     }
-    h->head.lo = h->head.width[0] = 0;  /* these depend on the order of records */
+    hist->head.lo = hist->head.width[0] = 0; /* these depend on the order of records */
 }
 
 PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out)
 {
-    perf_registry_ *r = perf_registry_read_();
+    perf_registry_ *reg = perf_registry_read_();
     perf_row_       row;
     perf_sum_      *sum;
     double          tick;
@@ -98,22 +98,22 @@ PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *o
         return PERF_ENOMEM;
     out->parts = 1;
     out->most = out->least = part;
-    if (r)
-        perf_sources_collect_(r);
-    tick = perf_scope_tick_ns_(r);
-    count = r ? PERF_ACQ_(&r->count) : 0;
+    if (reg)
+        perf_sources_collect_(reg);
+    tick = perf_scope_tick_ns_(reg);
+    count = reg ? PERF_ACQ_(&reg->count) : 0;
     for (id = 1; id < count; id++) {
-        perf_name_ *n = PERF_ACQ_(&r->names)[id];
-        kind = n->kind;
-        if (n->length != length || PERF_LIBC_(memcmp)(n->site.name, name, length))
+        perf_name_ *entry = PERF_ACQ_(&reg->names)[id];
+        kind = entry->kind;
+        if (entry->length != length || PERF_LIBC_(memcmp)(entry->site.name, name, length))
             continue;
-        if (!best || kind < PERF_ACQ_(&r->names)[best]->kind) {
-            perf_row_fill_(&row, r, id, sum, tick);
+        if (!best || kind < PERF_ACQ_(&reg->names)[best]->kind) {
+            perf_row_fill_(&row, reg, id, sum, tick);
             best = row.count && !row.point ? id : best;
         }
     }
     if (best) {
-        perf_row_fill_(&row, r, best, sum, tick);
+        perf_row_fill_(&row, reg, best, sum, tick);
         perf_tally_hist_(&out->hist, sum, tick);
         out->calls = row.count;
         out->sum_ns = perf_tally_ns_(PERF_CAST_(double, sum->sum), tick);

@@ -56,7 +56,7 @@ enum { PERF_BARS_ = 1, PERF_COLOR_ = 2 };
  *   %s  text    %c  character    %.3f  number with so many decimals (always given)    %%
  * %10.3f, %*s: right-aligned, after at least one blank.  %-20s: cut or padded to 20 columns;
  * %.20s: cut (perf_put_cut_).  Times, bytes and JSON have calls of their own, see >>internal.    */
-PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
+PERF_FN void perf_putf_(perf_out_ *out, const char *format, ...)
     PERF_ATTR_((__format__(__printf__, 2, 3)));
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -66,13 +66,13 @@ PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
 /* A text in `cap` bytes at `out`; NULL: it only counts. */
 PERF_FN perf_out_ perf_out_open_(char *out, size_t cap)
 {
-    perf_out_ o = PERF_ZERO;
+    perf_out_ buffer = PERF_ZERO;
 
-    o.p = out;
-    o.cap = out ? cap : 0;
-    if (o.cap)
+    buffer.p = out;
+    buffer.cap = out ? cap : 0;
+    if (buffer.cap)
         *out = '\0';
-    return o;
+    return buffer;
 }
 
 /* Room for one more element of a list that doubles; 0: no memory, and the list is as it was. */
@@ -99,58 +99,58 @@ PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size
 }
 
 /* Doubles the room of a text that grows. */
-PERF_COLD_FN_ void perf_out_more_(perf_out_ *o)
+PERF_COLD_FN_ void perf_out_more_(perf_out_ *out)
 {
-    if (!perf_more_(&o->p, &o->cap, o->cap, 1)) {
-        o->grows = 0;
-        o->failed = 1;
-    } else if (!o->len) {
-        o->p[0] = '\0';
+    if (!perf_more_(&out->p, &out->cap, out->cap, 1)) {
+        out->grows = 0;
+        out->failed = 1;
+    } else if (!out->len) {
+        out->p[0] = '\0';
     }
 }
 
 /* A text in memory of its own, which grows; PERF_FREE its p when it is done with. */
 PERF_COLD_FN_ perf_out_ perf_out_grows_(void)
 {
-    perf_out_ o = PERF_ZERO;
+    perf_out_ out = PERF_ZERO;
 
-    o.grows = 1;
-    perf_out_more_(&o);
-    return o;
+    out.grows = 1;
+    perf_out_more_(&out);
+    return out;
 }
 
-PERF_FN void perf_put_char_(perf_out_ *o, char c)
+PERF_FN void perf_put_char_(perf_out_ *out, char ch)
 {
-    if (o->grows && o->len + 1 >= o->cap)
-        perf_out_more_(o);
-    if (o->len + 1 < o->cap) {
-        o->p[o->len] = c;
-        o->p[o->len + 1] = '\0';
+    if (out->grows && out->len + 1 >= out->cap)
+        perf_out_more_(out);
+    if (out->len + 1 < out->cap) {
+        out->p[out->len] = ch;
+        out->p[out->len + 1] = '\0';
     }
-    o->len++;
+    out->len++;
 }
 
-PERF_FN void perf_put_n_(perf_out_ *o, const char *s, size_t n)
+PERF_FN void perf_put_n_(perf_out_ *out, const char *text, size_t n)
 {
     while (n--)
-        perf_put_char_(o, *s++);
+        perf_put_char_(out, *text++);
 }
 
-PERF_FN void perf_put_(perf_out_ *o, const char *s)
+PERF_FN void perf_put_(perf_out_ *out, const char *text)
 {
-    perf_put_n_(o, s, PERF_LIBC_(strlen)(s));
+    perf_put_n_(out, text, PERF_LIBC_(strlen)(text));
 }
 
-PERF_COLD_FN_ void perf_put_blanks_(perf_out_ *o, size_t n)
+PERF_COLD_FN_ void perf_put_blanks_(perf_out_ *out, size_t n)
 {
     for (; n; n--)
-        perf_put_char_(o, ' ');
+        perf_put_char_(out, ' ');
 }
 
 /* ---- numbers ---- */
 
-/* Writes v in decimal, without a NUL, where there is room for 20.  Returns where it ends. */
-PERF_FN char *perf_digits_(char *p, uint64_t v)
+/* Writes `value` in decimal, without a NUL, where there is room for 20.  Returns where it ends. */
+PERF_FN char *perf_digits_(char *at, uint64_t value)
 {
     static const char two[] =                   /* the time of a trace is mostly that of digits   */
         "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243"
@@ -159,20 +159,20 @@ PERF_FN char *perf_digits_(char *p, uint64_t v)
     char text[40], *q = text + 20;
 
     do {
-        PERF_LIBC_(memcpy)(q -= 2, two + v % 100 * 2, 2);
-        v /= 100;
-    } while (v);
+        PERF_LIBC_(memcpy)(q -= 2, two + value % 100 * 2, 2);
+        value /= 100;
+    } while (value);
     q += *q == '0';
-    PERF_LIBC_(memcpy)(p, q, 20);               /* quicker than as many as there are              */
-    return p + (text + 20 - q);
+    PERF_LIBC_(memcpy)(at, q, 20);              /* quicker than as many as there are              */
+    return at + (text + 20 - q);
 }
 
 /* Nanoseconds as microseconds with three decimals, exact. */
-PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
+PERF_FN char *perf_digits_us_(char *at, uint64_t ns)
 {
-    char *end = perf_digits_(p, ns < 1000 ? ns + 1000 : ns);
+    char *end = perf_digits_(at, ns < 1000 ? ns + 1000 : ns);
 
-    *p = PERF_CAST_(char, ns < 1000 ? '0' : *p);
+    *at = PERF_CAST_(char, ns < 1000 ? '0' : *at);
     end[0] = end[-1];                           /* the last three move behind the point           */
     end[-1] = end[-2];
     end[-2] = end[-3];
@@ -180,11 +180,11 @@ PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
     return end + 1;
 }
 
-PERF_FN void perf_put_u64_(perf_out_ *o, uint64_t v)
+PERF_FN void perf_put_u64_(perf_out_ *out, uint64_t value)
 {
     char digits[20];
 
-    perf_put_n_(o, digits, PERF_CAST_(size_t, perf_digits_(digits, v) - digits));
+    perf_put_n_(out, digits, PERF_CAST_(size_t, perf_digits_(digits, value) - digits));
 }
 
 /* The power of ten of x > 0; *first becomes x / 10^power, from 1 to below 10. */
@@ -201,28 +201,28 @@ PERF_COLD_FN_ int perf_power_of_ten_(double x, double *first)
 }
 
 /* x >= 1e18 as "1.234e20", with 2 to 6 decimals. */
-PERF_COLD_DECL_ void perf_put_huge_(perf_out_ *o, double x, int decimals);
+PERF_COLD_DECL_ void perf_put_huge_(perf_out_ *out, double x, int decimals);
 
 /* x with `decimals` (0..15) digits after the point, rounded to nearest; "nan", "inf" in letters. */
-PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
+PERF_FN void perf_put_fixed_(perf_out_ *out, double x, int decimals)
 {
     uint64_t scale = 1, whole, frac;
     int      i;
 
     if (perf_is_nan_(x)) {
-        perf_put_(o, "nan");
+        perf_put_(out, "nan");
         return;
     }
     if (perf_bits_(x) >> 63) {
-        perf_put_char_(o, '-');
+        perf_put_char_(out, '-');
         x = -x;
     }
     if (!perf_is_finite_(x)) {
-        perf_put_(o, "inf");
+        perf_put_(out, "inf");
         return;
     }
     if (x >= 1e18) {                            /* too large for the split below                  */
-        perf_put_huge_(o, x, decimals);
+        perf_put_huge_(out, x, decimals);
         return;
     }
     for (i = 0; i < decimals; i++)
@@ -233,16 +233,16 @@ PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
         whole++;
         frac -= scale;
     }
-    perf_put_u64_(o, whole);
+    perf_put_u64_(out, whole);
     if (decimals > 0) {
-        perf_put_char_(o, '.');
+        perf_put_char_(out, '.');
         while ((scale /= 10) > 1 && frac < scale)
-            perf_put_char_(o, '0');
-        perf_put_u64_(o, frac);
+            perf_put_char_(out, '0');
+        perf_put_u64_(out, frac);
     }
 }
 
-PERF_COLD_FN_ void perf_put_huge_(perf_out_ *o, double x, int decimals)
+PERF_COLD_FN_ void perf_put_huge_(perf_out_ *out, double x, int decimals)
 {
     const int tens = perf_power_of_ten_(x, &x);
 
@@ -250,20 +250,20 @@ PERF_COLD_FN_ void perf_put_huge_(perf_out_ *o, double x, int decimals)
         decimals = 6;
     if (decimals < 2)
         decimals = 2;
-    perf_put_fixed_(o, x, decimals);
-    perf_put_char_(o, 'e');
-    perf_put_u64_(o, PERF_CAST_(uint64_t, tens));
+    perf_put_fixed_(out, x, decimals);
+    perf_put_char_(out, 'e');
+    perf_put_u64_(out, PERF_CAST_(uint64_t, tens));
 }
 
 /* The text `before`, then x as perf_put_fixed_ does. */
-PERF_COLD_FN_ void perf_put_number_(perf_out_ *o, const char *before, double x, int decimals)
+PERF_COLD_FN_ void perf_put_number_(perf_out_ *out, const char *before, double x, int decimals)
 {
-    perf_put_(o, before);
-    perf_put_fixed_(o, x, decimals);
+    perf_put_(out, before);
+    perf_put_fixed_(out, x, decimals);
 }
 
 /* Three digits and a unit: "17.4 ns", "1.23 us", "98.2 s". */
-PERF_COLD_FN_ void perf_put_ns_(perf_out_ *o, double ns)
+PERF_COLD_FN_ void perf_put_ns_(perf_out_ *out, double ns)
 {
     static const char *const unit[] = {" ns", " us", " ms", " s"};
     double                   size = ns < 0 ? -ns : ns;
@@ -277,12 +277,12 @@ PERF_COLD_FN_ void perf_put_ns_(perf_out_ *o, double ns)
         decimals = 1;
     if (size < 9.995)
         decimals = 2;
-    perf_put_fixed_(o, ns, decimals);
-    perf_put_(o, unit[i]);
+    perf_put_fixed_(out, ns, decimals);
+    perf_put_(out, unit[i]);
 }
 
 /* "512 B", "1.5 MiB", "200 GiB". */
-PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *o, double bytes)
+PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *out, double bytes)
 {
     static const char *const unit[] = {" B", " KiB", " MiB", " GiB", " TiB"};
     double                   size = bytes < 0 ? -bytes : bytes;
@@ -292,8 +292,8 @@ PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *o, double bytes)
         size /= 1024;
         bytes /= 1024;
     }
-    perf_put_fixed_(o, bytes, i > 0 && size < 99.95);
-    perf_put_(o, unit[i]);
+    perf_put_fixed_(out, bytes, i > 0 && size < 99.95);
+    perf_put_(out, unit[i]);
 }
 
 #define PERF_REAL_DIGITS_ 12    /* significant ones of a number in a file                         */
@@ -340,12 +340,12 @@ PERF_COLD_FN_ void perf_put_real_(perf_out_ *out, double x)
 #define PERF_TIME_MOST_ 2e11    /* seconds since the epoch: in 6,000 years                        */
 
 /* "07" after `before`. */
-PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t x)
+PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t value)
 {
     perf_put_char_(out, before);
-    if (x < 10)
+    if (value < 10)
         perf_put_char_(out, '0');
-    perf_put_u64_(out, x);
+    perf_put_u64_(out, value);
 }
 
 /* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
@@ -379,32 +379,32 @@ PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
 /* ---- numbers and words read ---- */
 
 /* Skips blanks and, without regard to case, `word`; NULL when it is not there. */
-PERF_FN const char *perf_skip_word_(const char *s, const char *word)
+PERF_FN const char *perf_skip_word_(const char *text, const char *word)
 {
-    while (*s == ' ' || *s == '\t')
-        s++;
-    for (; *word; word++, s++) {
-        int letter = *s;
+    while (*text == ' ' || *text == '\t')
+        text++;
+    for (; *word; word++, text++) {
+        int letter = *text;
         if (letter >= 'A' && letter <= 'Z')
             letter += 'a' - 'A';
         if (letter != *word)
             return PERF_NULL_;
     }
-    return s;
+    return text;
 }
 
 /* A plain decimal number of at most 14 digits; NULL when there is none. */
-PERF_FN const char *perf_skip_number_(const char *s, double *out)
+PERF_FN const char *perf_skip_number_(const char *text, double *out)
 {
     double x = 0.0, unit = 0.0;                     /* unit 0: no point yet                       */
     int    digits = 0;
 
-    for (s = perf_skip_word_(s, ""); digits < 15; s++)
-        if (*s >= '0' && *s <= '9') {
-            x = 10.0 * x + (*s - '0');
+    for (text = perf_skip_word_(text, ""); digits < 15; text++)
+        if (*text >= '0' && *text <= '9') {
+            x = 10.0 * x + (*text - '0');
             unit *= 10.0;
             digits++;
-        } else if (*s == '.' && !(unit > 0.0)) {
+        } else if (*text == '.' && !(unit > 0.0)) {
             unit = 1.0;
         } else {
             break;
@@ -414,7 +414,7 @@ PERF_FN const char *perf_skip_number_(const char *s, double *out)
         *out = x / unit;
     if (digits == 0 || digits == 15)
         return PERF_NULL_;
-    return s;
+    return text;
 }
 
 /* ---- names: the one place that knows UTF-8 ---- */
@@ -444,16 +444,16 @@ typedef struct perf_char_ {
     uint32_t code;              /* of Unicode; of a broken one its byte                           */
 } perf_char_;
 
-/* The character that begins at s; *s is not 0. */
-PERF_COLD_FN_ perf_char_ perf_char_of_(const char *s)
+/* The character that begins at `text`; *text is not 0. */
+PERF_COLD_FN_ perf_char_ perf_char_of_(const char *text)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    uint32_t              first = PERF_CAST_(unsigned char, *s);
-    perf_char_            c = {1, 0, 0, 0};
+    uint32_t              first = PERF_CAST_(unsigned char, *text);
+    perf_char_            ch = {1, 0, 0, 0};
     int                   i, bytes = 1, whole = 1;
 
-    c.code = first;
-    c.broken = first >= 0x80;
+    ch.code = first;
+    ch.broken = first >= 0x80;
     if (first >= 0xc2 && first < 0xe0)
         bytes = 2;
     else if (first >= 0xe0 && first < 0xf0)
@@ -463,24 +463,24 @@ PERF_COLD_FN_ perf_char_ perf_char_of_(const char *s)
     if (bytes > 1) {
         uint32_t code = first & (0xffu >> (bytes + 1));
         for (i = 1; i < bytes && whole; i++) {
-            whole = (s[i] & 0xc0) == 0x80;
-            code = code << 6 | (PERF_CAST_(unsigned char, s[i]) & 0x3f);
+            whole = (text[i] & 0xc0) == 0x80;
+            code = code << 6 | (PERF_CAST_(unsigned char, text[i]) & 0x3f);
         }
         whole = whole && code >= least[bytes] && code <= 0x10ffff &&
                 (code < 0xd800 || code > 0xdfff);       /* no half of a UTF-16 pair               */
         if (whole) {
-            c.bytes = bytes;
-            c.broken = 0;
-            c.code = code;
+            ch.bytes = bytes;
+            ch.broken = 0;
+            ch.code = code;
         }
     }
-    c.control = !c.broken && (c.code < 0x20 || (c.code >= 0x7f && c.code < 0xa0));
-    return c;
+    ch.control = !ch.broken && (ch.code < 0x20 || (ch.code >= 0x7f && ch.code < 0xa0));
+    return ch;
 }
 
 /* Columns of a terminal that it takes: 2 for East Asian wide ones and emoji, 0 for combining
  * marks, else 1 (by large blocks of Unicode's East Asian Width).                                 */
-PERF_COLD_FN_ size_t perf_char_columns_(perf_char_ c)
+PERF_COLD_FN_ size_t perf_char_columns_(perf_char_ ch)
 {
     static const uint32_t block[][3] = {        /* first, last, columns                           */
         {0x300, 0x36f, 0}, {0x1100, 0x115f, 2}, {0x200b, 0x200f, 0}, {0x2e80, 0x303e, 2},
@@ -490,25 +490,25 @@ PERF_COLD_FN_ size_t perf_char_columns_(perf_char_ c)
     size_t i;
 
     for (i = 0; i < sizeof block / sizeof *block; i++)
-        if (c.code >= block[i][0] && c.code <= block[i][1])
+        if (ch.code >= block[i][0] && ch.code <= block[i][1])
             return block[i][2];
     return 1;
 }
 
 /* Writes a text with `control` for each control character, '?' for each byte that is no UTF-8.
  * control 0: such characters stay as they are.                                                   */
-PERF_COLD_FN_ void perf_put_clean_(perf_out_ *o, const char *s, char control)
+PERF_COLD_FN_ void perf_put_clean_(perf_out_ *out, const char *text, char control)
 {
-    perf_char_ c;
+    perf_char_ ch;
 
-    for (; *s; s += c.bytes) {
-        c = perf_char_of_(s);
-        if (c.broken)
-            perf_put_char_(o, '?');
-        else if (c.control && control)
-            perf_put_char_(o, control);
+    for (; *text; text += ch.bytes) {
+        ch = perf_char_of_(text);
+        if (ch.broken)
+            perf_put_char_(out, '?');
+        else if (ch.control && control)
+            perf_put_char_(out, control);
         else
-            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+            perf_put_n_(out, text, PERF_CAST_(size_t, ch.bytes));
     }
 }
 
@@ -516,35 +516,35 @@ PERF_COLD_FN_ void perf_put_clean_(perf_out_ *o, const char *s, char control)
 PERF_COLD_FN_ size_t perf_columns_(const char *name)
 {
     size_t      columns = 0;
-    perf_char_  c;
+    perf_char_  ch;
 
-    for (; *name; name += c.bytes) {
-        c = perf_char_of_(name);
-        columns += perf_char_columns_(c);
+    for (; *name; name += ch.bytes) {
+        ch = perf_char_of_(name);
+        columns += perf_char_columns_(ch);
     }
     return columns;
 }
 
 /* Writes a name in at most `width` columns: a longer one is cut, with "..." behind.  Control
  * characters and bytes that are not UTF-8 become '?'.  Returns the columns left.                 */
-PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
+PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *out, const char *name, size_t width)
 {
     const int  cut = perf_columns_(name) > width;
     size_t     shown = 0, wide;
-    perf_char_ c;
+    perf_char_ ch;
 
-    for (; *name; name += c.bytes, shown += wide) {
-        c = perf_char_of_(name);
-        wide = perf_char_columns_(c);
+    for (; *name; name += ch.bytes, shown += wide) {
+        ch = perf_char_of_(name);
+        wide = perf_char_columns_(ch);
         if (cut && shown + wide + 3 > width)
             break;
-        if (c.broken || c.control)
-            perf_put_char_(o, '?');
+        if (ch.broken || ch.control)
+            perf_put_char_(out, '?');
         else
-            perf_put_n_(o, name, PERF_CAST_(size_t, c.bytes));
+            perf_put_n_(out, name, PERF_CAST_(size_t, ch.bytes));
     }
     if (cut) {
-        perf_put_(o, "...");
+        perf_put_(out, "...");
         shown += 3;
     }
     return shown < width ? width - shown : 0;
@@ -552,108 +552,108 @@ PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
 
 /* Fills a column with a name, and blanks.  A longer one is cut within: names of one family, types
  * and paths, often differ at their end alone.                                                    */
-PERF_COLD_FN_ void perf_put_padded_(perf_out_ *o, const char *name, size_t width)
+PERF_COLD_FN_ void perf_put_padded_(perf_out_ *out, const char *name, size_t width)
 {
     const size_t end = width / 3;               /* columns of the end of a cut name               */
     size_t       left = perf_columns_(name), room = width;
-    perf_char_   c;
+    perf_char_   ch;
 
     if (left > width && end > 3) {
-        room = end + perf_put_cut_(o, name, width - end);
-        for (; left > room; name += c.bytes) {
-            c = perf_char_of_(name);
-            left -= perf_char_columns_(c);
+        room = end + perf_put_cut_(out, name, width - end);
+        for (; left > room; name += ch.bytes) {
+            ch = perf_char_of_(name);
+            left -= perf_char_columns_(ch);
         }
     }
-    perf_put_blanks_(o, perf_put_cut_(o, name, room));
+    perf_put_blanks_(out, perf_put_cut_(out, name, room));
 }
 
 /* Right-aligned in `width` columns, after at least one blank. */
-PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
+PERF_FN void perf_put_cell_(perf_out_ *out, const char *text, size_t width)
 {
     size_t n = PERF_LIBC_(strlen)(text);
 
     do
-        perf_put_char_(o, ' ');
+        perf_put_char_(out, ' ');
     while (++n < width);
-    perf_put_(o, text);
+    perf_put_(out, text);
 }
 
 /* The same of numbers, right-aligned in `width` columns after at least one blank. */
-PERF_COLD_FN_ void perf_put_fixed_in_(perf_out_ *o, double x, int decimals, int width)
+PERF_COLD_FN_ void perf_put_fixed_in_(perf_out_ *out, double x, int decimals, int width)
 {
     char      text[48];
     perf_out_ cell = perf_out_open_(text, sizeof text);
 
     perf_put_fixed_(&cell, x, decimals);
-    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
+    perf_put_cell_(out, text, PERF_CAST_(size_t, width));
 }
 
-PERF_COLD_FN_ void perf_put_ns_in_(perf_out_ *o, double ns, int width)
+PERF_COLD_FN_ void perf_put_ns_in_(perf_out_ *out, double ns, int width)
 {
     char      text[48];
     perf_out_ cell = perf_out_open_(text, sizeof text);
 
     perf_put_ns_(&cell, ns);
-    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
+    perf_put_cell_(out, text, PERF_CAST_(size_t, width));
 }
 
-PERF_COLD_FN_ void perf_put_bytes_in_(perf_out_ *o, double bytes, int width)
+PERF_COLD_FN_ void perf_put_bytes_in_(perf_out_ *out, double bytes, int width)
 {
     char      text[48];
     perf_out_ cell = perf_out_open_(text, sizeof text);
 
     perf_put_bytes_(&cell, bytes);
-    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
+    perf_put_cell_(out, text, PERF_CAST_(size_t, width));
 }
 
 /* A name as a JSON string in quotes, safe in a <script>; a byte that is no UTF-8 is \ufffd. */
-PERF_COLD_FN_ void perf_put_json_(perf_out_ *o, const char *s)
+PERF_COLD_FN_ void perf_put_json_(perf_out_ *out, const char *text)
 {
     static const char hex[] = "0123456789abcdef";
-    perf_char_        c;
+    perf_char_        ch;
 
-    perf_put_char_(o, '"');
-    for (; *s; s += c.bytes) {
-        c = perf_char_of_(s);
-        if (c.broken) {
-            perf_put_(o, "\\ufffd");
-        } else if (c.control || c.code == '<') {
-            perf_put_(o, "\\u00");
-            perf_put_char_(o, hex[c.code >> 4]);
-            perf_put_char_(o, hex[c.code & 15]);
+    perf_put_char_(out, '"');
+    for (; *text; text += ch.bytes) {
+        ch = perf_char_of_(text);
+        if (ch.broken) {
+            perf_put_(out, "\\ufffd");
+        } else if (ch.control || ch.code == '<') {
+            perf_put_(out, "\\u00");
+            perf_put_char_(out, hex[ch.code >> 4]);
+            perf_put_char_(out, hex[ch.code & 15]);
         } else {
-            if (c.code == '"' || c.code == '\\')
-                perf_put_char_(o, '\\');
-            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+            if (ch.code == '"' || ch.code == '\\')
+                perf_put_char_(out, '\\');
+            perf_put_n_(out, text, PERF_CAST_(size_t, ch.bytes));
         }
     }
-    perf_put_char_(o, '"');
+    perf_put_char_(out, '"');
 }
 
 /* A name as a CSV field in quotes, which are doubled inside (RFC 4180).  Control characters but
  * tabs and ends of lines become '?', broken bytes U+FFFD.  A spreadsheet would run a text that
  * begins with = + - or @: such a one gets a ' before it.                                         */
-PERF_COLD_FN_ void perf_put_csv_(perf_out_ *o, const char *s)
+PERF_COLD_FN_ void perf_put_csv_(perf_out_ *out, const char *text)
 {
-    perf_char_ c;
+    perf_char_ ch;
 
-    perf_put_char_(o, '"');
-    if (*s && PERF_LIBC_(strchr)("=+-@", *s))
-        perf_put_char_(o, '\'');
-    for (; *s; s += c.bytes) {
-        c = perf_char_of_(s);
-        if (c.broken) {
-            perf_put_(o, "\xef\xbf\xbd");
-        } else if (c.control && c.code != '\n' && c.code != '\t') {
-            perf_put_char_(o, '?');
+    perf_put_char_(out, '"');
+    if (*text && PERF_LIBC_(strchr)("=+-@", *text))
+        perf_put_char_(out, '\'');
+    for (; *text; text += ch.bytes) {
+        ch = perf_char_of_(text);
+        if (ch.broken) {
+            perf_put_(out, "\xef\xbf\xbd");
+        } else if (ch.control && ch.code != '\n' && ch.code != '\t') {
+            perf_put_char_(out, '?');
         } else {
-            if (c.code == '"')
-                perf_put_char_(o, '"');
-            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+            if (ch.code == '"')
+                perf_put_char_(out, '"');
+            perf_put_n_(out, text, PERF_CAST_(size_t, ch.bytes));
         }
     }
-    perf_put_char_(o, '"');
+    perf_put_char_(out, '"');
 }
 
 /* The first names of many, each once. */
@@ -673,15 +673,15 @@ PERF_COLD_FN_ void perf_few_add_(perf_few_ *few, const char *name)
 }
 
 /* ": load, decode\n" */
-PERF_COLD_FN_ void perf_put_few_(perf_out_ *o, const perf_few_ *few, uint64_t all)
+PERF_COLD_FN_ void perf_put_few_(perf_out_ *out, const perf_few_ *few, uint64_t all)
 {
     size_t i;
 
     for (i = 0; i < few->n; i++) {
-        perf_put_(o, i ? ", " : ": ");
-        (void)perf_put_cut_(o, few->name[i], 40);
+        perf_put_(out, i ? ", " : ": ");
+        (void)perf_put_cut_(out, few->name[i], 40);
     }
-    perf_put_(o, few->n && few->n < all ? ", ...\n" : "\n");
+    perf_put_(out, few->n && few->n < all ? ", ...\n" : "\n");
 }
 
 /* ---- tables ---- */
@@ -705,90 +705,90 @@ typedef struct perf_table_ {
 } perf_table_;
 
 /* Leaves out columns until the rest fits, then makes the names shorter. */
-PERF_COLD_FN_ perf_table_ perf_table_open_(perf_out_ *o, const perf_column_ *column, int columns)
+PERF_COLD_FN_ perf_table_ perf_table_open_(perf_out_ *out, const perf_column_ *column, int columns)
 {
-    perf_table_ t = PERF_ZERO;
+    perf_table_ table = PERF_ZERO;
     int         i, used = 0, wanted, fits = 0;
     char        gone = 'a' - 1;
 
-    t.out = o;
-    t.column = column;
-    t.columns = columns;
-    t.name = column[0].width;
+    table.out = out;
+    table.column = column;
+    table.columns = columns;
+    table.name = column[0].width;
     for (; !fits && gone <= 'z'; gone++) {
         for (i = used = 0; i < columns; i++) {
             const int leaves = column[i].leaves && column[i].leaves <= gone;
-            t.shown[i] = !leaves && (!column[i].bar || (o->style & PERF_BARS_));
-            if (t.shown[i])
+            table.shown[i] = !leaves && (!column[i].bar || (out->style & PERF_BARS_));
+            if (table.shown[i])
                 used += column[i].width;
         }
-        wanted = used - t.name + 20;
-        fits = !o->width || wanted <= o->width;
+        wanted = used - table.name + 20;
+        fits = !out->width || wanted <= out->width;
     }
-    if (o->width && used > o->width)
-        t.name -= used - o->width;
-    if (t.name < 8)
-        t.name = 8;
-    return t;
+    if (out->width && used > out->width)
+        table.name -= used - out->width;
+    if (table.name < 8)
+        table.name = 8;
+    return table;
 }
 
 /* The width of the next cell of a row, from left to right; 0: its column is left out. */
-PERF_COLD_FN_ int perf_cell_width_(perf_table_ *t)
+PERF_COLD_FN_ int perf_cell_width_(perf_table_ *table)
 {
-    const int at = t->at++;
+    const int at = table->at++;
 
-    return t->shown[at] ? t->column[at].width : 0;
+    return table->shown[at] ? table->column[at].width : 0;
 }
 
 /* A name in the first column, a text in others. */
-PERF_COLD_FN_ void perf_cell_text_(perf_table_ *t, const char *text)
+PERF_COLD_FN_ void perf_cell_text_(perf_table_ *table, const char *text)
 {
-    const int first = t->at == 0, width = perf_cell_width_(t);
+    const int first = table->at == 0, width = perf_cell_width_(table);
 
     if (first)
-        perf_put_padded_(t->out, text, PERF_CAST_(size_t, t->name));
+        perf_put_padded_(table->out, text, PERF_CAST_(size_t, table->name));
     else if (width)
-        perf_put_cell_(t->out, text, PERF_CAST_(size_t, width));
+        perf_put_cell_(table->out, text, PERF_CAST_(size_t, width));
 }
 
-PERF_COLD_FN_ void perf_cell_fixed_(perf_table_ *t, double x, int decimals)
+PERF_COLD_FN_ void perf_cell_fixed_(perf_table_ *table, double x, int decimals)
 {
-    const int width = perf_cell_width_(t);
+    const int width = perf_cell_width_(table);
 
     if (width)
-        perf_put_fixed_in_(t->out, x, decimals, width);
+        perf_put_fixed_in_(table->out, x, decimals, width);
 }
 
-PERF_COLD_FN_ void perf_cell_ns_(perf_table_ *t, double ns)
+PERF_COLD_FN_ void perf_cell_ns_(perf_table_ *table, double ns)
 {
-    const int width = perf_cell_width_(t);
+    const int width = perf_cell_width_(table);
 
     if (width)
-        perf_put_ns_in_(t->out, ns, width);
+        perf_put_ns_in_(table->out, ns, width);
 }
 
-PERF_COLD_FN_ void perf_cell_bytes_(perf_table_ *t, double bytes)
+PERF_COLD_FN_ void perf_cell_bytes_(perf_table_ *table, double bytes)
 {
-    const int width = perf_cell_width_(t);
+    const int width = perf_cell_width_(table);
 
     if (width)
-        perf_put_bytes_in_(t->out, bytes, width);
+        perf_put_bytes_in_(table->out, bytes, width);
 }
 
-PERF_COLD_FN_ void perf_row_end_(perf_table_ *t)
+PERF_COLD_FN_ void perf_row_end_(perf_table_ *table)
 {
-    t->at = 0;
-    perf_put_char_(t->out, '\n');
+    table->at = 0;
+    perf_put_char_(table->out, '\n');
 }
 
 /* The row of titles. */
-PERF_COLD_FN_ void perf_table_head_(perf_table_ *t)
+PERF_COLD_FN_ void perf_table_head_(perf_table_ *table)
 {
     int i;
 
-    for (i = 0; i < t->columns; i++)
-        perf_cell_text_(t, t->column[i].title);
-    perf_row_end_(t);
+    for (i = 0; i < table->columns; i++)
+        perf_cell_text_(table, table->column[i].title);
+    perf_row_end_(table);
 }
 
 /* ---- by a format ---- */
@@ -811,19 +811,19 @@ PERF_COLD_FN_ const char *perf_spec_number_(const char *format, va_list *a, int 
 }
 
 /* A text as a spec says: cut, padded, or a cell. */
-PERF_COLD_FN_ void perf_put_spec_(perf_out_ *o, const char *s, perf_spec_ spec)
+PERF_COLD_FN_ void perf_put_spec_(perf_out_ *out, const char *text, perf_spec_ spec)
 {
     if (spec.left)
-        perf_put_padded_(o, s, PERF_CAST_(size_t, spec.width));
+        perf_put_padded_(out, text, PERF_CAST_(size_t, spec.width));
     else if (spec.precision > 0)
-        (void)perf_put_cut_(o, s, PERF_CAST_(size_t, spec.precision));
+        (void)perf_put_cut_(out, text, PERF_CAST_(size_t, spec.precision));
     else if (spec.width)
-        perf_put_cell_(o, s, PERF_CAST_(size_t, spec.width));
+        perf_put_cell_(out, text, PERF_CAST_(size_t, spec.width));
     else
-        perf_put_(o, s);
+        perf_put_(out, text);
 }
 
-PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
+PERF_COLD_FN_ void perf_putv_(perf_out_ *out, const char *format, va_list *a)
 {
     for (; *format; format++) {
         char       text[48];
@@ -831,7 +831,7 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
         perf_spec_ spec = {0, 0, -1};
 
         if (*format != '%' || *++format == '%') {
-            perf_put_char_(o, *format);
+            perf_put_char_(out, *format);
             continue;
         }
         if (*format == '-') {
@@ -842,7 +842,7 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
         if (*format == '.')
             format = perf_spec_number_(format + 1, a, &spec.precision);
         if (*format == 's') {
-            perf_put_spec_(o, va_arg(*a, const char *), spec);
+            perf_put_spec_(out, va_arg(*a, const char *), spec);
             continue;
         }
         if (*format == 'c')
@@ -850,17 +850,17 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
         else
             perf_put_fixed_(&cell, va_arg(*a, double), spec.precision);
         spec.precision = 0;
-        perf_put_spec_(o, text, spec);
+        perf_put_spec_(out, text, spec);
     }
 }
 
-PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
+PERF_FN void perf_putf_(perf_out_ *out, const char *format, ...)
 {
-    va_list a;
+    va_list args;
 
-    va_start(a, format);
-    perf_putv_(o, format, &a);
-    va_end(a);
+    va_start(args, format);
+    perf_putv_(out, format, &args);
+    va_end(args);
 }
 
 /* ---- JSON ---- */
@@ -924,10 +924,10 @@ PERF_COLD_FN_ void perf_member_fixed_(perf_writer_ *json, const char *key, doubl
         perf_put_(json->out, "null");
 }
 
-PERF_COLD_FN_ void perf_member_whole_(perf_writer_ *json, const char *key, uint64_t x)
+PERF_COLD_FN_ void perf_member_whole_(perf_writer_ *json, const char *key, uint64_t value)
 {
     perf_member_key_(json, key);
-    perf_put_u64_(json->out, x);
+    perf_put_u64_(json->out, value);
 }
 
 PERF_END_DECLS

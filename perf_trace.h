@@ -87,39 +87,39 @@ PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *par
 
 /* ---- perfetto ---- */
 
-PERF_FN char *perf_varint_(char *p, uint64_t v)
+PERF_FN char *perf_varint_(char *at, uint64_t value)
 {
-    while (v >= 128) {
-        *p++ = PERF_CAST_(char, (v & 127) - 128);       /* bit 7: more follow                     */
-        v >>= 7;
+    while (value >= 128) {
+        *at++ = PERF_CAST_(char, (value & 127) - 128);  /* bit 7: more follow                     */
+        value >>= 7;
     }
-    *p++ = PERF_CAST_(char, v);
-    return p;
+    *at++ = PERF_CAST_(char, value);
+    return at;
 }
 
 /* A field that holds a number. */
-PERF_FN char *perf_field_(char *p, uint32_t number, uint64_t v)
+PERF_FN char *perf_field_(char *at, uint32_t number, uint64_t value)
 {
-    return perf_varint_(perf_varint_(p, number << 3), v);
+    return perf_varint_(perf_varint_(at, number << 3), value);
 }
 
 /* A field that holds the 64 bits of a double. */
-PERF_FN char *perf_field_double_(char *p, uint32_t number, uint64_t bits)
+PERF_FN char *perf_field_double_(char *at, uint32_t number, uint64_t bits)
 {
     int i;
 
-    p = perf_varint_(p, number << 3 | 1);
+    at = perf_varint_(at, number << 3 | 1);
     for (i = 0; i < 8; i++)
-        *p++ = PERF_CAST_(char, bits >> 8 * i & 255);
-    return p;
+        *at++ = PERF_CAST_(char, bits >> 8 * i & 255);
+    return at;
 }
 
 /* A field that holds bytes: text, or another message. */
-PERF_FN char *perf_field_bytes_(char *p, uint32_t number, const char *bytes, size_t n)
+PERF_FN char *perf_field_bytes_(char *at, uint32_t number, const char *bytes, size_t n)
 {
-    p = perf_varint_(perf_varint_(p, number << 3 | 2), n);
-    memcpy(p, bytes, n);
-    return p + n;
+    at = perf_varint_(perf_varint_(at, number << 3 | 2), n);
+    memcpy(at, bytes, n);
+    return at + n;
 }
 
 /* A moment at which a scope begins, or ends (name 0). */
@@ -160,12 +160,12 @@ typedef struct perf_pf_ {
 /* Copies a name, cut to PERF_NAME_MAX_ bytes; what is no UTF-8 becomes '?'.  Returns the length. */
 PERF_COLD_FN_ size_t perf_pf_text_(char *to, const char *name)
 {
-    perf_out_ o = perf_out_open_(to, PERF_NAME_MAX_ + 1);
+    perf_out_ out = perf_out_open_(to, PERF_NAME_MAX_ + 1);
 
-    perf_put_clean_(&o, name, 0);
-    if (o.len > PERF_NAME_MAX_)
+    perf_put_clean_(&out, name, 0);
+    if (out.len > PERF_NAME_MAX_)
         return PERF_NAME_MAX_;
-    return o.len;
+    return out.len;
 }
 
 /* Writes the length of the message that began at `begin` into the two bytes before it. */
@@ -178,51 +178,52 @@ PERF_COLD_FN_ void perf_pf_close_(char *begin, const char *end)
 /* Writes a packet.  shape: field numbers, each followed by what the field holds: "(" to ")" is a
  * message, # the next number of v, $ the text (NULL: no field).  @ is the file and line of `place`.
  * "60(1#)10#" is field 60, with v[0] as its field 1, and field 10 with v[1].                     */
-PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *w, const char *shape, const uint64_t *v, const char *text,
-                                const perf_site_ *place)
+PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *writer, const char *shape, const uint64_t *v,
+                                const char *text, const perf_site_ *place)
 {
     char     path[PERF_NAME_MAX_ + 1];
-    char    *p, *begin[5];
+    char    *at, *begin[5];
     uint32_t number = 1, depth = 0;
 
-    if (w->file.p > w->file.limit)
-        perf_file_flush_(&w->file);
-    p = begin[0] = perf_varint_(w->file.p, number << 3 | 2) + 2;
+    if (writer->file.at > writer->file.limit)
+        perf_file_flush_(&writer->file);
+    at = begin[0] = perf_varint_(writer->file.at, number << 3 | 2) + 2;
     for (number = 0; *shape; shape++) {
         if (*shape >= '0' && *shape <= '9') {
             number = number * 10 + PERF_CAST_(uint32_t, *shape - '0');
             continue;
         }
         if (*shape == '#') {
-            p = perf_field_(p, number, *v++);
+            at = perf_field_(at, number, *v++);
         } else if (*shape == '(') {
-            p = begin[++depth] = perf_varint_(p, number << 3 | 2) + 2;
+            at = begin[++depth] = perf_varint_(at, number << 3 | 2) + 2;
         } else if (*shape == ')') {
-            perf_pf_close_(begin[depth--], p);
+            perf_pf_close_(begin[depth--], at);
         } else if (*shape == '@') {
-            p = perf_field_bytes_(p, 2, path, perf_pf_text_(path, place->file));
-            p = perf_field_(p, 4, place->line & 0xffffff);
+            at = perf_field_bytes_(at, 2, path, perf_pf_text_(path, place->file));
+            at = perf_field_(at, 4, place->line & 0xffffff);
         } else if (text) {
-            begin[depth + 1] = p = perf_varint_(p, number << 3 | 2) + 2;
-            p += perf_pf_text_(p, text);
-            perf_pf_close_(begin[depth + 1], p);
+            begin[depth + 1] = at = perf_varint_(at, number << 3 | 2) + 2;
+            at += perf_pf_text_(at, text);
+            perf_pf_close_(begin[depth + 1], at);
         }
         number = 0;
     }
-    perf_pf_close_(begin[0], p);
-    w->file.p = p;
+    perf_pf_close_(begin[0], at);
+    writer->file.at = at;
 }
 
 enum { PERF_TRACK_THREAD_, PERF_TRACK_COUNTER_, PERF_TRACK_SPAN_, PERF_TRACK_PROCESS_ };
 
 /* Describes a track of that kind.  name: "" for none.  thread: its id, of a thread's track. */
-PERF_COLD_FN_ void perf_pf_track_(perf_pf_ *w, uint64_t uuid, int kind, const char *name,
+PERF_COLD_FN_ void perf_pf_track_(perf_pf_ *writer, uint64_t uuid, int kind, const char *name,
                                   uint64_t thread)
 {
     static const char *const shape[] = {"60(1#4(1#2#5$))10#", "60(1#2$5#8())10#", "60(1#2$5#)10#",
                                         "60(1#3(1#))10#"};      /* by kind                        */
-    const uint64_t one[] = {uuid, w->process, thread, 1}, below[] = {uuid, w->process << 32, 1},
-                   process[] = {uuid, w->process, 1};
+    const uint64_t one[] = {uuid, writer->process, thread, 1},
+                   below[] = {uuid, writer->process << 32, 1},
+                   process[] = {uuid, writer->process, 1};
 
     const uint64_t *number = below;
 
@@ -232,180 +233,186 @@ PERF_COLD_FN_ void perf_pf_track_(perf_pf_ *w, uint64_t uuid, int kind, const ch
         number = process;
     if (kind == PERF_TRACK_THREAD_ && !*name)
         name = PERF_NULL_;
-    perf_pf_put_(w, shape[kind], number, name, PERF_NULL_);
+    perf_pf_put_(writer, shape[kind], number, name, PERF_NULL_);
 }
 
 /* Starts the sequence of a thread: its clock counts ns from t0 of CLOCK_MONOTONIC (3), its names
  * get short numbers.  The trace processor knows a clock by its number and its sequence's, and t0 of
  * a clock may not go back: so both numbers are made from the process number, as far as they go (64
  * clocks; about 100 sequences whose number fits in one byte).                                    */
-PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uuid, uint64_t t0)
+PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *writer, uint64_t sequence, uint64_t uuid,
+                                     uint64_t t0)
 {
-    const uint64_t clock = 64 + (w->process * UINT32_C(2654435761) >> 26 & 63);
-    const uint64_t v[] = {sequence, 1, 1, 3, t0, clock, 0, 1, 1, 3, clock, uuid};
+    const uint64_t clock = 64 + (writer->process * UINT32_C(2654435761) >> 26 & 63);
+    const uint64_t value[] = {sequence, 1, 1, 3, t0, clock, 0, 1, 1, 3, clock, uuid};
 
     /* State cleared; a snapshot of both clocks, ours in differences of 1 ns; an event's defaults */
-    perf_pf_put_(w, "10#41#13#6(1(1#2#)1(1#2#3#4#)2#)59(58#11(11#))", v, PERF_NULL_, PERF_NULL_);
+    perf_pf_put_(writer, "10#41#13#6(1(1#2#)1(1#2#3#4#)2#)59(58#11(11#))", value, PERF_NULL_,
+                 PERF_NULL_);
 }
 
 /* Tells the sequence that number `id` means this name and this place in the source. */
-PERF_COLD_FN_ void perf_pf_name_(perf_pf_ *w, uint64_t sequence, uint32_t id)
+PERF_COLD_FN_ void perf_pf_name_(perf_pf_ *writer, uint64_t sequence, uint32_t id)
 {
-    const perf_site_ *site = &PERF_ACQ_(&w->registry->names)[id]->site;
-    const uint64_t    v[] = {id, sequence}, placed[] = {id, id, sequence};
+    const perf_site_ *site = &PERF_ACQ_(&writer->registry->names)[id]->site;
+    const uint64_t    value[] = {id, sequence}, placed[] = {id, id, sequence};
 
     if (site->file)
-        perf_pf_put_(w, "12(2(1#2$)4(1#@))10#", placed, site->name, site);
+        perf_pf_put_(writer, "12(2(1#2$)4(1#@))10#", placed, site->name, site);
     else
-        perf_pf_put_(w, "12(2(1#2$))10#", v, site->name, site);
+        perf_pf_put_(writer, "12(2(1#2$))10#", value, site->name, site);
 }
 
 /* Types of events, as Perfetto numbers them. */
 enum { PERF_PF_BEGIN_ = 1, PERF_PF_END_, PERF_PF_INSTANT_, PERF_PF_COUNTER_ };
 
 /* Writes an event.  name: 0 for an end.  uuid: its track; 0: the sequence's, and `time` is ns since
- * the event before.  at: index in e of its first remark (e NULL or 0: none); of a counter the bits
- * of its value.                                                                                  */
-PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uint64_t uuid,
-                                  uint64_t time, uint64_t sequence, const perf_events_ *e,
+ * the event before.  at: index in `events` of its first remark (`events` NULL or 0: none); of a
+ * counter the bits of its value.                                                                 */
+PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *writer, uint64_t type, uint32_t name, uint64_t uuid,
+                                  uint64_t time, uint64_t sequence, const perf_events_ *events,
                                   uint64_t at)
 {
     const perf_site_ *site = PERF_NULL_;
-    char              text[PERF_NAME_MAX_ + 1], *p, *packet, *event, *inner;
-    perf_seen_        m;
+    char              text[PERF_NAME_MAX_ + 1], *cursor, *packet, *event, *inner;
+    perf_seen_        seen;
 
     if (name)
-        site = &PERF_ACQ_(&w->registry->names)[name]->site;
-    if (w->file.p > w->file.limit)
-        perf_file_flush_(&w->file);
-    p = w->file.p;
-    *p++ = 0x0a;
-    packet = p += 2;
-    p = perf_field_(p, 8, time);
-    p = perf_field_(p, 10, sequence);
+        site = &PERF_ACQ_(&writer->registry->names)[name]->site;
+    if (writer->file.at > writer->file.limit)
+        perf_file_flush_(&writer->file);
+    cursor = writer->file.at;
+    *cursor++ = 0x0a;
+    packet = cursor += 2;
+    cursor = perf_field_(cursor, 8, time);
+    cursor = perf_field_(cursor, 10, sequence);
     if (uuid)
-        p = perf_field_(p, 58, 3);
-    event = p = perf_varint_(p, 11 << 3 | 2) + 2;
-    p = perf_field_(p, 9, type);
+        cursor = perf_field_(cursor, 58, 3);
+    event = cursor = perf_varint_(cursor, 11 << 3 | 2) + 2;
+    cursor = perf_field_(cursor, 9, type);
     if (uuid)
-        p = perf_field_(p, 11, uuid);
+        cursor = perf_field_(cursor, 11, uuid);
     if (type == PERF_PF_COUNTER_)
-        p = perf_field_double_(p, 44, at);
+        cursor = perf_field_double_(cursor, 44, at);
     if (site && uuid)
-        p = perf_field_bytes_(p, 23, text, perf_pf_text_(text, site->name));
+        cursor = perf_field_bytes_(cursor, 23, text, perf_pf_text_(text, site->name));
     else if (site)
-        p = perf_field_(p, 10, name);
+        cursor = perf_field_(cursor, 10, name);
     if (site && site->file && uuid) {
-        inner = p = perf_varint_(p, 33 << 3 | 2) + 2;
-        p = perf_field_bytes_(p, 2, text, perf_pf_text_(text, site->file));
-        p = perf_field_(p, 4, site->line & 0xffffff);
-        perf_pf_close_(inner, p);
+        inner = cursor = perf_varint_(cursor, 33 << 3 | 2) + 2;
+        cursor = perf_field_bytes_(cursor, 2, text, perf_pf_text_(text, site->file));
+        cursor = perf_field_(cursor, 4, site->line & 0xffffff);
+        perf_pf_close_(inner, cursor);
     } else if (site && site->file) {
-        p = perf_field_(p, 34, name);
+        cursor = perf_field_(cursor, 34, name);
     }
-    while (e && perf_remark_next_(e, &at, &m)) {
-        inner = p = perf_varint_(p, 4 << 3 | 2) + 2;    /* a debug annotation                     */
-        p = perf_field_bytes_(p, 10, text, perf_pf_text_(text,
-                              PERF_ACQ_(&w->registry->names)[m.name]->site.name));
-        if (m.kind == PERF_REMARK_IS_TEXT_)
-            p = perf_field_bytes_(p, 6, text, perf_pf_text_(text, m.text));
+    while (events && perf_remark_next_(events, &at, &seen)) {
+        inner = cursor = perf_varint_(cursor, 4 << 3 | 2) + 2; /* a debug annotation              */
+        cursor = perf_field_bytes_(cursor, 10, text, perf_pf_text_(text,
+                                   PERF_ACQ_(&writer->registry->names)[seen.name]->site.name));
+        if (seen.kind == PERF_REMARK_IS_TEXT_)
+            cursor = perf_field_bytes_(cursor, 6, text, perf_pf_text_(text, seen.text));
         else
-            p = perf_field_double_(p, 5, perf_bits_(m.value));
-        perf_pf_close_(inner, p);
+            cursor = perf_field_double_(cursor, 5, perf_bits_(seen.value));
+        perf_pf_close_(inner, cursor);
     }
-    perf_pf_close_(event, p);
-    perf_pf_close_(packet, p);
-    w->file.p = p;
+    perf_pf_close_(event, cursor);
+    perf_pf_close_(packet, cursor);
+    writer->file.at = cursor;
 }
 
 /* Writes an event that is no scope.  known: 1, its track has been described. */
-PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, const perf_events_ *e,
-                                  int known)
+PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *writer, const perf_zone_ *zone,
+                                  const perf_events_ *events, int known)
 {
-    const char *name = PERF_ACQ_(&w->registry->names)[z->name]->site.name;
-    uint64_t    ns = perf_epoch_ns_(&w->epoch, z->start);
-    uint64_t    uuid = w->process << 32 | UINT64_C(1) << 31 | PERF_CAST_(uint64_t, z->name) << 8;
+    const char *name = PERF_ACQ_(&writer->registry->names)[zone->name]->site.name;
+    uint64_t    ns = perf_epoch_ns_(&writer->epoch, zone->start);
+    uint64_t    uuid =
+        writer->process << 32 | UINT64_C(1) << 31 | PERF_CAST_(uint64_t, zone->name) << 8;
 
-    if (z->kind == PERF_KIND_INSTANT_) {
-        perf_pf_event_(w, PERF_PF_INSTANT_, z->name, w->process << 32 | e->number, ns, 1, e,
-                       z->remarks);
+    if (zone->kind == PERF_KIND_INSTANT_) {
+        perf_pf_event_(writer, PERF_PF_INSTANT_, zone->name, writer->process << 32 | events->number,
+                       ns, 1, events, zone->remarks);
         return;
     }
-    if (z->kind == PERF_KIND_ASYNC_)
-        uuid += z->extra & 255;
-    if (z->kind == PERF_KIND_ASYNC_ || !known)
-        perf_pf_track_(w, uuid, z->kind == PERF_KIND_COUNT_ ? PERF_TRACK_COUNTER_
-                                                              : PERF_TRACK_SPAN_, name, 0);
-    if (z->kind == PERF_KIND_COUNT_) {
-        perf_pf_event_(w, PERF_PF_COUNTER_, 0, uuid, ns, 1, PERF_NULL_, z->extra);
+    if (zone->kind == PERF_KIND_ASYNC_)
+        uuid += zone->extra & 255;
+    if (zone->kind == PERF_KIND_ASYNC_ || !known)
+        perf_pf_track_(writer, uuid, zone->kind == PERF_KIND_COUNT_ ? PERF_TRACK_COUNTER_
+                                                                      : PERF_TRACK_SPAN_, name, 0);
+    if (zone->kind == PERF_KIND_COUNT_) {
+        perf_pf_event_(writer, PERF_PF_COUNTER_, 0, uuid, ns, 1, PERF_NULL_, zone->extra);
     } else {
-        perf_pf_event_(w, PERF_PF_BEGIN_, z->name, uuid, ns, 1, PERF_NULL_, 0);
-        perf_pf_event_(w, PERF_PF_END_, 0, uuid, perf_epoch_ns_(&w->epoch, z->start + z->length), 1,
-                       PERF_NULL_, 0);
+        perf_pf_event_(writer, PERF_PF_BEGIN_, zone->name, uuid, ns, 1, PERF_NULL_, 0);
+        perf_pf_event_(writer, PERF_PF_END_, 0, uuid,
+                       perf_epoch_ns_(&writer->epoch, zone->start + zone->length), 1, PERF_NULL_,
+                       0);
     }
 }
 
 /* Room for a thread with n events; 0: no memory. */
 #define PERF_PF_ROOM_ (3 * sizeof(perf_edge_))
-PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *w, size_t n)
+PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *writer, size_t n)
 {
-    uint32_t names = PERF_ACQ_(&w->registry->count);
+    uint32_t names = PERF_ACQ_(&writer->registry->count);
 
-    if (n > w->events) {
-        PERF_FREE(w->room);
-        w->room = PERF_CAST_(perf_edge_ *, PERF_MALLOC(n * PERF_PF_ROOM_));
-        w->events = n;
-        if (!w->room)
-            w->events = 0;
+    if (n > writer->events) {
+        PERF_FREE(writer->room);
+        writer->room = PERF_CAST_(perf_edge_ *, PERF_MALLOC(n * PERF_PF_ROOM_));
+        writer->events = n;
+        if (!writer->room)
+            writer->events = 0;
     }
-    if (names > w->names) {
+    if (names > writer->names) {
         names = 2 * names + 4096;
-        if (w->mapped) {
-            w->used = PERF_CAST_(char *, perf_pages_(names, 0));
+        if (writer->mapped) {
+            writer->used = PERF_CAST_(char *, perf_pages_(names, 0));
         } else {
-            PERF_FREE(w->used);
-            w->used = PERF_CAST_(char *, PERF_MALLOC(names));
+            PERF_FREE(writer->used);
+            writer->used = PERF_CAST_(char *, PERF_MALLOC(names));
         }
-        w->names = names;
-        if (!w->used)
-            w->names = 0;
+        writer->names = names;
+        if (!writer->used)
+            writer->names = 0;
     }
-    if (!w->room || !w->used)
+    if (!writer->room || !writer->used)
         return 0;
-    memset(w->used, 0, w->names);
+    memset(writer->used, 0, writer->names);
     return 1;
 }
 
-/* Begins and ends of the scopes in e, in order of time; all other events are written here.  Events
- * are sorted by their ends, newest first: so edges are made from the back, with the begins of the
- * scopes around on a stack.  Returns the first edge of at most 2n; the last is before room + 3n. */
-PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
+/* Begins and ends of the scopes in `events`, in order of time; all other events are written here.
+ * Events are sorted by their ends, newest first: so edges are made from the back, with the begins
+ * of the scopes around on a stack.  Returns the first edge of at most 2n; the last is before room +
+ * 3n.                                                                                            */
+PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *writer, const perf_events_ *events)
 {
-    perf_edge_ *stack = w->room, *out = w->room + 3 * e->count;
-    char       *used = w->used;
+    perf_edge_ *stack = writer->room, *out = writer->room + 3 * events->count;
+    char       *used = writer->used;
     size_t      top = 0;
     uint64_t    i = 0;
-    perf_zone_  z;
+    perf_zone_  zone;
 
-    while (i < e->count) {
-        if (!perf_zone_at_(e, &i, w->registry, &z) || (z.value && z.kind == PERF_KIND_INSTANT_))
+    while (i < events->count) {
+        if (!perf_zone_at_(events, &i, writer->registry, &zone) ||
+            (zone.value && zone.kind == PERF_KIND_INSTANT_))
             continue;
-        if (!z.slice) {
-            perf_pf_other_(w, &z, e, used[z.name]);
-            used[z.name] = 1;
+        if (!zone.slice) {
+            perf_pf_other_(writer, &zone, events, used[zone.name]);
+            used[zone.name] = 1;
             continue;
         }
-        while (top && (z.start < stack[top - 1].ticks || (z.start == stack[top - 1].ticks &&
-                        PERF_CAST_(uint8_t, z.depth - stack[top - 1].depth - 1) > 127)))
+        while (top && (zone.start < stack[top - 1].ticks || (zone.start == stack[top - 1].ticks &&
+                        PERF_CAST_(uint8_t, zone.depth - stack[top - 1].depth - 1) > 127)))
             *--out = stack[--top];
         --out;
-        out->ticks = z.start + z.length;
+        out->ticks = zone.start + zone.length;
         out->name = 0;
-        stack[top].ticks = z.start;
-        stack[top].value = z.value;
-        stack[top].name = z.name;
-        stack[top++].depth = z.depth;
-        used[z.name] = 1;
+        stack[top].ticks = zone.start;
+        stack[top].value = zone.value;
+        stack[top].name = zone.name;
+        stack[top++].depth = zone.depth;
+        used[zone.name] = 1;
     }
     while (top)
         *--out = stack[--top];
@@ -413,39 +420,40 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
 }
 
 /* Writes an edge that lies before last_ns: of a scope that was open at the write before. */
-PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_events_ *e, const perf_edge_ *edge)
+PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *writer, const perf_events_ *events,
+                                 const perf_edge_ *edge)
 {
-    uint64_t uuid = w->process << 32 | e->number;
-    uint64_t ns = perf_epoch_ns_(&w->epoch, edge->ticks), at;
+    uint64_t uuid = writer->process << 32 | events->number;
+    uint64_t ns = perf_epoch_ns_(&writer->epoch, edge->ticks), at;
     uint32_t k, both;
 
     if (!edge->name) {
-        perf_pf_event_(w, PERF_PF_END_, 0, uuid, ns, 1, PERF_NULL_, 0);
+        perf_pf_event_(writer, PERF_PF_END_, 0, uuid, ns, 1, PERF_NULL_, 0);
         return;
     }
     for (k = 2; k <= edge->depth % PERF_TIES_; k++)
         for (both = 0; both < 2; both++) {
-            at = w->ties->now->ticks[k];
+            at = writer->ties->now->ticks[k];
             if (both)
-                at = w->ties->old[k];
-            if (at <= edge->ticks && perf_epoch_ns_(&w->epoch, at) + k - 1 > ns)
-                ns = perf_epoch_ns_(&w->epoch, at) + k - 1;
+                at = writer->ties->old[k];
+            if (at <= edge->ticks && perf_epoch_ns_(&writer->epoch, at) + k - 1 > ns)
+                ns = perf_epoch_ns_(&writer->epoch, at) + k - 1;
         }
-    perf_pf_event_(w, PERF_PF_BEGIN_, edge->name, uuid, ns, 1, e, edge->value);
+    perf_pf_event_(writer, PERF_PF_BEGIN_, edge->name, uuid, ns, 1, events, edge->value);
 }
 
 /* Raises *ns to where the first children that begin by `ticks` are moved.  *depth: where to go on.
  * Returns the ticks of the next first child, PERF_TIES_NONE_: none.                              */
-PERF_COLD_FN_ uint64_t perf_pf_tie_(const perf_pf_ *w, uint64_t ticks, uint32_t *depth,
+PERF_COLD_FN_ uint64_t perf_pf_tie_(const perf_pf_ *writer, uint64_t ticks, uint32_t *depth,
                                     uint64_t *ns)
 {
     for (; *depth < PERF_TIES_; ++*depth) {
-        uint64_t at = w->ties->now->ticks[*depth], moved;
+        uint64_t at = writer->ties->now->ticks[*depth], moved;
         if (at == PERF_TIES_NONE_)
             continue;
         if (at > ticks)
             return at;
-        moved = perf_epoch_ns_(&w->epoch, at) + *depth - 1;
+        moved = perf_epoch_ns_(&writer->epoch, at) + *depth - 1;
         if (moved > *ns)
             *ns = moved;
     }
@@ -453,104 +461,107 @@ PERF_COLD_FN_ uint64_t perf_pf_tie_(const perf_pf_ *w, uint64_t ticks, uint32_t 
 }
 
 /* Writes begins and ends up to `end`.  last: the last time in the file, ns; returns the new one. */
-PERF_HOT_FN_ uint64_t perf_pf_slices_(perf_pf_ *w, const perf_events_ *e, const perf_edge_ *edge,
-                                      const perf_edge_ *end, uint64_t sequence, uint64_t last)
+PERF_HOT_FN_ uint64_t perf_pf_slices_(perf_pf_ *writer, const perf_events_ *events,
+                                      const perf_edge_ *edge, const perf_edge_ *end,
+                                      uint64_t sequence, uint64_t last)
 {
-    uint64_t tie = w->ties ? 0 : PERF_TIES_NONE_, ns;   /* ticks of the next begin to be moved    */
+    uint64_t tie = writer->ties ? 0 : PERF_TIES_NONE_, ns; /* ticks of the next begin to be moved */
     uint32_t depth = 1;
-    char    *packet, *event, *p;
+    char    *packet, *event, *at;
 
     for (; edge < end; edge++, last = ns) {
-        if (w->file.p > w->file.limit)
-            perf_file_flush_(&w->file);
-        ns = perf_epoch_ns_(&w->epoch, edge->ticks);
-        if (PERF_UNLIKELY_(edge->ticks >= tie) && edge->name && w->ties)
-            tie = perf_pf_tie_(w, edge->ticks, &depth, &ns);
+        if (writer->file.at > writer->file.limit)
+            perf_file_flush_(&writer->file);
+        ns = perf_epoch_ns_(&writer->epoch, edge->ticks);
+        if (PERF_UNLIKELY_(edge->ticks >= tie) && edge->name && writer->ties)
+            tie = perf_pf_tie_(writer, edge->ticks, &depth, &ns);
         if (ns < last)
             ns = last;
         if (edge->name && edge->value) {
-            perf_pf_event_(w, PERF_PF_BEGIN_, edge->name, 0, ns - last, sequence, e, edge->value);
+            perf_pf_event_(writer, PERF_PF_BEGIN_, edge->name, 0, ns - last, sequence, events,
+                           edge->value);
             continue;
         }
-        packet = w->file.p + 2;                 /* as perf_pf_event_, but fast                    */
+        packet = writer->file.at + 2;            /* as perf_pf_event_, but fast                   */
         packet[-2] = 0x0a;
-        p = perf_field_(packet, 8, ns - last);
-        event = perf_field_(p, 10, sequence) + 2;
+        at = perf_field_(packet, 8, ns - last);
+        event = perf_field_(at, 10, sequence) + 2;
         event[-2] = 0x5a;
-        p = perf_field_(event, 9, edge->name ? PERF_PF_BEGIN_ : PERF_PF_END_);
+        at = perf_field_(event, 9, edge->name ? PERF_PF_BEGIN_ : PERF_PF_END_);
         if (edge->name)
-            p = perf_field_(p, 10, edge->name);
-        if (edge->name && PERF_ACQ_(&w->registry->names)[edge->name]->site.file)
-            p = perf_field_(p, 34, edge->name);
-        event[-1] = PERF_CAST_(char, p - event);
-        packet[-1] = PERF_CAST_(char, p - packet);
-        w->file.p = p;
+            at = perf_field_(at, 10, edge->name);
+        if (edge->name && PERF_ACQ_(&writer->registry->names)[edge->name]->site.file)
+            at = perf_field_(at, 34, edge->name);
+        event[-1] = PERF_CAST_(char, at - event);
+        packet[-1] = PERF_CAST_(char, at - packet);
+        writer->file.at = at;
     }
     return last;
 }
 
-PERF_COLD_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
+PERF_COLD_FN_ void perf_pf_thread_(void *with, const perf_events_ *events)
 {
-    perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
-    uint32_t    id, names = PERF_ACQ_(&w->registry->count);
-    uint64_t    uuid = w->process << 32 | e->number, last;
-    uint64_t    sequence = e->number + 1 + (w->process * UINT32_C(2654435761) >> 8) % 96;
-    size_t      n = PERF_CAST_(size_t, e->count);
+    perf_pf_   *writer = PERF_CAST_(perf_pf_ *, with);
+    uint32_t    id, names = PERF_ACQ_(&writer->registry->count);
+    uint64_t    uuid = writer->process << 32 | events->number, last;
+    uint64_t    sequence = events->number + 1 + (writer->process * UINT32_C(2654435761) >> 8) % 96;
+    size_t      n = PERF_CAST_(size_t, events->count);
     perf_edge_ *edge, *end;
 
     if (!n)
         return;
-    perf_pf_track_(w, uuid, PERF_TRACK_THREAD_, e->name, e->thread);
-    if (!perf_pf_room_(w, n)) {
-        w->no_memory = 1;
+    perf_pf_track_(writer, uuid, PERF_TRACK_THREAD_, events->name, events->thread);
+    if (!perf_pf_room_(writer, n)) {
+        writer->no_memory = 1;
         return;
     }
-    end = w->room + 3 * n;
-    edge = perf_edges_(w, e);
-    while (w->ties && edge < end && perf_epoch_ns_(&w->epoch, edge->ticks) < w->ties->now->last_ns)
-        perf_pf_late_(w, e, edge++);            /* scopes that were open at the write before      */
+    end = writer->room + 3 * n;
+    edge = perf_edges_(writer, events);
+    while (writer->ties && edge < end &&
+           perf_epoch_ns_(&writer->epoch, edge->ticks) < writer->ties->now->last_ns)
+        perf_pf_late_(writer, events, edge++);  /* scopes that were open at the write before      */
     if (edge == end)
         return;
-    last = perf_epoch_ns_(&w->epoch, edge->ticks);
-    perf_pf_sequence_(w, sequence, uuid, last);
+    last = perf_epoch_ns_(&writer->epoch, edge->ticks);
+    perf_pf_sequence_(writer, sequence, uuid, last);
     for (id = 1; id < names; id++)
-        if (w->used[id])
-            perf_pf_name_(w, sequence, id);
-    last = perf_pf_slices_(w, e, edge, end, sequence, last);
-    if (w->ties)
-        w->ties->now->last_ns = last;
+        if (writer->used[id])
+            perf_pf_name_(writer, sequence, id);
+    last = perf_pf_slices_(writer, events, edge, end, sequence, last);
+    if (writer->ties)
+        writer->ties->now->last_ns = last;
 }
 
 PERF_COLD_FN_ void perf_pf_go_(void *with)
 {
-    perf_pf_ *w = PERF_CAST_(perf_pf_ *, with);
+    perf_pf_ *writer = PERF_CAST_(perf_pf_ *, with);
 
-    perf_pf_track_(w, w->process << 32, PERF_TRACK_PROCESS_, "", 0);
-    if (!perf_events_each_(w->registry, perf_pf_thread_, w) || w->no_memory)
-        w->file.failed = 1;
-    perf_file_flush_(&w->file);
+    perf_pf_track_(writer, writer->process << 32, PERF_TRACK_PROCESS_, "", 0);
+    if (!perf_events_each_(writer->registry, perf_pf_thread_, writer) || writer->no_memory)
+        writer->file.failed = 1;
+    perf_file_flush_(&writer->file);
 }
 
 PERF_FN perf_status perf_trace_save_perfetto(const char *path)
 {
     const char *const at_exit = perf_getenv_("PERF_TRACE");
-    perf_pf_          w;
+    perf_pf_          writer;
     perf_status       status;
 
-    memset(&w, 0, sizeof w);
-    w.registry = perf_registry_read_();
-    if (!w.registry)
+    memset(&writer, 0, sizeof writer);
+    writer.registry = perf_registry_read_();
+    if (!writer.registry)
         return PERF_ENOMEM;
-    perf_sources_collect_(w.registry);
-    w.process = PERF_GET_(&w.registry->process);
-    w.epoch = perf_epoch_of_(w.registry);
-    status = perf_file_save_(path, &w.file, perf_pf_go_, &w);
-    PERF_FREE(w.room);
-    PERF_FREE(w.used);
-    if (w.no_memory)
+    perf_sources_collect_(writer.registry);
+    writer.process = PERF_GET_(&writer.registry->process);
+    writer.epoch = perf_epoch_of_(writer.registry);
+    status = perf_file_save_(path, &writer.file, perf_pf_go_, &writer);
+    PERF_FREE(writer.room);
+    PERF_FREE(writer.used);
+    if (writer.no_memory)
         return PERF_ENOMEM;
     if (status == PERF_OK && at_exit && !strcmp(at_exit, path))
-        w.registry->trace_inode = perf_file_inode_(path);   /* as in perf_trace_save              */
+        writer.registry->trace_inode = perf_file_inode_(path); /* as in perf_trace_save           */
     return status;
 }
 
@@ -592,45 +603,46 @@ PERF_FN uint64_t perf_stream_ahead_(uint64_t since, uint64_t least)
 /* Ticks become ns by straight pieces that join, so that later times in the file never lie before
  * earlier ones.  Each piece aims at the clock as it is known now.  A new one begins when the time
  * since the start has doubled, and every minute.                                                 */
-PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
+PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *stream, perf_registry_ *reg)
 {
-    perf_epoch_  now = perf_epoch_of_(r);
-    perf_epoch_ *old = &s->knot[(s->knots - 1) % PERF_STREAM_KNOTS_];
-    perf_epoch_ *k = &s->knot[s->knots % PERF_STREAM_KNOTS_];
-    uint64_t     ticks = perf_scope_ticks_(r), truth = perf_epoch_ns_(&now, ticks), here, ahead;
+    perf_epoch_  now = perf_epoch_of_(reg);
+    perf_epoch_ *old = &stream->knot[(stream->knots - 1) % PERF_STREAM_KNOTS_];
+    perf_epoch_ *epoch = &stream->knot[stream->knots % PERF_STREAM_KNOTS_];
+    uint64_t     ticks = perf_scope_ticks_(reg), truth = perf_epoch_ns_(&now, ticks), here, ahead;
     int64_t      off;
     double       turn;
 
-    if (s->knots && truth < s->next_knot)
+    if (stream->knots && truth < stream->next_knot)
         return;
-    if (!s->knots) {
-        *k = now;
-        s->began = truth;
+    if (!stream->knots) {
+        *epoch = now;
+        stream->began = truth;
     } else {
         here = perf_epoch_ns_(old, ticks);
         off = PERF_CAST_(int64_t, truth - here);
-        ahead = perf_stream_ahead_(truth - s->began, 1000000);
+        ahead = perf_stream_ahead_(truth - stream->began, 1000000);
         turn = PERF_CAST_(double, off) / PERF_CAST_(double, ahead);
         if (turn > 0.5)
             turn = 0.5;
         if (turn < -0.5)
             turn = -0.5;
-        k->tick_ns = now.tick_ns * (1 + turn);
-        k->ticks = ticks;
-        k->ns = here;
-        k->older = old;
-        if (s->knots >= PERF_STREAM_KNOTS_)     /* k was the oldest: now the one after it is      */
-            s->knot[(s->knots + 1) % PERF_STREAM_KNOTS_].older = PERF_NULL_;
+        epoch->tick_ns = now.tick_ns * (1 + turn);
+        epoch->ticks = ticks;
+        epoch->ns = here;
+        epoch->older = old;
+        /* `epoch` was the oldest: now the one after it is */
+        if (stream->knots >= PERF_STREAM_KNOTS_)
+            stream->knot[(stream->knots + 1) % PERF_STREAM_KNOTS_].older = PERF_NULL_;
     }
-    s->knots++;
-    s->next_knot = truth + perf_stream_ahead_(truth - s->began, 100000);
-    s->pf.epoch = *k;
+    stream->knots++;
+    stream->next_knot = truth + perf_stream_ahead_(truth - stream->began, 100000);
+    stream->pf.epoch = *epoch;
 }
 
 /* Empties the firsts of a thread, if it has any. */
-PERF_COLD_FN_ void perf_firsts_clear_(perf_recorder_ *t)
+PERF_COLD_FN_ void perf_firsts_clear_(perf_recorder_ *rec)
 {
-    perf_firsts_ *first = PERF_PTR_(perf_firsts_ *, t->ring_first);
+    perf_firsts_ *first = PERF_PTR_(perf_firsts_ *, rec->ring_first);
 
     if (!first)
         return;
@@ -639,381 +651,387 @@ PERF_COLD_FN_ void perf_firsts_clear_(perf_recorder_ *t)
 }
 
 /* The firsts of a thread, empty if new; NULL: no memory. */
-PERF_COLD_FN_ perf_firsts_ *perf_firsts_of_(perf_registry_ *r, perf_recorder_ *t)
+PERF_COLD_FN_ perf_firsts_ *perf_firsts_of_(perf_registry_ *reg, perf_recorder_ *rec)
 {
-    if (!t->ring_first) {
-        t->ring_first = PERF_CAST_(uint64_t *, perf_keep_(r, sizeof(perf_firsts_)));
-        perf_firsts_clear_(t);
+    if (!rec->ring_first) {
+        rec->ring_first = PERF_CAST_(uint64_t *, perf_keep_(reg, sizeof(perf_firsts_)));
+        perf_firsts_clear_(rec);
     }
-    return PERF_PTR_(perf_firsts_ *, t->ring_first);
+    return PERF_PTR_(perf_firsts_ *, rec->ring_first);
 }
 
 /* Brings the firsts up to date with the events that are about to be written, see perf_ties_. */
-PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_firsts_ *first, const perf_events_ *e)
+PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *stream, perf_firsts_ *first,
+                                    const perf_events_ *events)
 {
-    uint64_t    at, i = e->count;
+    uint64_t    at, i = events->count;
     uint32_t    top = PERF_TIES_, depth;
-    perf_zone_  z;
+    perf_zone_  zone;
 
-    memcpy(s->ties.old, first->ticks, sizeof s->ties.old);
-    s->ties.now = first;
+    memcpy(stream->ties.old, first->ticks, sizeof stream->ties.old);
+    stream->ties.now = first;
     while (i-- > 0) {                           /* oldest first                                   */
         at = i;
-        if (!perf_zone_at_(e, &at, s->pf.registry, &z) || !z.slice)
+        if (!perf_zone_at_(events, &at, stream->pf.registry, &zone) || !zone.slice)
             continue;
-        depth = z.depth % PERF_TIES_;
+        depth = zone.depth % PERF_TIES_;
         for (; top > depth; top--)              /* what was open there is in the file now         */
             if (top < PERF_TIES_)
                 first->ticks[top] = PERF_TIES_NONE_;
         top = depth;
-        if (depth > 0 && z.start < first->ticks[depth])
-            first->ticks[depth] = z.start;
+        if (depth > 0 && zone.start < first->ticks[depth])
+            first->ticks[depth] = zone.start;
     }
 }
 
 /* The most events that are written at a time. */
-PERF_FN uint64_t perf_stream_chunk_(const perf_registry_ *r)
+PERF_FN uint64_t perf_stream_chunk_(const perf_registry_ *reg)
 {
-    if (r->ring_events < PERF_STREAM_CHUNK_)
-        return r->ring_events;
+    if (reg->ring_events < PERF_STREAM_CHUNK_)
+        return reg->ring_events;
     return PERF_STREAM_CHUNK_;
 }
 
 /* Opens the file, which stands at its path from now on, to be read while it grows. */
-PERF_COLD_FN_ perf_status perf_stream_open_(perf_streaming_ *s)
+PERF_COLD_FN_ perf_status perf_stream_open_(perf_streaming_ *stream)
 {
-    perf_file_ *f = &s->pf.file;
+    perf_file_ *file = &stream->pf.file;
 
-    f->written = s->whole = 0;
+    file->written = stream->whole = 0;
 #if PERF_POSIX_FILES_
-    if (perf_file_begin_(f, s->path) && !f->direct && perf_rename_(f->part, s->path)) {
-        (void)perf_file_end_(f, s->path, 0);
-        f->failed = 1;
+    if (perf_file_begin_(file, stream->path) && !file->direct &&
+        perf_rename_(file->part, stream->path)) {
+        (void)perf_file_end_(file, stream->path, 0);
+        file->failed = 1;
     }
-    PERF_FREE(f->part);
-    f->part = PERF_NULL_;
+    PERF_FREE(file->part);
+    file->part = PERF_NULL_;
 #else
-    f->file = fopen(s->path, "wb");             /* Windows cannot rename an open file             */
-    f->failed = !f->file;
+    file->file = fopen(stream->path, "wb");     /* Windows cannot rename an open file             */
+    file->failed = !file->file;
 #endif
-    if (f->failed)
-        return f->starved ? PERF_ENOMEM : PERF_EIO;
-    if (!f->direct)                             /* else the program may replace its own stdout    */
-        s->inode = perf_file_inode_(s->path);
-    f->p = f->begin = PERF_PTR_(char *, s->value + s->pf.events);
-    f->limit = f->begin + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
-    (void)setvbuf(f->file, PERF_NULL_, _IONBF, 0);      /* nothing that a fork could copy         */
-    s->process = PERF_GET_(&s->pf.registry->process);
-    s->pf.process = s->process;
-    perf_pf_track_(&s->pf, s->pf.process << 32, PERF_TRACK_PROCESS_, "", 0);
-    perf_file_flush_(f);
-    s->whole = f->written;
-    return f->failed ? PERF_EIO : PERF_OK;
+    if (file->failed)
+        return file->starved ? PERF_ENOMEM : PERF_EIO;
+    if (!file->direct)                          /* else the program may replace its own stdout    */
+        stream->inode = perf_file_inode_(stream->path);
+    file->at = file->begin = PERF_PTR_(char *, stream->value + stream->pf.events);
+    file->limit = file->begin + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
+    (void)setvbuf(file->file, PERF_NULL_, _IONBF, 0);   /* nothing that a fork could copy         */
+    stream->process = PERF_GET_(&stream->pf.registry->process);
+    stream->pf.process = stream->process;
+    perf_pf_track_(&stream->pf, stream->pf.process << 32, PERF_TRACK_PROCESS_, "", 0);
+    perf_file_flush_(file);
+    stream->whole = file->written;
+    return file->failed ? PERF_EIO : PERF_OK;
 }
 
 #if PERF_POSIX_FILES_
 extern int perf_ftruncate_(int, long) __asm__(PERF_SYM_("ftruncate"));
 #endif
 /* Ends the stream because of `why`; cuts the file back to the last whole write. */
-PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
+PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *stream, perf_status why)
 {
-    perf_file_ *f = &s->pf.file;
+    perf_file_ *file = &stream->pf.file;
 
 #if PERF_POSIX_FILES_
-    if (f->file && f->failed && s->whole && !f->direct)
-        (void)perf_ftruncate_(f->fd, PERF_CAST_(long, s->whole));
+    if (file->file && file->failed && stream->whole && !file->direct)
+        (void)perf_ftruncate_(file->fd, PERF_CAST_(long, stream->whole));
 #endif
-    perf_file_close_(f);
-    PERF_SET_(&s->head.state, PERF_STREAM_FAILED_);
-    perf_fail_(s->pf.registry, why);
+    perf_file_close_(file);
+    PERF_SET_(&stream->head.state, PERF_STREAM_FAILED_);
+    perf_fail_(stream->pf.registry, why);
 }
 
 /* Counts what the ring has overwritten since `from` as unsent; returns the first that is there. */
-PERF_COLD_FN_ uint64_t perf_stream_skip_(perf_streaming_ *s, perf_registry_ *r, perf_recorder_ *t,
-                                         uint64_t from, uint64_t head)
+PERF_COLD_FN_ uint64_t perf_stream_skip_(perf_streaming_ *stream, perf_registry_ *reg,
+                                         perf_recorder_ *rec, uint64_t from, uint64_t head)
 {
-    uint64_t room = r->ring_events * sizeof(perf_event_), n;
+    uint64_t room = reg->ring_events * sizeof(perf_event_), n;
 
     if (head - from <= room)
         return from;
-    n = perf_ring_dropped_(r, t, from);
-    PERF_ADD_(s->head.unsent, n);
-    PERF_SET_(&t->sent_more,
-              PERF_GET_(&t->sent_more) + (head - from - room) / sizeof(perf_event_) - n);
+    n = perf_ring_dropped_(reg, rec, from);
+    PERF_ADD_(stream->head.unsent, n);
+    PERF_SET_(&rec->sent_more,
+              PERF_GET_(&rec->sent_more) + (head - from - room) / sizeof(perf_event_) - n);
     return head - room;
 }
 
 /* The child of a fork: PATH.PID, or no stream where PATH is no file in a folder.  The parent's file
  * is left alone: another thread may have been about to write it when the process was copied.     */
-PERF_COLD_FN_ void perf_stream_child_(perf_streaming_ *s)
+PERF_COLD_FN_ void perf_stream_child_(perf_streaming_ *stream)
 {
-    perf_out_   o = perf_out_open_(s->path + s->path_length, 16);
+    perf_out_   out = perf_out_open_(stream->path + stream->path_length, 16);
     perf_status status;
 
-    if (s->pf.file.direct) {
-        perf_stream_fail_(s, PERF_EIO);
+    if (stream->pf.file.direct) {
+        perf_stream_fail_(stream, PERF_EIO);
         return;
     }
-    perf_put_own_pid_(&o);
-    status = perf_stream_open_(s);
+    perf_put_own_pid_(&out);
+    status = perf_stream_open_(stream);
     if (status != PERF_OK)
-        perf_stream_fail_(s, status);
+        perf_stream_fail_(stream, status);
 }
 
 /* Writes the next chunk of a ring, from `from` to `head` at most.  Returns where the next one
  * begins; `from`: there is no whole event, or the stream has failed.                             */
-PERF_COLD_FN_ uint64_t perf_stream_part_(perf_streaming_ *s, perf_registry_ *r, perf_recorder_ *t,
-                                         uint64_t from, uint64_t head)
+PERF_COLD_FN_ uint64_t perf_stream_part_(perf_streaming_ *stream, perf_registry_ *reg,
+                                         perf_recorder_ *rec, uint64_t from, uint64_t head)
 {
-    perf_events_ e = {s->event, 0, t->thread, t->number, t->name, s->value};
-    uint64_t     n = s->pf.events * sizeof(perf_event_), until, more, later;
+    perf_events_ events = {stream->event, 0, rec->thread, rec->number, rec->name, stream->value};
+    uint64_t     n = stream->pf.events * sizeof(perf_event_), until, more, later;
 
-    if (s->pf.file.written >= PERF_STREAM_BYTES) {
-        perf_stream_fail_(s, PERF_ELIMIT);
+    if (stream->pf.file.written >= PERF_STREAM_BYTES) {
+        perf_stream_fail_(stream, PERF_ELIMIT);
         return from;
     }
     if (n > head - from)
         n = head - from;
     until = from + n;
-    perf_events_read_(&e, r, t, until, n);
-    later = PERF_CAST_(uint64_t, e.event - s->event);           /* of an event not yet whole: for */
+    perf_events_read_(&events, reg, rec, until, n);
+    later = PERF_CAST_(uint64_t, events.event - stream->event); /* of an event not yet whole: for */
     until -= later * sizeof(perf_event_);                       /* the next chunk                 */
-    PERF_ADD_(s->head.unsent, n / sizeof(perf_event_) - e.count - later);
-    if (!e.count)
+    PERF_ADD_(stream->head.unsent, n / sizeof(perf_event_) - events.count - later);
+    if (!events.count)
         return from;
-    perf_stream_ties_(s, perf_firsts_of_(r, t), &e);
-    perf_pf_thread_(&s->pf, &e);
-    perf_file_flush_(&s->pf.file);
-    if (s->pf.file.failed) {
-        perf_stream_fail_(s, PERF_EIO);
-        return from;
-    }
-    if (s->pf.no_memory) {
-        perf_stream_fail_(s, PERF_ENOMEM);
+    perf_stream_ties_(stream, perf_firsts_of_(reg, rec), &events);
+    perf_pf_thread_(&stream->pf, &events);
+    perf_file_flush_(&stream->pf.file);
+    if (stream->pf.file.failed) {
+        perf_stream_fail_(stream, PERF_EIO);
         return from;
     }
-    s->whole = s->pf.file.written;
-    for (more = 0; e.count--; e.event++)
-        more += PERF_EVENT_PART_(e.event->what);
-    PERF_SET_(&t->sent_more, PERF_GET_(&t->sent_more) + more);
+    if (stream->pf.no_memory) {
+        perf_stream_fail_(stream, PERF_ENOMEM);
+        return from;
+    }
+    stream->whole = stream->pf.file.written;
+    for (more = 0; events.count--; events.event++)
+        more += PERF_EVENT_PART_(events.event->what);
+    PERF_SET_(&rec->sent_more, PERF_GET_(&rec->sent_more) + more);
     return until;
 }
 
 /* Writes what one ring holds, oldest chunk first. */
-PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_recorder_ *t)
+PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *stream, perf_registry_ *reg,
+                                    perf_recorder_ *rec)
 {
-    uint64_t head = PERF_ACQ_(&t->ring_head), from = PERF_GET_(&t->ring_sent), next;
+    uint64_t head = PERF_ACQ_(&rec->ring_head), from = PERF_GET_(&rec->ring_sent), next;
 
-    if (PERF_GET_(&t->ring_lost) > from)
-        from = PERF_GET_(&t->ring_lost);
-    if (!PERF_ACQ_(&t->ring) || head <= from || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+    if (PERF_GET_(&rec->ring_lost) > from)
+        from = PERF_GET_(&rec->ring_lost);
+    if (!PERF_ACQ_(&rec->ring) || head <= from || (PERF_GET_(&rec->request) & PERF_ASK_RESET_))
         return;
-    from = perf_stream_skip_(s, r, t, from, head);
-    if (!perf_firsts_of_(r, t)) {
-        perf_stream_fail_(s, PERF_ENOMEM);
+    from = perf_stream_skip_(stream, reg, rec, from, head);
+    if (!perf_firsts_of_(reg, rec)) {
+        perf_stream_fail_(stream, PERF_ENOMEM);
         return;
     }
-    if (s->process != PERF_GET_(&r->process))
-        perf_stream_child_(s);
-    while (from < head && s->head.state == PERF_STREAM_ON_) {
-        next = perf_stream_part_(s, r, t, from, head);
+    if (stream->process != PERF_GET_(&reg->process))
+        perf_stream_child_(stream);
+    while (from < head && stream->head.state == PERF_STREAM_ON_) {
+        next = perf_stream_part_(stream, reg, rec, from, head);
         if (next == from)
             break;
         from = next;
     }
-    PERF_SET_(&t->ring_sent, from);
+    PERF_SET_(&rec->ring_sent, from);
 }
 
-/* With the lock held: writes the ring of t, or all (t NULL); all, too, when a period has passed. */
-PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf_recorder_ *t)
+/* With the lock held: writes the ring of `rec`, or all (`rec` NULL); all, too, when a period has
+ * passed.                                                                                        */
+PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *reg, perf_stream_ *stream, perf_recorder_ *rec)
 {
-    perf_streaming_ *s = PERF_PTR_(perf_streaming_ *, stream);
+    perf_streaming_ *streaming = PERF_PTR_(perf_streaming_ *, stream);
     perf_recorder_  *other;
-    uint64_t         now = perf_scope_ticks_(r), done, half, step;
+    uint64_t         now = perf_scope_ticks_(reg), done, half, step;
 
-    perf_stream_clock_(s, r);
-    if (t) {
-        done = (t->ring_head - t->ring_sent) / sizeof(perf_event_);
-        perf_stream_one_(s, r, t);
+    perf_stream_clock_(streaming, reg);
+    if (rec) {
+        done = (rec->ring_head - rec->ring_sent) / sizeof(perf_event_);
+        perf_stream_one_(streaming, reg, rec);
         /* due next: after as many entries as a period brings at the speed of the last ones */
-        half = perf_stream_chunk_(r) / 2;
+        half = perf_stream_chunk_(reg) / 2;
         step = 16;
-        if (t->ring_step)
-            step = t->ring_step / sizeof(perf_event_);
-        if (t->ring_at && now - t->ring_at > s->period)
-            step = PERF_CAST_(uint64_t, PERF_CAST_(double, done) * PERF_CAST_(double, s->period) /
-                                            PERF_CAST_(double, now - t->ring_at));
+        if (rec->ring_step)
+            step = rec->ring_step / sizeof(perf_event_);
+        if (rec->ring_at && now - rec->ring_at > streaming->period)
+            step = PERF_CAST_(uint64_t,
+                              PERF_CAST_(double, done) * PERF_CAST_(double, streaming->period) /
+                                            PERF_CAST_(double, now - rec->ring_at));
         else
             step *= 4;
         if (step > half)
             step = half;
         if (step < 16)
             step = 16;
-        t->ring_step = step * sizeof(perf_event_);
-        t->ring_at = now;
-        if (PERF_GET_(&t->ring_limit))
-            PERF_SET_(&t->ring_limit, t->ring_head + t->ring_step);
+        rec->ring_step = step * sizeof(perf_event_);
+        rec->ring_at = now;
+        if (PERF_GET_(&rec->ring_limit))
+            PERF_SET_(&rec->ring_limit, rec->ring_head + rec->ring_step);
     }
-    if (t && now - s->all_at < s->period)
+    if (rec && now - streaming->all_at < streaming->period)
         return;
-    s->all_at = now;
-    for (other = PERF_ACQ_(&r->recorders); other; other = other->next)
-        if (other != t)
-            perf_stream_one_(s, r, other);
+    streaming->all_at = now;
+    for (other = PERF_ACQ_(&reg->recorders); other; other = other->next)
+        if (other != rec)
+            perf_stream_one_(streaming, reg, other);
 }
 
 /* The memory of a stream: that of the last one, if it has this size; NULL: no memory. */
-PERF_COLD_FN_ perf_streaming_ *perf_stream_memory_(perf_registry_ *r, size_t bytes)
+PERF_COLD_FN_ perf_streaming_ *perf_stream_memory_(perf_registry_ *reg, size_t bytes)
 {
-    if (r->stream && r->stream->bytes == bytes)
-        return PERF_PTR_(perf_streaming_ *, r->stream);
+    if (reg->stream && reg->stream->bytes == bytes)
+        return PERF_PTR_(perf_streaming_ *, reg->stream);
     return PERF_CAST_(perf_streaming_ *, perf_pages_(bytes, 0));
 }
 
 /* Prepares a stream that writes `chunk` events at a time; nothing is open. */
-PERF_COLD_FN_ void perf_stream_init_(perf_streaming_ *s, perf_registry_ *r, const char *path,
+PERF_COLD_FN_ void perf_stream_init_(perf_streaming_ *stream, perf_registry_ *reg, const char *path,
                                      uint64_t chunk)
 {
-    perf_pf_ old = s->pf;
+    perf_pf_ old = stream->pf;
 
     /* all but the head, which a report may be reading, and the pages for names */
-    memset(PERF_PTR_(char *, s) + sizeof s->head, 0, sizeof *s - sizeof s->head);
-    s->pf.used = old.used;
-    s->pf.names = old.names;
-    s->path_length = strlen(path);
-    s->pf.registry = r;
-    s->pf.mapped = 1;
-    s->pf.ties = &s->ties;
-    s->pf.events = PERF_CAST_(size_t, chunk);
-    s->event = PERF_PTR_(perf_event_ *, PERF_PTR_(void *, s + 1));
-    s->pf.room = PERF_PTR_(perf_edge_ *, s->event + s->pf.events);
-    s->value = PERF_PTR_(uint32_t *, s->pf.room + 3 * s->pf.events);
-    memcpy(s->path, path, s->path_length + 1);
+    memset(PERF_PTR_(char *, stream) + sizeof stream->head, 0,
+           sizeof *stream - sizeof stream->head);
+    stream->pf.used = old.used;
+    stream->pf.names = old.names;
+    stream->path_length = strlen(path);
+    stream->pf.registry = reg;
+    stream->pf.mapped = 1;
+    stream->pf.ties = &stream->ties;
+    stream->pf.events = PERF_CAST_(size_t, chunk);
+    stream->event = PERF_PTR_(perf_event_ *, PERF_PTR_(void *, stream + 1));
+    stream->pf.room = PERF_PTR_(perf_edge_ *, stream->event + stream->pf.events);
+    stream->value = PERF_PTR_(uint32_t *, stream->pf.room + 3 * stream->pf.events);
+    memcpy(stream->path, path, stream->path_length + 1);
 }
 
 /* From now on this ring's events are for the stream, beginning with those that it holds. */
-PERF_COLD_FN_ void perf_stream_ring_(perf_registry_ *r, perf_recorder_ *t)
+PERF_COLD_FN_ void perf_stream_ring_(perf_registry_ *reg, perf_recorder_ *rec)
 {
-    uint64_t lost = PERF_GET_(&t->ring_lost), written = PERF_ACQ_(&t->ring_head) - lost;
-    uint64_t room = r->ring_events * sizeof(perf_event_), gone = 0, more = 0;
+    uint64_t lost = PERF_GET_(&rec->ring_lost), written = PERF_ACQ_(&rec->ring_head) - lost;
+    uint64_t room = reg->ring_events * sizeof(perf_event_), gone = 0, more = 0;
 
     if (written > room) {
         gone = written - room;
-        more = gone / sizeof(perf_event_) - perf_ring_dropped_(r, t, lost);
+        more = gone / sizeof(perf_event_) - perf_ring_dropped_(reg, rec, lost);
     }
-    PERF_SET_(&t->sent_more, more);             /* entries that began no event                    */
-    PERF_SET_(&t->ring_sent, lost + gone);
-    t->ring_at = t->ring_step = 0;
-    perf_firsts_clear_(t);
+    PERF_SET_(&rec->sent_more, more);           /* entries that began no event                    */
+    PERF_SET_(&rec->ring_sent, lost + gone);
+    rec->ring_at = rec->ring_step = 0;
+    perf_firsts_clear_(rec);
 }
 
 /* The file is open: all threads write to it. */
-PERF_COLD_FN_ void perf_stream_start_(perf_streaming_ *s, perf_registry_ *r)
+PERF_COLD_FN_ void perf_stream_start_(perf_streaming_ *stream, perf_registry_ *reg)
 {
-    perf_recorder_ *t;
+    perf_recorder_ *rec;
 
-    perf_stream_clock_(s, r);
-    s->period = PERF_CAST_(uint64_t, PERF_STREAM_NS_ / s->pf.epoch.tick_ns);
+    perf_stream_clock_(stream, reg);
+    stream->period = PERF_CAST_(uint64_t, PERF_STREAM_NS_ / stream->pf.epoch.tick_ns);
     perf_image_pin_();                          /* the file is written from any image             */
-    s->head.flush = perf_stream_go_;
-    PERF_SET_(&s->head.unsent, UINT64_C(0));
-    PERF_SET_(&s->head.state, PERF_STREAM_ON_);
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        perf_stream_ring_(r, t);
-    PERF_REL_(&r->stream, &s->head);
-    perf_ask_(r, PERF_ASK_TRACE_);              /* each thread sets its limit                     */
+    stream->head.flush = perf_stream_go_;
+    PERF_SET_(&stream->head.unsent, UINT64_C(0));
+    PERF_SET_(&stream->head.state, PERF_STREAM_ON_);
+    for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next)
+        perf_stream_ring_(reg, rec);
+    PERF_REL_(&reg->stream, &stream->head);
+    perf_ask_(reg, PERF_ASK_TRACE_);            /* each thread sets its limit                     */
 }
 
 /* With the lock held: perf_trace_stream without its checks. */
-PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *r, const char *path)
+PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *reg, const char *path)
 {
-    perf_streaming_ *s;
+    perf_streaming_ *stream;
     perf_status      status;
-    uint64_t         chunk = perf_stream_chunk_(r);
-    const size_t     each = sizeof *s->event + PERF_PF_ROOM_ + sizeof *s->value;
-    const size_t     bytes = sizeof *s + PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_ + 24 +
+    uint64_t         chunk = perf_stream_chunk_(reg);
+    const size_t     each = sizeof *stream->event + PERF_PF_ROOM_ + sizeof *stream->value;
+    const size_t     bytes = sizeof *stream + PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_ + 24 +
                          PERF_CAST_(size_t, chunk) * each;
 
-    s = perf_stream_memory_(r, bytes);
-    if (!s)
+    stream = perf_stream_memory_(reg, bytes);
+    if (!stream)
         return PERF_ENOMEM;
-    perf_stream_init_(s, r, path, chunk);
-    s->head.bytes = bytes;
-    status = perf_stream_open_(s);
+    perf_stream_init_(stream, reg, path, chunk);
+    stream->head.bytes = bytes;
+    status = perf_stream_open_(stream);
     if (status == PERF_OK) {
-        perf_stream_start_(s, r);
+        perf_stream_start_(stream, reg);
         return PERF_OK;
     }
-    perf_file_close_(&s->pf.file);
-    if (&s->head != r->stream) {                /* so that the next attempt takes its memory      */
-        s->head.state = PERF_STREAM_ENDED_;
-        PERF_REL_(&r->stream, &s->head);
+    perf_file_close_(&stream->pf.file);
+    if (&stream->head != reg->stream) {         /* so that the next attempt takes its memory      */
+        stream->head.state = PERF_STREAM_ENDED_;
+        PERF_REL_(&reg->stream, &stream->head);
     }
     return status;
 }
 
 /* 1: another file stands where ours was, such as a started program's.  A pipe or a device: 0. */
-PERF_COLD_FN_ int perf_stream_replaced_(const perf_streaming_ *s)
+PERF_COLD_FN_ int perf_stream_replaced_(const perf_streaming_ *stream)
 {
-    const uint64_t now = perf_file_inode_(s->path);
+    const uint64_t now = perf_file_inode_(stream->path);
 
-    return now && s->inode && now != s->inode;
+    return now && stream->inode && now != stream->inode;
 }
 
 /* Writes what all rings hold; `end`: closes the file, too. */
 PERF_COLD_FN_ perf_status perf_stream_now_(int end)
 {
-    perf_registry_  *r = perf_registry_read_();
-    perf_streaming_ *s;
-    perf_file_      *f;
+    perf_registry_  *reg = perf_registry_read_();
+    perf_streaming_ *stream;
+    perf_file_      *file;
     perf_status      status;
 
-    if (r && PERF_ACQ_(&r->stream))
-        perf_sources_collect_(r);
-    if (!r || !PERF_ACQ_(&r->stream) || !perf_lock_(r))
+    if (reg && PERF_ACQ_(&reg->stream))
+        perf_sources_collect_(reg);
+    if (!reg || !PERF_ACQ_(&reg->stream) || !perf_lock_(reg))
         return PERF_ESTATE;
-    s = PERF_PTR_(perf_streaming_ *, PERF_ACQ_(&r->stream));
-    f = &s->pf.file;
-    if (s->head.state == PERF_STREAM_ENDED_) {
-        perf_unlock_(&r->lock);
+    stream = PERF_PTR_(perf_streaming_ *, PERF_ACQ_(&reg->stream));
+    file = &stream->pf.file;
+    if (stream->head.state == PERF_STREAM_ENDED_) {
+        perf_unlock_(&reg->lock);
         return PERF_ESTATE;
     }
     if (end && PERF_SELF_ != PERF_NULL_)        /* in a handler that ends the program, maybe      */
         perf_entries_put_(PERF_SELF_, PERF_NULL_, 0);
-    if (s->head.state == PERF_STREAM_ON_)
-        s->head.flush(r, &s->head, PERF_NULL_);
-    status = s->head.state == PERF_STREAM_ON_ ? PERF_OK : PERF_EIO;
+    if (stream->head.state == PERF_STREAM_ON_)
+        stream->head.flush(reg, &stream->head, PERF_NULL_);
+    status = stream->head.state == PERF_STREAM_ON_ ? PERF_OK : PERF_EIO;
     if (end) {
-        if (s->process != PERF_GET_(&r->process))
-            f->file = PERF_NULL_;               /* it is the parent's                             */
-        else if (perf_stream_replaced_(s))
+        if (stream->process != PERF_GET_(&reg->process))
+            file->file = PERF_NULL_;            /* it is the parent's                             */
+        else if (perf_stream_replaced_(stream))
             status = PERF_EIO;
-        perf_file_close_(f);
-        if (status == PERF_OK && !f->failed)
-            PERF_SET_(&s->head.state, PERF_STREAM_ENDED_);
+        perf_file_close_(file);
+        if (status == PERF_OK && !file->failed)
+            PERF_SET_(&stream->head.state, PERF_STREAM_ENDED_);
         else
-            perf_stream_fail_(s, status = PERF_EIO);
+            perf_stream_fail_(stream, status = PERF_EIO);
     }
-    perf_unlock_(&r->lock);
+    perf_unlock_(&reg->lock);
     return status;
 }
 
 PERF_FN perf_status perf_trace_stream(const char *path)
 {
-    perf_registry_ *r = perf_registry_read_();
+    perf_registry_ *reg = perf_registry_read_();
     perf_status     status = PERF_ESTATE;
 
     if (!path)
         return perf_stream_now_(1);
     if (!*path || strlen(path) > 4095)
         return PERF_EINVAL;
-    if (!r)
+    if (!reg)
         return PERF_ENOMEM;
-    if (!r->ring_events || !perf_lock_(r))
+    if (!reg->ring_events || !perf_lock_(reg))
         return PERF_ESTATE;
-    if (!r->stream || r->stream->state != PERF_STREAM_ON_)
-        status = perf_stream_begin_(r, path);
-    perf_unlock_(&r->lock);
+    if (!reg->stream || reg->stream->state != PERF_STREAM_ON_)
+        status = perf_stream_begin_(reg, path);
+    perf_unlock_(&reg->lock);
     return status;
 }
 
@@ -1028,18 +1046,18 @@ PERF_FN perf_status perf_trace_stream_flush(void)
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_start_(void)
 {                                               /* after perf_at_start_, which sets `started`     */
     const char     *path = perf_getenv_("PERF_TRACE_STREAM");
-    perf_registry_ *r = path ? perf_registry_read_() : PERF_NULL_;
+    perf_registry_ *reg = path ? perf_registry_read_() : PERF_NULL_;
     char            own[4096 + 16];
     perf_out_       name;
     unsigned        mode;
 
-    if (r)
-        PERF_SET_(&r->heard_stream, 1u);
+    if (reg)
+        PERF_SET_(&reg->heard_stream, 1u);
     if (!path || !*path)
         return;
     name = perf_out_open_(own, sizeof own);
     perf_put_(&name, path);
-    if (r && r->started && perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)
+    if (reg && reg->started && perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)
         perf_put_own_pid_(&name);
     if (perf_trace_stream(own) != PERF_OK)
         (void)fprintf(stderr, "perf.h: cannot write %s\n", own);
@@ -1048,14 +1066,15 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_st
 PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_stream_at_exit_(void)
 {
     const char            *path = perf_getenv_("PERF_TRACE_STREAM");
-    const perf_registry_  *r;
-    const perf_streaming_ *s;
+    const perf_registry_  *reg;
+    const perf_streaming_ *stream;
 
     if (!path || !*path || perf_trace_stream(PERF_NULL_) != PERF_EIO)
         return;
-    r = perf_registry_read_();
-    s = PERF_PTR_(const perf_streaming_ *, PERF_ACQ_(&r->stream));
-    (void)fprintf(stderr, "perf.h: the trace in %s is not whole\n", s->path);   /* maybe PATH.PID */
+    reg = perf_registry_read_();
+    stream = PERF_PTR_(const perf_streaming_ *, PERF_ACQ_(&reg->stream));
+    /* maybe PATH.PID */
+    (void)fprintf(stderr, "perf.h: the trace in %s is not whole\n", stream->path);
 }
 #endif
 
@@ -1090,98 +1109,100 @@ typedef struct perf_merge_ {
 } perf_merge_;
 
 /* Reads until n bytes of the part are in the buffer; 0: the part ends before. */
-PERF_COLD_FN_ int perf_merge_need_(perf_merge_ *m, size_t n)
+PERF_COLD_FN_ int perf_merge_need_(perf_merge_ *merge, size_t n)
 {
     size_t before;
 
-    if (m->end - m->begin >= n)
+    if (merge->end - merge->begin >= n)
         return 1;
-    memmove(m->buffer, m->buffer + m->begin, m->end - m->begin);
-    m->end -= m->begin;
-    m->begin = 0;
-    before = m->end;
-    m->end += fread(m->buffer + m->end, 1, 2 * PERF_MERGE_PACKET_ - m->end, m->in);
-    m->bytes += m->end - before;
-    if (m->bytes > PERF_MERGE_BYTES_)
-        m->status = PERF_ELIMIT;
-    return m->end >= n;
+    memmove(merge->buffer, merge->buffer + merge->begin, merge->end - merge->begin);
+    merge->end -= merge->begin;
+    merge->begin = 0;
+    before = merge->end;
+    merge->end += fread(merge->buffer + merge->end, 1, 2 * PERF_MERGE_PACKET_ - merge->end,
+                        merge->in);
+    merge->bytes += merge->end - before;
+    if (merge->bytes > PERF_MERGE_BYTES_)
+        merge->status = PERF_ELIMIT;
+    return merge->end >= n;
 }
 
 /* The number of a process in the output; 0: no memory. */
-PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid)
+PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *merge, uint64_t pid)
 {
-    perf_pids_ *k = m->pids;
+    perf_pids_ *pids = merge->pids;
     uint32_t    is = PERF_CAST_(uint32_t, pid);
     size_t      i;
 
     if (pid >> 32) {
-        m->status = PERF_EFORMAT;
+        merge->status = PERF_EFORMAT;
         return 0;
     }
-    if (k->last >= k->part && k->last < k->count && k->from[k->last] == is)
-        return k->to[k->last];
-    for (i = k->part; i < k->count; i++)
-        if (k->from[i] == is) {
-            k->last = i;
-            return k->to[i];
+    if (pids->last >= pids->part && pids->last < pids->count && pids->from[pids->last] == is)
+        return pids->to[pids->last];
+    for (i = pids->part; i < pids->count; i++)
+        if (pids->from[i] == is) {
+            pids->last = i;
+            return pids->to[i];
         }
-    if (k->count >= PERF_MERGE_PIDS_) {
-        m->status = PERF_ELIMIT;
+    if (pids->count >= PERF_MERGE_PIDS_) {
+        merge->status = PERF_ELIMIT;
         return 0;
     }
-    k->from[k->count] = is;
-    for (i = 0; !is || i < k->count;)           /* itself, or a number that is free; no 0         */
-        if (is && k->to[i] != is) {
+    pids->from[pids->count] = is;
+    for (i = 0; !is || i < pids->count;)        /* itself, or a number that is free; no 0         */
+        if (is && pids->to[i] != is) {
             i++;
         } else {
-            is = k->next++;
+            is = pids->next++;
             i = 0;
         }
-    k->to[k->count] = is;
-    return k->to[k->count++];
+    pids->to[pids->count] = is;
+    return pids->to[pids->count++];
 }
 
 /* What stands beside the name of a process whose clock was moved; returns the length. */
-PERF_COLD_FN_ size_t perf_merge_label_(const perf_merge_ *m, char *to, size_t cap)
+PERF_COLD_FN_ size_t perf_merge_label_(const perf_merge_ *merge, char *to, size_t cap)
 {
-    perf_out_ o = perf_out_open_(to, cap);
+    perf_out_ out = perf_out_open_(to, cap);
 
-    perf_put_number_(&o, "clock moved by ", PERF_CAST_(double, m->part[m->at].offset_ns), 0);
-    perf_put_number_(&o, " ns, within ", PERF_CAST_(double, m->part[m->at].bound_ns), 0);
-    perf_put_(&o, " ns");
-    return o.len;
+    perf_put_number_(&out, "clock moved by ", PERF_CAST_(double, merge->part[merge->at].offset_ns),
+                     0);
+    perf_put_number_(&out, " ns, within ", PERF_CAST_(double, merge->part[merge->at].bound_ns), 0);
+    perf_put_(&out, " ns");
+    return out.len;
 }
 
 /* Reads a varint that ends before `end`; returns its end, NULL: there is none. */
-PERF_FN const char *perf_varint_read_(const char *p, const char *end, uint64_t *v)
+PERF_FN const char *perf_varint_read_(const char *at, const char *end, uint64_t *number)
 {
     int shift;
 
-    *v = 0;
-    for (shift = 0; p && p < end && shift < 70; shift += 7, p++) {
-        *v |= PERF_CAST_(uint64_t, *p & 127) << (shift & 63);
-        if (!(*p & 128))
-            return p + 1;
+    *number = 0;
+    for (shift = 0; at && at < end && shift < 70; shift += 7, at++) {
+        *number |= PERF_CAST_(uint64_t, *at & 127) << (shift & 63);
+        if (!(*at & 128))
+            return at + 1;
     }
     return PERF_NULL_;
 }
 
-/* Returns the end of the field at p, NULL: broken.  *v: its number, or the length of its content,
- * which lies before that end.                                                                    */
-PERF_COLD_FN_ const char *perf_field_read_(const char *p, const char *end, uint64_t *tag,
-                                           uint64_t *v)
+/* Returns the end of the field at `at`, NULL: broken.  *number: its number, or the length of its
+ * content, which lies before that end.                                                           */
+PERF_COLD_FN_ const char *perf_field_read_(const char *at, const char *end, uint64_t *tag,
+                                           uint64_t *number)
 {
-    p = perf_varint_read_(p, end, tag);
-    if (!p || !(*tag >> 3) || *tag >> 32)
+    at = perf_varint_read_(at, end, tag);
+    if (!at || !(*tag >> 3) || *tag >> 32)
         return PERF_NULL_;
     switch (*tag & 7) {
-    case 0: return perf_varint_read_(p, end, v);
-    case 1: *v = 8; break;
-    case 2: p = perf_varint_read_(p, end, v); break;
-    case 5: *v = 4; break;
+    case 0: return perf_varint_read_(at, end, number);
+    case 1: *number = 8; break;
+    case 2: at = perf_varint_read_(at, end, number); break;
+    case 5: *number = 4; break;
     default: return PERF_NULL_;
     }
-    return p && *v <= PERF_CAST_(uint64_t, end - p) ? p + *v : PERF_NULL_;
+    return at && *number <= PERF_CAST_(uint64_t, end - at) ? at + *number : PERF_NULL_;
 }
 
 /* Fields by what has to change in them: messages (before PERF_M_SEQUENCE_), then numbers. */
@@ -1209,167 +1230,175 @@ PERF_COLD_FN_ int perf_merge_kind_(int kind, uint64_t number)
     return PERF_M_UNCHANGED_;
 }
 
-/* What v, of that kind, becomes in the output.  clock: of a time, its number. */
-PERF_COLD_FN_ uint64_t perf_merge_number_of_(perf_merge_ *m, int kind, uint64_t v, uint64_t clock)
+/* What `value`, of that kind, becomes in the output.  clock: of a time, its number. */
+PERF_COLD_FN_ uint64_t perf_merge_number_of_(perf_merge_ *merge, int kind, uint64_t value,
+                                             uint64_t clock)
 {
     if (kind == PERF_M_SEQUENCE_) {
-        if (v > m->highest)
-            m->highest = PERF_CAST_(uint32_t, v);
-        v += m->sequences;
+        if (value > merge->highest)
+            merge->highest = PERF_CAST_(uint32_t, value);
+        value += merge->sequences;
     } else if (kind == PERF_M_TIME_ && clock == 3) {
-        v += PERF_CAST_(uint64_t, m->part[m->at].offset_ns);
-        v = v >> 63 ? 0 : v;                    /* before the clock's start                       */
+        value += PERF_CAST_(uint64_t, merge->part[merge->at].offset_ns);
+        value = value >> 63 ? 0 : value;        /* before the clock's start                       */
     } else if (kind == PERF_M_UUID_) {
-        v = PERF_CAST_(uint64_t, perf_merge_pid_(m, v >> 32)) << 32 | (v & UINT64_C(0xffffffff));
+        value = PERF_CAST_(uint64_t, perf_merge_pid_(merge, value >> 32)) << 32 |
+                (value & UINT64_C(0xffffffff));
     } else if (kind == PERF_M_PID_) {
-        v = perf_merge_pid_(m, v);
+        value = perf_merge_pid_(merge, value);
     }
-    return v;
+    return value;
 }
 
 /* The number in a field of a message; 0: it has none. */
-PERF_COLD_FN_ uint64_t perf_merge_find_(const char *p, const char *end, uint64_t number)
+PERF_COLD_FN_ uint64_t perf_merge_find_(const char *at, const char *end, uint64_t number)
 {
-    uint64_t tag = 0, v = 0;
+    uint64_t tag = 0, value = 0;
 
-    while (p && p < end) {
-        p = perf_field_read_(p, end, &tag, &v);
-        if (p && tag == number << 3)
-            return v;
+    while (at && at < end) {
+        at = perf_field_read_(at, end, &tag, &value);
+        if (at && tag == number << 3)
+            return value;
     }
     return 0;
 }
 
 /* Copies a message, its numbers changed, four deep at most; returns its end, NULL: it is broken. */
-PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *m, int kind, const char *p, const char *end,
-                                        char *to)
+PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *merge, int kind, const char *at,
+                                        const char *end, char *to)
 {
-    uint64_t tag, v, clock = 0;
+    uint64_t tag, value, clock = 0;
 
     if (kind == PERF_M_PACKET_)
-        clock = perf_merge_find_(p, end, 58);   /* the clock of its time                          */
+        clock = perf_merge_find_(at, end, 58);  /* the clock of its time                          */
     else if (kind == PERF_M_CLOCK_)
-        clock = perf_merge_find_(p, end, 1);    /* which clock this is                            */
-    while (p < end) {
+        clock = perf_merge_find_(at, end, 1);   /* which clock this is                            */
+    while (at < end) {
         int inner;
-        p = perf_field_read_(p, end, &tag, &v);
-        if (!p || m->text_end - to < 2048 ||
-            (tag & 7 && v + 2048 > PERF_CAST_(uint64_t, m->text_end - to)))
+        at = perf_field_read_(at, end, &tag, &value);
+        if (!at || merge->text_end - to < 2048 ||
+            (tag & 7 && value + 2048 > PERF_CAST_(uint64_t, merge->text_end - to)))
             return PERF_NULL_;
-        if (kind == PERF_M_PROCESS_ && tag >> 3 == 6 && m->part[m->at].name)
+        if (kind == PERF_M_PROCESS_ && tag >> 3 == 6 && merge->part[merge->at].name)
             continue;                           /* a new name stands for it                       */
         inner = perf_merge_kind_(kind, tag >> 3);
         to = perf_varint_(to, tag);
         if ((tag & 7) == 0) {
-            to = perf_varint_(to, perf_merge_number_of_(m, inner, v, clock));
+            to = perf_varint_(to, perf_merge_number_of_(merge, inner, value, clock));
         } else if ((tag & 7) != 2 || inner >= PERF_M_SEQUENCE_) {
             if ((tag & 7) == 2)
-                to = perf_varint_(to, v);
-            memcpy(to, p - v, PERF_CAST_(size_t, v));
-            to += v;
+                to = perf_varint_(to, value);
+            memcpy(to, at - value, PERF_CAST_(size_t, value));
+            to += value;
         } else {
-            char *body = to + 3, *body_end = perf_merge_message_(m, inner, p - v, p, body);
+            char *body = to + 3,
+                 *body_end = perf_merge_message_(merge, inner, at - value, at, body);
             if (!body_end)
                 return PERF_NULL_;
-            v = PERF_CAST_(uint64_t, body_end - body);
-            to[0] = PERF_CAST_(char, (v & 127) - 128);      /* three bytes, as v is below 2^21    */
-            to[1] = PERF_CAST_(char, (v >> 7 & 127) - 128);
-            to[2] = PERF_CAST_(char, v >> 14);
-            if (v < 128) {                      /* as most are: one byte                          */
-                to[0] = PERF_CAST_(char, v);
-                memmove(to + 1, body, PERF_CAST_(size_t, v));
+            value = PERF_CAST_(uint64_t, body_end - body);
+            /* three bytes, as `value` is below 2^21 */
+            to[0] = PERF_CAST_(char, (value & 127) - 128);
+            to[1] = PERF_CAST_(char, (value >> 7 & 127) - 128);
+            to[2] = PERF_CAST_(char, value >> 14);
+            if (value < 128) {                  /* as most are: one byte                          */
+                to[0] = PERF_CAST_(char, value);
+                memmove(to + 1, body, PERF_CAST_(size_t, value));
                 body_end -= 2;
             }
             to = body_end;
         }
     }
     if (kind == PERF_M_PROCESS_) {              /* there is room: see the loop                    */
-        const perf_trace_part *part = &m->part[m->at];
+        const perf_trace_part *part = &merge->part[merge->at];
         char                   text[600];
         if (part->name)
             to = perf_field_bytes_(to, 6, text, perf_pf_text_(text, part->name));
         if (part->bound_ns)
-            to = perf_field_bytes_(to, 8, text, perf_merge_label_(m, text, sizeof text));
+            to = perf_field_bytes_(to, 8, text, perf_merge_label_(merge, text, sizeof text));
     }
     return to;
 }
 
-/* Copies the packets of the part; m->status says how that went. */
-PERF_COLD_FN_ void perf_merge_pf_(perf_merge_ *m)
+/* Copies the packets of the part; merge->status says how that went. */
+PERF_COLD_FN_ void perf_merge_pf_(perf_merge_ *merge)
 {
-    const char *p, *q, *end;
+    const char *at, *q, *end;
     char       *to;
     uint64_t    n = 0;
     size_t      k;
 
     for (;;) {
-        if (!perf_merge_need_(m, 16) && m->begin == m->end)
+        if (!perf_merge_need_(merge, 16) && merge->begin == merge->end)
             return;                             /* the end of the file, after a whole packet      */
-        p = m->buffer + m->begin;
-        end = m->buffer + m->end;
-        q = *p == 0x0a ? perf_varint_read_(p + 1, end, &n) : PERF_NULL_;
-        if (!q && *p == 0x0a && end - p < 11)
+        at = merge->buffer + merge->begin;
+        end = merge->buffer + merge->end;
+        q = *at == 0x0a ? perf_varint_read_(at + 1, end, &n) : PERF_NULL_;
+        if (!q && *at == 0x0a && end - at < 11)
             return;                             /* cut off by a kill                              */
         if (!q || n > PERF_MERGE_PACKET_ - 16) {
-            m->status = PERF_EFORMAT;
+            merge->status = PERF_EFORMAT;
             return;
         }
-        k = PERF_CAST_(size_t, q - p);
-        if (!perf_merge_need_(m, k + PERF_CAST_(size_t, n)))
+        k = PERF_CAST_(size_t, q - at);
+        if (!perf_merge_need_(merge, k + PERF_CAST_(size_t, n)))
             return;                             /* cut off                                        */
-        q = m->buffer + m->begin + k;
-        m->ours = m->ours || (n > 2 && PERF_CAST_(unsigned char, q[0]) == 0xe2 && q[1] == 3);
-        to = m->ours ? perf_merge_message_(m, PERF_M_PACKET_, q, q + n, m->text) : PERF_NULL_;
-        if (m->status == PERF_OK &&
-            (!to || to == m->text || to - m->text > PERF_CAST_(int, PERF_MERGE_PACKET_) - 16))
-            m->status = PERF_EFORMAT;           /* or it grew too long to be read again           */
-        if (m->status != PERF_OK)
+        q = merge->buffer + merge->begin + k;
+        merge->ours =
+            merge->ours || (n > 2 && PERF_CAST_(unsigned char, q[0]) == 0xe2 && q[1] == 3);
+        to = merge->ours ? perf_merge_message_(merge, PERF_M_PACKET_, q, q + n, merge->text) :
+             PERF_NULL_;
+        if (merge->status == PERF_OK &&
+            (!to || to == merge->text ||
+             to - merge->text > PERF_CAST_(int, PERF_MERGE_PACKET_) - 16))
+            merge->status = PERF_EFORMAT;       /* or it grew too long to be read again           */
+        if (merge->status != PERF_OK)
             return;
-        m->begin += k + PERF_CAST_(size_t, n);
-        if (m->file.limit - m->file.p < to - m->text)
-            perf_file_flush_(&m->file);         /* then its buffer has room for any packet        */
-        m->file.p = perf_field_bytes_(m->file.p, 1, m->text, PERF_CAST_(size_t, to - m->text));
+        merge->begin += k + PERF_CAST_(size_t, n);
+        if (merge->file.limit - merge->file.at < to - merge->text)
+            perf_file_flush_(&merge->file);     /* then its buffer has room for any packet        */
+        merge->file.at =
+            perf_field_bytes_(merge->file.at, 1, merge->text, PERF_CAST_(size_t, to - merge->text));
     }
 }
 
 PERF_COLD_FN_ void perf_merge_go_(void *with)
 {
-    perf_merge_ *m = PERF_CAST_(perf_merge_ *, with);
+    perf_merge_ *merge = PERF_CAST_(perf_merge_ *, with);
 
-    for (m->at = 0; m->at < m->parts; m->at++) {
-        m->in = perf_file_read_(m->part[m->at].path);
-        if (!m->in) {
-            m->status = PERF_EIO;
+    for (merge->at = 0; merge->at < merge->parts; merge->at++) {
+        merge->in = perf_file_read_(merge->part[merge->at].path);
+        if (!merge->in) {
+            merge->status = PERF_EIO;
             break;
         }
-        m->begin = m->end = 0;
-        m->pids->part = m->pids->count;
-        m->sequences += m->highest;
-        m->highest = 0;
-        m->bytes = 0;
-        m->ours = 0;
-        perf_merge_pf_(m);
-        if (!m->ours && m->status == PERF_OK)
-            m->status = PERF_EFORMAT;           /* cut off before its first record, or no trace   */
-        if (ferror(m->in))
-            m->status = PERF_EIO;
-        (void)fclose(m->in);
-        if (m->status != PERF_OK)
+        merge->begin = merge->end = 0;
+        merge->pids->part = merge->pids->count;
+        merge->sequences += merge->highest;
+        merge->highest = 0;
+        merge->bytes = 0;
+        merge->ours = 0;
+        perf_merge_pf_(merge);
+        if (!merge->ours && merge->status == PERF_OK)
+            merge->status = PERF_EFORMAT;       /* cut off before its first record, or no trace   */
+        if (ferror(merge->in))
+            merge->status = PERF_EIO;
+        (void)fclose(merge->in);
+        if (merge->status != PERF_OK)
             break;
     }
-    perf_file_flush_(&m->file);
-    if (m->status != PERF_OK)
-        m->file.failed = 1;                     /* nothing is left behind                         */
+    perf_file_flush_(&merge->file);
+    if (merge->status != PERF_OK)
+        merge->file.failed = 1;                 /* nothing is left behind                         */
 }
 
 PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *part, size_t n,
                                      size_t *bad)
 {
-    perf_merge_ m;
+    perf_merge_ merge;
     perf_status status = PERF_ENOMEM;
     size_t      i;
 
-    memset(&m, 0, sizeof m);
+    memset(&merge, 0, sizeof merge);
     if (bad)
         *bad = n;
     if (!out || !*out || !part || !n)
@@ -1381,25 +1410,25 @@ PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *par
                 *bad = i;
             return PERF_EINVAL;
         }
-    m.part = part;
-    m.parts = n;
-    m.buffer = PERF_CAST_(char *, PERF_MALLOC(2 * PERF_MERGE_PACKET_ + 16));
-    m.text = PERF_CAST_(char *, PERF_MALLOC(4 * PERF_MERGE_PACKET_));
-    m.pids = PERF_CAST_(perf_pids_ *, PERF_MALLOC(sizeof *m.pids));
-    if (m.buffer && m.text && m.pids) {
-        m.pids->count = m.pids->last = 0;
-        m.pids->next = PERF_MERGE_FREE_;
-        m.text_end = m.text + 4 * PERF_MERGE_PACKET_;
-        m.at = n;
-        status = perf_file_save_(out, &m.file, perf_merge_go_, &m);
-        if (m.status != PERF_OK)
-            status = m.status;
-        if (bad && m.status != PERF_OK)
-            *bad = m.at;
+    merge.part = part;
+    merge.parts = n;
+    merge.buffer = PERF_CAST_(char *, PERF_MALLOC(2 * PERF_MERGE_PACKET_ + 16));
+    merge.text = PERF_CAST_(char *, PERF_MALLOC(4 * PERF_MERGE_PACKET_));
+    merge.pids = PERF_CAST_(perf_pids_ *, PERF_MALLOC(sizeof *merge.pids));
+    if (merge.buffer && merge.text && merge.pids) {
+        merge.pids->count = merge.pids->last = 0;
+        merge.pids->next = PERF_MERGE_FREE_;
+        merge.text_end = merge.text + 4 * PERF_MERGE_PACKET_;
+        merge.at = n;
+        status = perf_file_save_(out, &merge.file, perf_merge_go_, &merge);
+        if (merge.status != PERF_OK)
+            status = merge.status;
+        if (bad && merge.status != PERF_OK)
+            *bad = merge.at;
     }
-    PERF_FREE(m.buffer);
-    PERF_FREE(m.text);
-    PERF_FREE(m.pids);
+    PERF_FREE(merge.buffer);
+    PERF_FREE(merge.text);
+    PERF_FREE(merge.pids);
     return status;
 }
 

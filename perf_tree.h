@@ -97,20 +97,20 @@ PERF_COLD_FN_ uint32_t perf_tree_child_(perf_tree_ **tree, uint32_t parent, uint
 }
 
 /* The names on the way to a cell, its own first; how many. */
-PERF_COLD_FN_ uint32_t perf_tree_names_(const perf_cell_ *c, uint32_t *id)
+PERF_COLD_FN_ uint32_t perf_tree_names_(const perf_cell_ *cell, uint32_t *id)
 {
     uint32_t n = 0;
 
-    for (; c->parent; c = c->parent)
-        if (c->depth <= PERF_TREE_DEPTH_)
-            id[n++] = PERF_CELL_ID_(c);
+    for (; cell->parent; cell = cell->parent)
+        if (cell->depth <= PERF_TREE_DEPTH_)
+            id[n++] = PERF_CELL_ID_(cell);
     return n;
 }
 
 /* The node of a cell: the same path of names, whatever the thread; 0: the tree has none. */
-PERF_COLD_FN_ uint32_t perf_tree_path_(perf_tree_ *tree, const perf_cell_ *c)
+PERF_COLD_FN_ uint32_t perf_tree_path_(perf_tree_ *tree, const perf_cell_ *cell)
 {
-    uint32_t id[PERF_TREE_DEPTH_], n = perf_tree_names_(c, id), node = 0;
+    uint32_t id[PERF_TREE_DEPTH_], n = perf_tree_names_(cell, id), node = 0;
 
     while (n) {
         node = *perf_tree_slot_(tree, node, id[--n]);
@@ -121,10 +121,10 @@ PERF_COLD_FN_ uint32_t perf_tree_path_(perf_tree_ *tree, const perf_cell_ *c)
 }
 
 /* Adds a cell to its node, which is made if need be. */
-PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ **tree, const perf_visit_ *v)
+PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ **tree, const perf_visit_ *visit)
 {
-    const uint64_t calls = PERF_GET_(&v->cell->count);
-    uint32_t       id[PERF_TREE_DEPTH_], at = 0, n = calls ? perf_tree_names_(v->cell, id) : 0;
+    const uint64_t calls = PERF_GET_(&visit->cell->count);
+    uint32_t       id[PERF_TREE_DEPTH_], at = 0, n = calls ? perf_tree_names_(visit->cell, id) : 0;
     perf_node_    *node;
 
     while (n)
@@ -133,29 +133,29 @@ PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ **tree, const perf_visit_ *v)
         return;
     node = &(*tree)->node[at];
     node->calls += calls;
-    node->self += v->ticks.self;
+    node->self += visit->ticks.self;
     (*tree)->calls += calls;
-    if (v->cell->depth <= PERF_TREE_DEPTH_)     /* else its time is in that total already         */
-        node->total += v->ticks.total;
+    if (visit->cell->depth <= PERF_TREE_DEPTH_) /* else its time is in that total already         */
+        node->total += visit->ticks.total;
 }
 
 /* The order of a walk from the root, largest child first; the newest of equal ones. */
 PERF_COLD_FN_ int perf_node_before_(const void *one, const void *two, const void *tree)
 {
-    const perf_node_ *n = PERF_CAST_(const perf_tree_ *, tree)->node;
+    const perf_node_ *node = PERF_CAST_(const perf_tree_ *, tree)->node;
     uint32_t          a = *PERF_CAST_(const uint32_t *, one);
     uint32_t          b = *PERF_CAST_(const uint32_t *, two);
-    uint32_t          deep = n[a].depth, other = n[b].depth;
+    uint32_t          deep = node[a].depth, other = node[b].depth;
 
-    for (; n[a].depth > other; a = n[a].parent) {
+    for (; node[a].depth > other; a = node[a].parent) {
     }
-    for (; n[b].depth > deep; b = n[b].parent) {
+    for (; node[b].depth > deep; b = node[b].parent) {
     }
     if (a == b)                                 /* one is inside the other                        */
         return deep < other;
-    for (; n[a].parent != n[b].parent; a = n[a].parent)
-        b = n[b].parent;
-    return n[a].total != n[b].total ? n[a].total > n[b].total : a > b;
+    for (; node[a].parent != node[b].parent; a = node[a].parent)
+        b = node[b].parent;
+    return node[a].total != node[b].total ? node[a].total > node[b].total : a > b;
 }
 
 /* Rewrites the nodes in that order; without memory they stay as they are. */
@@ -186,29 +186,29 @@ PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
 
 /* The tree of all that was recorded since the start or the last reset, largest child first; NULL
  * without memory.                                                                                */
-PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
+PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *reg)
 {
     perf_tree_     *tree = perf_tree_grow_(PERF_NULL_, 256);
-    perf_recorder_ *t;
-    perf_node_     *n, *up;
+    perf_recorder_ *rec;
+    perf_node_     *node, *up;
 
     if (!tree)
         return PERF_NULL_;
-    tree->registry = r;
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        perf_visit_ v = PERF_ZERO;
-        v.recorder = t;
-        while (perf_visit_next_(&v))
-            if (PERF_KIND_HOST_(v.name->kind))
-                perf_tree_cell_(&tree, &v);
+    tree->registry = reg;
+    for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
+        perf_visit_ visit = PERF_ZERO;
+        visit.recorder = rec;
+        while (perf_visit_next_(&visit))
+            if (PERF_KIND_HOST_(visit.name->kind))
+                perf_tree_cell_(&tree, &visit);
     }
-    for (n = tree->node + tree->count; n-- != tree->node;) {        /* parents come before        */
-        n->size += n->self;
-        if (n->total < n->size)                 /* it is still open, or was never ended           */
-            n->total = n->size;
-        up = &tree->node[n->parent];
-        up->size += n->size;
-        up->total = up->total < n->total ? n->total : up->total;
+    for (node = tree->node + tree->count; node-- != tree->node;) {  /* parents come before        */
+        node->size += node->self;
+        if (node->total < node->size)           /* it is still open, or was never ended           */
+            node->total = node->size;
+        up = &tree->node[node->parent];
+        up->size += node->size;
+        up->total = up->total < node->total ? node->total : up->total;
     }
     perf_tree_sort_(tree);
     return tree;

@@ -28,21 +28,21 @@ PERF_FN int perf_variant(const char *name, int otherwise);
 #define PERF_VARIANT_LAST_ 63           /* a race has up to 64                                    */
 
 /* A letter in either case or a number below 64; -1: none of these. */
-PERF_COLD_FN_ int perf_variant_number_(const char *p, size_t n)
+PERF_COLD_FN_ int perf_variant_number_(const char *at, size_t n)
 {
     size_t i;
-    int    v = 0;
+    int    variant = 0;
 
-    if (n == 1 && (p[0] | 32) >= 'a' && (p[0] | 32) <= 'z')
-        return (p[0] | 32) - 'a';
+    if (n == 1 && (at[0] | 32) >= 'a' && (at[0] | 32) <= 'z')
+        return (at[0] | 32) - 'a';
     for (i = 0; i < n; i++) {
-        if (p[i] < '0' || p[i] > '9' || i == 2)
+        if (at[i] < '0' || at[i] > '9' || i == 2)
             return -1;
-        v = 10 * v + (p[i] - '0');
+        variant = 10 * variant + (at[i] - '0');
     }
-    if (!n || v > PERF_VARIANT_LAST_)
+    if (!n || variant > PERF_VARIANT_LAST_)
         return -1;
-    return v;
+    return variant;
 }
 
 /* "=B" of an entry "name=B"; *end: behind it.  -1: no number follows, -2: not an entry's value. */
@@ -94,19 +94,19 @@ PERF_COLD_FN_ int perf_variant_find_(const char *list, const char *name)
 PERF_FN int perf_variant(const char *name, int otherwise)
 {
     const char     *list = perf_getenv_("PERF_VARIANT");
-    perf_registry_ *r;
+    perf_registry_ *reg;
     int             variant = -2;
 
     if (list && name)
         variant = perf_variant_find_(list, name);
     if (variant >= 0)
         return variant;
-    r = PERF_NULL_;
+    reg = PERF_NULL_;
     if (variant == -1)
-        r = perf_registry_get_();
-    if (r) {                            /* a mistyped rollback must not pass in silence: every    */
-        PERF_SET_(&r->bad_variant, 1u); /* report notes it                                        */
-        perf_fail_(r, PERF_EFORMAT);
+        reg = perf_registry_get_();
+    if (reg) {                          /* a mistyped rollback must not pass in silence: every    */
+        PERF_SET_(&reg->bad_variant, 1u); /* report notes it                                      */
+        perf_fail_(reg, PERF_EFORMAT);
     }
     return otherwise;
 }

@@ -195,15 +195,15 @@ typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUN
 
 PERF_HD_FN uint64_t perf_bits_(double x)
 {
-    uint64_t u;
-    PERF_LIBC_(memcpy)(&u, &x, sizeof u);
-    return u;
+    uint64_t bits;
+    PERF_LIBC_(memcpy)(&bits, &x, sizeof bits);
+    return bits;
 }
 
-PERF_HD_FN double perf_from_bits_(uint64_t u)
+PERF_HD_FN double perf_from_bits_(uint64_t bits)
 {
     double x;
-    PERF_LIBC_(memcpy)(&x, &u, sizeof x);
+    PERF_LIBC_(memcpy)(&x, &bits, sizeof x);
     return x;
 }
 
@@ -214,7 +214,7 @@ PERF_HD_FN int perf_is_nan_(double x)
 }
 
 /* Static English text of a status; never NULL, "unknown status" for any other number. */
-PERF_FN const char *perf_status_text(perf_status s);
+PERF_FN const char *perf_status_text(perf_status status);
 
 /* >>system ------------------------------------------------------------------------------------
  * The one place that knows compilers and systems.  Strict C99 hides system calls, and in a header a
@@ -413,11 +413,11 @@ PERF_BEGIN_DECLS
  *   perf_system_ns_  nanoseconds; PERF_OFF_, PERF_OFF_CODE_  a call with PERF_DISABLE            */
 
 #define PERF_STATUS_TEXT_(name, text) text,
-PERF_FN const char *perf_status_text(perf_status s)
+PERF_FN const char *perf_status_text(perf_status status)
 {
     static const char *const texts[] = {PERF_STATUS_LIST_(PERF_STATUS_TEXT_) "unknown status"};
 
-    return texts[s < PERF_STATUS_COUNT_ ? s : PERF_STATUS_COUNT_];
+    return texts[status < PERF_STATUS_COUNT_ ? status : PERF_STATUS_COUNT_];
 }
 #undef PERF_STATUS_TEXT_
 
@@ -498,12 +498,12 @@ PERF_FN double perf_since_(uint64_t then, uint64_t now)
 #if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
 #define PERF_ADD_ASM_
 #define PERF_ADD_(x, n) perf_add_(&(x), n, sizeof(x) == 8)
-PERF_INLINE_FN_ void perf_add_(void *p, uint64_t n, int wide)
+PERF_INLINE_FN_ void perf_add_(void *memory, uint64_t n, int wide)
 {
     if (wide)
-        __asm__("addq %1, %0" : "+m"(*PERF_CAST_(uint64_t *, p)) : "er"(n) : "cc");
+        __asm__("addq %1, %0" : "+m"(*PERF_CAST_(uint64_t *, memory)) : "er"(n) : "cc");
     else
-        __asm__("addl %1, %0" : "+m"(*PERF_CAST_(uint32_t *, p))
+        __asm__("addl %1, %0" : "+m"(*PERF_CAST_(uint32_t *, memory))
                               : "er"(PERF_CAST_(uint32_t, n)) : "cc");
 }
 #else
@@ -532,17 +532,17 @@ PERF_FN uint64_t perf_system_ns_(int id)
     hz = PERF_CAST_(uint64_t, f);                   /* overflows after half an hour at 10 MHz */
     return count / hz * 1000000000u + count % hz * 1000000000u / hz;
 #elif PERF_OWN_TIMESPEC_
-    struct perf_timespec_ t;
+    struct perf_timespec_ time;
 
-    if (perf_clock_gettime_(id, &t))
+    if (perf_clock_gettime_(id, &time))
         return 0;
-    return PERF_CAST_(uint64_t, t.sec) * 1000000000u + PERF_CAST_(uint64_t, t.nsec);
+    return PERF_CAST_(uint64_t, time.sec) * 1000000000u + PERF_CAST_(uint64_t, time.nsec);
 #else
-    struct timespec t;
+    struct timespec time;
 
-    if (clock_gettime(PERF_CAST_(clockid_t, id), &t))
+    if (clock_gettime(PERF_CAST_(clockid_t, id), &time))
         return 0;
-    return PERF_CAST_(uint64_t, t.tv_sec) * 1000000000u + PERF_CAST_(uint64_t, t.tv_nsec);
+    return PERF_CAST_(uint64_t, time.tv_sec) * 1000000000u + PERF_CAST_(uint64_t, time.tv_nsec);
 #endif
 }
 
@@ -1212,58 +1212,58 @@ typedef struct perf_hist_opts {     /* zero = default                           
 } perf_hist_opts;
 
 /* Bytes that a histogram with these options (NULL: defaults) needs; 0: they are out of range. */
-PERF_FN size_t perf_hist_bytes(const perf_hist_opts *o);
+PERF_FN size_t perf_hist_bytes(const perf_hist_opts *opts);
 
 /* Makes an empty histogram in `mem` (8-byte aligned, yours, needs no freeing) and returns it.
  * NULL: memory too small, misaligned or options out of range.  Do not copy it with `=`, which
  * would copy sizeof(perf_hist) bytes: use perf_hist_copy or memcpy of perf_hist_bytes.           */
-PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts *o);
+PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts *opts);
 
 /* Histogram in memory that somebody else filled (a mapping, a message).  NULL: not one of ours. */
 PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes);
 
-/* ---- record ----  h is not NULL, of any form.  The first two have one writer, and at any time
- * perf_hist_copy may read from other threads or processes.                                       */
+/* ---- record ----  `hist` is not NULL, of any form.  The first two have one writer; meanwhile
+ * perf_hist_copy may read, from other threads or processes too.                                  */
 
 /* Inlined for the fixed form.  Keeps the sum. */
-PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns);
+PERF_FN void perf_hist_add(perf_hist *hist, uint64_t ns);
 
 /* The same, inlined for caller-owned memory.  Keeps the sum if its counters have 64 bits; with 32
  * the mean comes from the buckets.                                                               */
-PERF_FN void perf_hist_add_own(perf_hist *h, uint64_t value);
+PERF_FN void perf_hist_add_own(perf_hist *hist, uint64_t value);
 
 /* Any number of writers, on the host or on the device; not together with the forms above.  Keeps no
  * sum.  perf_hist_copy may read at any time (on the device: after the kernel).                   */
-PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns);
+PERF_HD_FN void perf_hist_add_shared(perf_hist *hist, uint64_t ns);
 
 /* `n` times the same value.  A count that would pass 2^63 - 2^56 stays there, the rest is lost. */
-PERF_FN void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n);
+PERF_FN void perf_hist_add_n(perf_hist *hist, uint64_t ns, uint64_t n);
 
 /* Rounded to the nearest multiple of the histogram's unit.  NaN is lost, and so is what is half a
  * unit or more below zero.  What is 2^63 units or more is recorded as 2^63 - 1 of them.          */
-PERF_FN void perf_hist_add_double(perf_hist *h, double ns);
+PERF_FN void perf_hist_add_double(perf_hist *hist, double ns);
 
-/* ---- read ----  no values, or h NULL: PERF_HIST_NO_DATA, and 0 from what counts               */
+/* ---- read ----  no values, or `hist` NULL: PERF_HIST_NO_DATA, and 0 from what counts */
 
-PERF_FN uint64_t perf_hist_count(const perf_hist *h);      /* values, without the lost ones      */
-PERF_FN uint64_t perf_hist_lost(const perf_hist *h);       /* not counted: negative or NaN, or   */
+PERF_FN uint64_t perf_hist_count(const perf_hist *hist);   /* values, without the lost ones      */
+PERF_FN uint64_t perf_hist_lost(const perf_hist *hist);    /* not counted: negative or NaN, or   */
                                                            /* met a full one; at most UINT64_MAX */
 
 /* Exact when every record kept the sum, also past 2^64: the buckets tell how often it wrapped.
  * Otherwise from bucket midpoints.  Either way within 2^-K.                                      */
-PERF_FN double perf_hist_mean(const perf_hist *h);
+PERF_FN double perf_hist_mean(const perf_hist *hist);
 
 /* Sample standard deviation (n - 1), from bucket midpoints with Sheppard's correction.  Good when
  * values spread over many buckets; a few values in wide buckets can be far off (figures:
  * docs/histogram.md), and values outside the range are rough: half-way to the extreme.           */
-PERF_FN double perf_hist_std(const perf_hist *h);
+PERF_FN double perf_hist_std(const perf_hist *hist);
 
 /* 0 <= q <= 1, else PERF_HIST_NO_DATA.  0 is the minimum, 1 the maximum: exact below 2^53. */
-PERF_FN double perf_hist_quantile(const perf_hist *h, double q);
+PERF_FN double perf_hist_quantile(const perf_hist *hist, double q);
 
 /* How many values are at most `value`, those in its bucket included: divided by perf_hist_count
  * the distribution function.  0 for NaN.                                                         */
-PERF_FN uint64_t perf_hist_rank(const perf_hist *h, double value);
+PERF_FN uint64_t perf_hist_rank(const perf_hist *hist, double value);
 
 /* Occupied buckets in ascending order:
  *     perf_hist_bucket b = PERF_ZERO;
@@ -1276,7 +1276,7 @@ typedef struct perf_hist_bucket {
     uint64_t below;                 /* values in all buckets before it                            */
     size_t   next_, end_;           /* where the walk is                                          */
 } perf_hist_bucket;
-PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b);
+PERF_FN int perf_hist_next(const perf_hist *hist, perf_hist_bucket *bucket);
 
 /* ---- combine ----  a call that fails leaves `into` as it was; NULL is PERF_EINVAL              */
 
@@ -1295,7 +1295,7 @@ PERF_FN perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from);
 PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from);
 
 /* Empty again; touches only the memory that was used.  NULL: nothing. */
-PERF_FN void perf_hist_reset(perf_hist *h);
+PERF_FN void perf_hist_reset(perf_hist *hist);
 
 /* >>internal: what other headers may use -------------------------------------------------------
  * No function here takes a lock; the histogram is the caller's, as above.
@@ -1358,32 +1358,32 @@ typedef struct perf_hist_shape_ {
 } perf_hist_shape_;
 
 /* The head by its own type: caller-owned memory may be smaller than a perf_hist. */
-PERF_HD_FN perf_hist_head_ *perf_hist_at_(perf_hist *h)
+PERF_HD_FN perf_hist_head_ *perf_hist_at_(perf_hist *hist)
 {
-    return PERF_PTR_(perf_hist_head_ *, h);
+    return PERF_PTR_(perf_hist_head_ *, hist);
 }
 
-PERF_HD_FN const perf_hist_head_ *perf_hist_peek_(const perf_hist *h)
+PERF_HD_FN const perf_hist_head_ *perf_hist_peek_(const perf_hist *hist)
 {
-    return PERF_PTR_(const perf_hist_head_ *, h);
+    return PERF_PTR_(const perf_hist_head_ *, hist);
 }
 
-PERF_HD_FN const void *perf_hist_peek_cells_(const perf_hist *h)
+PERF_HD_FN const void *perf_hist_peek_cells_(const perf_hist *hist)
 {
-    return PERF_PTR_(const char *, h) + sizeof(perf_hist_head_);
+    return PERF_PTR_(const char *, hist) + sizeof(perf_hist_head_);
 }
 
-/* Position of the highest set bit of v, v > 0. */
-PERF_HD_FN unsigned perf_top_bit_(uint64_t v)
+/* Position of the highest set bit of `value`, `value` > 0. */
+PERF_HD_FN unsigned perf_top_bit_(uint64_t value)
 {
 #if defined(__CUDA_ARCH__)
-    return PERF_CAST_(unsigned, 63 - __clzll(PERF_CAST_(long long, v)));
+    return PERF_CAST_(unsigned, 63 - __clzll(PERF_CAST_(long long, value)));
 #elif defined(__GNUC__) && !PERF_TCC_
-    return 63u ^ PERF_CAST_(unsigned, __builtin_clzll(v));
+    return 63u ^ PERF_CAST_(unsigned, __builtin_clzll(value));
 #else
     unsigned n = 0;
 
-    while (v >>= 1)
+    while (value >>= 1)
         n++;
     return n;
 #endif
@@ -1413,32 +1413,34 @@ PERF_FN double perf_clamped_(double x, double low, double high)
     return x;
 }
 
-/* Counter of v, lowest <= v <= highest.  Integer arithmetic: a device does the same as the host. */
-PERF_HD_FN uint64_t perf_hist_index_(const perf_hist_shape_ *s, uint64_t v)
+/* Counter of `value`, lowest <= `value` <= highest.  Integer arithmetic: a device does the same as
+ * the host.                                                                                      */
+PERF_HD_FN uint64_t perf_hist_index_(const perf_hist_shape_ *shape, uint64_t value)
 {
-    unsigned e = perf_top_bit_(v), k = s->bits;     /* v = 2^e and more, 2^k buckets an octave    */
+    /* `value` = 2^e and more, 2^k buckets an octave */
+    unsigned e = perf_top_bit_(value), k = shape->bits;
     uint64_t step;                                  /* in [2^k, 2^(k+1))                          */
 
     if (e >= k)
-        step = v >> (e - k);
+        step = value >> (e - k);
     else
-        step = v << (k - e);
-    if (!s->compact)
+        step = value << (k - e);
+    if (!shape->compact)
         return (PERF_CAST_(uint64_t, e) << k) + step - (UINT64_C(1) << k);
     if (e <= k)
-        return v - s->first;
-    return (PERF_CAST_(uint64_t, e - k) << k) + step - s->first;
+        return value - shape->first;
+    return (PERF_CAST_(uint64_t, e - k) << k) + step - shape->first;
 }
 
 /* First value of counter i; *width becomes the number of integers in its bucket. */
-PERF_HD_FN uint64_t perf_hist_lower_(const perf_hist_shape_ *s, size_t i, uint64_t *width)
+PERF_HD_FN uint64_t perf_hist_lower_(const perf_hist_shape_ *shape, size_t i, uint64_t *width)
 {
-    size_t   j = i + s->first;
-    unsigned k = s->bits, e = PERF_CAST_(unsigned, j >> k);
+    size_t   j = i + shape->first;
+    unsigned k = shape->bits, e = PERF_CAST_(unsigned, j >> k);
     uint64_t step = (j & ((PERF_CAST_(size_t, 1) << k) - 1)) | (PERF_CAST_(size_t, 1) << k);
 
     *width = 1;
-    if (s->compact) {
+    if (shape->compact) {
         if (e < 2)
             return j;
         *width = UINT64_C(1) << (e - 1);
@@ -1450,43 +1452,44 @@ PERF_HD_FN uint64_t perf_hist_lower_(const perf_hist_shape_ *s, size_t i, uint64
     return step << (e - k);
 }
 
-PERF_HD_FN perf_hist_shape_ perf_hist_shape_of_(const perf_hist *h)
+PERF_HD_FN perf_hist_shape_ perf_hist_shape_of_(const perf_hist *hist)
 {
-    const perf_hist_head_ *d = perf_hist_peek_(h);
-    perf_hist_shape_       s;
+    const perf_hist_head_ *head = perf_hist_peek_(hist);
+    perf_hist_shape_       shape;
     uint64_t               width;
 
-    s.compact = d->highest != 0;
-    s.highest = PERF_HIST_HIGHEST_;
-    s.lowest = 1;
-    s.first = 0;
-    s.counters = PERF_HIST_FIXED_;
-    s.bits = PERF_HIST_BITS_;
-    s.bytes = 8;
-    s.form = PERF_HIST_FORM_FIXED_;
-    s.unit = 1.0;
-    if (d->unit > 0.0)
-        s.unit = d->unit;
-    if (!s.compact)
-        return s;
-    s.highest = d->highest;
-    s.counters = d->counters;
-    s.bits = d->bits;
-    s.bytes = d->bytes;
-    s.form = PERF_HIST_FORM_32_;
-    if (s.bytes == 8)
-        s.form = PERF_HIST_FORM_64_;
-    s.first = PERF_CAST_(size_t, d->bias - (PERF_CAST_(uint64_t, 1022 + s.bits) << s.bits));
-    if (s.first)
-        s.lowest = perf_hist_lower_(&s, 0, &width);
-    return s;
+    shape.compact = head->highest != 0;
+    shape.highest = PERF_HIST_HIGHEST_;
+    shape.lowest = 1;
+    shape.first = 0;
+    shape.counters = PERF_HIST_FIXED_;
+    shape.bits = PERF_HIST_BITS_;
+    shape.bytes = 8;
+    shape.form = PERF_HIST_FORM_FIXED_;
+    shape.unit = 1.0;
+    if (head->unit > 0.0)
+        shape.unit = head->unit;
+    if (!shape.compact)
+        return shape;
+    shape.highest = head->highest;
+    shape.counters = head->counters;
+    shape.bits = head->bits;
+    shape.bytes = head->bytes;
+    shape.form = PERF_HIST_FORM_32_;
+    if (shape.bytes == 8)
+        shape.form = PERF_HIST_FORM_64_;
+    shape.first =
+        PERF_CAST_(size_t, head->bias - (PERF_CAST_(uint64_t, 1022 + shape.bits) << shape.bits));
+    if (shape.first)
+        shape.lowest = perf_hist_lower_(&shape, 0, &width);
+    return shape;
 }
 
-PERF_FN uint64_t perf_hist_cell_(const perf_hist *h, const perf_hist_shape_ *s, size_t i)
+PERF_FN uint64_t perf_hist_cell_(const perf_hist *hist, const perf_hist_shape_ *shape, size_t i)
 {
-    const void *cells = perf_hist_peek_cells_(h);
+    const void *cells = perf_hist_peek_cells_(hist);
 
-    if (s->bytes == 4)
+    if (shape->bytes == 4)
         return PERF_GET_(&PERF_CAST_(const uint32_t *, cells)[i]);
     return PERF_GET_(&PERF_CAST_(const uint64_t *, cells)[i]);
 }
@@ -1494,199 +1497,203 @@ PERF_FN uint64_t perf_hist_cell_(const perf_hist *h, const perf_hist_shape_ *s, 
 /* The sum of eight counters from i on. */
 #define PERF_EIGHT_(p)                                                                            \
     (zero + (p)[0] + (p)[1] + (p)[2] + (p)[3] + (zero + (p)[4] + (p)[5] + (p)[6] + (p)[7]))
-PERF_FN uint64_t perf_hist_eight_(const perf_hist *h, const perf_hist_shape_ *s, size_t i)
+PERF_FN uint64_t perf_hist_eight_(const perf_hist *hist, const perf_hist_shape_ *shape, size_t i)
 {
-    const void     *cells = perf_hist_peek_cells_(h);
+    const void     *cells = perf_hist_peek_cells_(hist);
     const uint64_t *c64 = PERF_CAST_(const uint64_t *, cells) + i;
     const uint32_t *c32 = PERF_CAST_(const uint32_t *, cells) + i;
     uint64_t        zero = 0;
 
-    if (s->bytes == 4)
+    if (shape->bytes == 4)
         return PERF_EIGHT_(c32);
     return PERF_EIGHT_(c64);
 }
 #undef PERF_EIGHT_
 
 /* The first counter in [i, end) that is not zero, else end. */
-PERF_FN size_t perf_hist_occupied_(const perf_hist *h, const perf_hist_shape_ *s, size_t i,
+PERF_FN size_t perf_hist_occupied_(const perf_hist *hist, const perf_hist_shape_ *shape, size_t i,
                                    size_t end)
 {
-    while (i < end && !perf_hist_cell_(h, s, i)) {
+    while (i < end && !perf_hist_cell_(hist, shape, i)) {
         i++;
-        while (end - i >= 8 && !perf_hist_eight_(h, s, i))
+        while (end - i >= 8 && !perf_hist_eight_(hist, shape, i))
             i += 8;
     }
     return i;
 }
 
 /* Buckets that may be occupied: [*first, return value). */
-PERF_FN size_t perf_hist_touched_(const perf_hist *h, const perf_hist_shape_ *s, size_t *first)
+PERF_FN size_t perf_hist_touched_(const perf_hist *hist, const perf_hist_shape_ *shape,
+                                  size_t *first)
 {
-    const perf_hist_head_ *d = perf_hist_peek_(h);
-    uint64_t               lo = ~PERF_GET_(&d->not_min), hi = PERF_GET_(&d->max);
+    const perf_hist_head_ *head = perf_hist_peek_(hist);
+    uint64_t               lo = ~PERF_GET_(&head->not_min), hi = PERF_GET_(&head->max);
 
-    lo = perf_greater_(lo, s->lowest);
-    hi = perf_lesser_(hi, s->highest);
+    lo = perf_greater_(lo, shape->lowest);
+    hi = perf_lesser_(hi, shape->highest);
     *first = 0;
     if (lo > hi)
         return 0;
-    *first = PERF_CAST_(size_t, perf_hist_index_(s, lo));
-    return PERF_CAST_(size_t, perf_hist_index_(s, hi)) + 1;
+    *first = PERF_CAST_(size_t, perf_hist_index_(shape, lo));
+    return PERF_CAST_(size_t, perf_hist_index_(shape, hi)) + 1;
 }
 
-PERF_FN double perf_hist_unit_(const perf_hist *h)
+PERF_FN double perf_hist_unit_(const perf_hist *hist)
 {
-    return perf_hist_shape_of_(h).unit;
+    return perf_hist_shape_of_(hist).unit;
 }
 
 /* ---- histogram: caller-owned memory ---- */
 
 /* 1: every option is in its range; defaults are filled in. */
-PERF_FN int perf_hist_opts_ok_(const perf_hist_opts *o)
+PERF_FN int perf_hist_opts_ok_(const perf_hist_opts *opts)
 {
-    const int bytes_ok = o->counter_bytes == 4 || o->counter_bytes == 8;
+    const int bytes_ok = opts->counter_bytes == 4 || opts->counter_bytes == 8;
 
-    return o->bits <= 14 && bytes_ok && o->highest >= 2 && o->highest <= PERF_HIST_MOST_ &&
-           o->lowest <= o->highest && o->unit > 0.0 && perf_is_finite_(o->unit) &&
-           perf_is_finite_(1.0 / o->unit);
+    return opts->bits <= 14 && bytes_ok && opts->highest >= 2 && opts->highest <= PERF_HIST_MOST_ &&
+           opts->lowest <= opts->highest && opts->unit > 0.0 && perf_is_finite_(opts->unit) &&
+           perf_is_finite_(1.0 / opts->unit);
 }
 
-/* 0: options out of range.  Else the layout in *s and bytes that it takes. */
-PERF_FN size_t perf_hist_plan_(const perf_hist_opts *opts, perf_hist_shape_ *s)
+/* 0: options out of range.  Else the layout in *shape and bytes that it takes. */
+PERF_FN size_t perf_hist_plan_(const perf_hist_opts *opts, perf_hist_shape_ *shape)
 {
-    perf_hist_opts o = PERF_ZERO;
+    perf_hist_opts options = PERF_ZERO;
     uint64_t       width;
 
     if (opts)
-        o = *opts;
-    if (o.highest == 0)
-        o.highest = UINT64_C(3600000000000);
-    if (o.counter_bytes == 0)
-        o.counter_bytes = 4;
-    if (!(o.unit < 0.0) && !(o.unit > 0.0) && !perf_is_nan_(o.unit))
-        o.unit = 1.0;
-    if (!perf_hist_opts_ok_(&o))
+        options = *opts;
+    if (options.highest == 0)
+        options.highest = UINT64_C(3600000000000);
+    if (options.counter_bytes == 0)
+        options.counter_bytes = 4;
+    if (!(options.unit < 0.0) && !(options.unit > 0.0) && !perf_is_nan_(options.unit))
+        options.unit = 1.0;
+    if (!perf_hist_opts_ok_(&options))
         return 0;
-    s->unit = o.unit;
-    s->bits = 7;
-    if (o.bits < 0)
-        s->bits = 0;
-    else if (o.bits > 0)
-        s->bits = PERF_CAST_(unsigned, o.bits);
-    s->bytes = PERF_CAST_(unsigned, o.counter_bytes);
-    s->form = PERF_HIST_FORM_32_;
-    if (s->bytes == 8)
-        s->form = PERF_HIST_FORM_64_;
-    s->compact = 1;
-    s->first = 0;
-    s->lowest = 1;
-    if (o.lowest > 1)
-        s->first = PERF_CAST_(size_t, perf_hist_index_(s, o.lowest));
-    if (s->first)
-        s->lowest = perf_hist_lower_(s, 0, &width);
-    s->counters = PERF_CAST_(size_t, perf_hist_index_(s, o.highest)) + 1;
-    s->highest = perf_hist_lower_(s, s->counters - 1, &width);
-    s->highest += width - 1;
-    return sizeof(perf_hist_head_) + ((s->counters * s->bytes + 31) & ~PERF_CAST_(size_t, 31));
+    shape->unit = options.unit;
+    shape->bits = 7;
+    if (options.bits < 0)
+        shape->bits = 0;
+    else if (options.bits > 0)
+        shape->bits = PERF_CAST_(unsigned, options.bits);
+    shape->bytes = PERF_CAST_(unsigned, options.counter_bytes);
+    shape->form = PERF_HIST_FORM_32_;
+    if (shape->bytes == 8)
+        shape->form = PERF_HIST_FORM_64_;
+    shape->compact = 1;
+    shape->first = 0;
+    shape->lowest = 1;
+    if (options.lowest > 1)
+        shape->first = PERF_CAST_(size_t, perf_hist_index_(shape, options.lowest));
+    if (shape->first)
+        shape->lowest = perf_hist_lower_(shape, 0, &width);
+    shape->counters = PERF_CAST_(size_t, perf_hist_index_(shape, options.highest)) + 1;
+    shape->highest = perf_hist_lower_(shape, shape->counters - 1, &width);
+    shape->highest += width - 1;
+    return sizeof(perf_hist_head_) +
+           ((shape->counters * shape->bytes + 31) & ~PERF_CAST_(size_t, 31));
 }
 
-PERF_FN size_t perf_hist_bytes(const perf_hist_opts *o)
+PERF_FN size_t perf_hist_bytes(const perf_hist_opts *opts)
 {
-    perf_hist_shape_ s = PERF_ZERO;
+    perf_hist_shape_ shape = PERF_ZERO;
 
-    return perf_hist_plan_(o, &s);
+    return perf_hist_plan_(opts, &shape);
 }
 
 /* The head of an empty histogram. */
-PERF_FN void perf_hist_found_(perf_hist_head_ *d, const perf_hist_shape_ *s)
+PERF_FN void perf_hist_found_(perf_hist_head_ *head, const perf_hist_shape_ *shape)
 {
-    PERF_LIBC_(memset)(d, 0, sizeof *d);
-    if (!s->compact)
+    PERF_LIBC_(memset)(head, 0, sizeof *head);
+    if (!shape->compact)
         return;
-    d->highest = s->highest;
-    d->counters = PERF_CAST_(uint32_t, s->counters);
-    d->bits = PERF_CAST_(uint8_t, s->bits);
-    d->bytes = PERF_CAST_(uint8_t, s->bytes);
-    d->shift = PERF_CAST_(uint8_t, 52 - s->bits);
-    d->bias = (PERF_CAST_(uint64_t, 1022 + s->bits) << s->bits) + s->first;
-    if (perf_bits_(s->unit) != perf_bits_(1.0))
-        d->unit = s->unit;
+    head->highest = shape->highest;
+    head->counters = PERF_CAST_(uint32_t, shape->counters);
+    head->bits = PERF_CAST_(uint8_t, shape->bits);
+    head->bytes = PERF_CAST_(uint8_t, shape->bytes);
+    head->shift = PERF_CAST_(uint8_t, 52 - shape->bits);
+    head->bias = (PERF_CAST_(uint64_t, 1022 + shape->bits) << shape->bits) + shape->first;
+    if (perf_bits_(shape->unit) != perf_bits_(1.0))
+        head->unit = shape->unit;
 }
 
-PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts *o)
+PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts *opts)
 {
-    perf_hist_shape_ s = PERF_ZERO;
-    size_t           need = perf_hist_plan_(o, &s);
+    perf_hist_shape_ shape = PERF_ZERO;
+    size_t           need = perf_hist_plan_(opts, &shape);
 
     if (!mem || PERF_PTR_(uintptr_t, mem) % 8 || need == 0 || bytes < need)
         return PERF_CAST_(perf_hist *, PERF_NULL_);
     PERF_LIBC_(memset)(mem, 0, need);
-    perf_hist_found_(PERF_CAST_(perf_hist_head_ *, mem), &s);
+    perf_hist_found_(PERF_CAST_(perf_hist_head_ *, mem), &shape);
     return PERF_CAST_(perf_hist *, mem);
 }
 
 /* Smallest value that an inlined record may take: its double tells its counter. */
-PERF_FN uint64_t perf_hist_least_(const perf_hist_shape_ *s)
+PERF_FN uint64_t perf_hist_least_(const perf_hist_shape_ *shape)
 {
-    if (!s->compact)
+    if (!shape->compact)
         return 1;
-    return perf_greater_(s->lowest, UINT64_C(1) << s->bits);
+    return perf_greater_(shape->lowest, UINT64_C(1) << shape->bits);
 }
 
 /* The layout that a head in memory asks for, and the bytes that it needs; 0: not one of ours. */
-PERF_FN size_t perf_hist_plan_of_head_(const perf_hist_head_ *d, perf_hist_shape_ *s)
+PERF_FN size_t perf_hist_plan_of_head_(const perf_hist_head_ *head, perf_hist_shape_ *shape)
 {
-    perf_hist_opts o = PERF_ZERO;
+    perf_hist_opts opts = PERF_ZERO;
     uint64_t       front, width;
 
-    s->highest = PERF_HIST_HIGHEST_;
-    if (!d->highest)
+    shape->highest = PERF_HIST_HIGHEST_;
+    if (!head->highest)
         return sizeof(perf_hist);
-    front = PERF_CAST_(uint64_t, 1022 + (d->bits & 15)) << (d->bits & 15);
-    if (d->bits > 14 || d->bias < front || d->bias - front >= 64u << d->bits || !d->bytes)
+    front = PERF_CAST_(uint64_t, 1022 + (head->bits & 15)) << (head->bits & 15);
+    if (head->bits > 14 || head->bias < front || head->bias - front >= 64u << head->bits ||
+        !head->bytes)
         return 0;
-    s->bits = d->bits;
-    s->compact = 1;
-    o.bits = d->bits;
-    if (d->bits == 0)
-        o.bits = -1;
-    o.counter_bytes = d->bytes;
-    o.highest = d->highest;
-    o.lowest = perf_hist_lower_(s, PERF_CAST_(size_t, d->bias - front), &width);
-    o.unit = d->unit;
-    return perf_hist_plan_(&o, s);
+    shape->bits = head->bits;
+    shape->compact = 1;
+    opts.bits = head->bits;
+    if (head->bits == 0)
+        opts.bits = -1;
+    opts.counter_bytes = head->bytes;
+    opts.highest = head->highest;
+    opts.lowest = perf_hist_lower_(shape, PERF_CAST_(size_t, head->bias - front), &width);
+    opts.unit = head->unit;
+    return perf_hist_plan_(&opts, shape);
 }
 
 /* 1: the window of a head leads no record past the counters, and other forms have none. */
-PERF_FN int perf_hist_window_ok_(const perf_hist_head_ *d, const perf_hist_shape_ *s)
+PERF_FN int perf_hist_window_ok_(const perf_hist_head_ *head, const perf_hist_shape_ *shape)
 {
-    uint64_t width = d->width[s->form];
-    uint64_t top = perf_lesser_(s->highest, UINT64_MAX >> 11);      /* exact as a double          */
+    uint64_t width = head->width[shape->form];
+    uint64_t top = perf_lesser_(shape->highest, UINT64_MAX >> 11);  /* exact as a double          */
 
-    if (d->width[(s->form + 1) % 3] || d->width[(s->form + 2) % 3])
+    if (head->width[(shape->form + 1) % 3] || head->width[(shape->form + 2) % 3])
         return 0;
-    return !width || (d->lo >= perf_hist_least_(s) && d->lo <= top && width - 1 <= top - d->lo);
+    return !width || (head->lo >= perf_hist_least_(shape) && head->lo <= top &&
+                      width - 1 <= top - head->lo);
 }
 
 /* The constant fields of the head must be those that perf_hist_init would write. */
 PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
 {
-    const perf_hist_head_ *d = PERF_CAST_(const perf_hist_head_ *, mem);
+    const perf_hist_head_ *head = PERF_CAST_(const perf_hist_head_ *, mem);
     perf_hist_head_        same;
-    perf_hist_shape_       s = PERF_ZERO;
+    perf_hist_shape_       shape = PERF_ZERO;
     perf_hist             *none = PERF_CAST_(perf_hist *, PERF_NULL_);
     size_t                 need;
 
-    if (!mem || PERF_PTR_(uintptr_t, mem) % 8 || bytes < sizeof *d)
+    if (!mem || PERF_PTR_(uintptr_t, mem) % 8 || bytes < sizeof *head)
         return none;
-    need = perf_hist_plan_of_head_(d, &s);
+    need = perf_hist_plan_of_head_(head, &shape);
     if (need == 0 || need > bytes)
         return none;
-    perf_hist_found_(&same, &s);
-    if (PERF_LIBC_(memcmp)(&same.highest, &d->highest,
+    perf_hist_found_(&same, &shape);
+    if (PERF_LIBC_(memcmp)(&same.highest, &head->highest,
                            sizeof same - offsetof(perf_hist_head_, highest)) != 0)
         return none;
-    if (!perf_hist_window_ok_(d, &s))
+    if (!perf_hist_window_ok_(head, &shape))
         return none;
     return PERF_CAST_(perf_hist *, mem);
 }
@@ -1695,65 +1702,65 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
 
 /* One writer's *p += n, which no reader sees half done.  On x86-64 that is the one instruction of a
  * plain +=, of which gcc makes three when asked for a relaxed load and store.                    */
-PERF_FN void perf_hist_raise_(uint64_t *p, uint64_t n)
+PERF_FN void perf_hist_raise_(uint64_t *mark, uint64_t n)
 {
 #if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_ && !PERF_TSAN_
-    __asm__("addq %1, %0" : "+m"(*p) : "er"(n) : "cc");
+    __asm__("addq %1, %0" : "+m"(*mark) : "er"(n) : "cc");
 #else
-    PERF_SET_(p, PERF_GET_(p) + n);
+    PERF_SET_(mark, PERF_GET_(mark) + n);
 #endif
 }
 
 /* n records that are not counted. */
-PERF_FN void perf_hist_lose_(perf_hist *h, uint64_t n)
+PERF_FN void perf_hist_lose_(perf_hist *hist, uint64_t n)
 {
-    uint64_t *p = &perf_hist_at_(h)->lost;
+    uint64_t *mark = &perf_hist_at_(hist)->lost;
 
-    PERF_SET_(p, *p + perf_lesser_(n, UINT64_MAX - *p));
+    PERF_SET_(mark, *mark + perf_lesser_(n, UINT64_MAX - *mark));
 }
 
 /* Where a value goes: the number of a counter, or one of these. */
 #define PERF_HIST_UNDER_ (UINT64_MAX - 1)
 #define PERF_HIST_OVER_  UINT64_MAX
-PERF_HD_FN uint64_t perf_hist_place_(const perf_hist_shape_ *s, uint64_t v)
+PERF_HD_FN uint64_t perf_hist_place_(const perf_hist_shape_ *shape, uint64_t value)
 {
-    if (v < s->lowest)
+    if (value < shape->lowest)
         return PERF_HIST_UNDER_;
-    if (v > s->highest)
+    if (value > shape->highest)
         return PERF_HIST_OVER_;
-    return perf_hist_index_(s, v);
+    return perf_hist_index_(shape, value);
 }
 
 /* The 64-bit counter of a place: in the head for values outside the range. */
-PERF_HD_FN uint64_t *perf_hist_counter_(perf_hist *h, uint64_t place)
+PERF_HD_FN uint64_t *perf_hist_counter_(perf_hist *hist, uint64_t place)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
+    perf_hist_head_ *head = perf_hist_at_(hist);
 
     if (place == PERF_HIST_UNDER_)
-        return &d->under;
+        return &head->under;
     if (place == PERF_HIST_OVER_)
-        return &d->over;
-    return PERF_PTR_(uint64_t *, d + 1) + place;
+        return &head->over;
+    return PERF_PTR_(uint64_t *, head + 1) + place;
 }
 
 /* n more (or fewer) values at a place; 0: the counter cannot hold that, nothing is changed. */
-PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t place, uint64_t n,
-                            int minus)
+PERF_FN int perf_hist_bump_(perf_hist *hist, const perf_hist_shape_ *shape, uint64_t place,
+                            uint64_t n, int minus)
 {
     uint64_t *c, sum, change = n;
     uint32_t *c32;
 
     if (minus)
         change = 0 - n;
-    if (place < PERF_HIST_UNDER_ && s->bytes == 4) {
-        c32 = PERF_PTR_(uint32_t *, perf_hist_at_(h) + 1) + place;
+    if (place < PERF_HIST_UNDER_ && shape->bytes == 4) {
+        c32 = PERF_PTR_(uint32_t *, perf_hist_at_(hist) + 1) + place;
         sum = *c32 + change;
         if ((n | sum) >> 32)
             return 0;
         PERF_SET_(c32, PERF_CAST_(uint32_t, sum));
         return 1;
     }
-    c = perf_hist_counter_(h, place);
+    c = perf_hist_counter_(hist, place);
     sum = *c + change;
     if ((n | sum) >> 63)
         return 0;
@@ -1761,78 +1768,78 @@ PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t pl
     return 1;
 }
 
-/* The same for values like v. */
-PERF_FN int perf_hist_book_(perf_hist *h, const perf_hist_shape_ *s, uint64_t v, uint64_t n,
-                            int minus)
+/* The same for values like `value`. */
+PERF_FN int perf_hist_book_(perf_hist *hist, const perf_hist_shape_ *shape, uint64_t value,
+                            uint64_t n, int minus)
 {
-    return perf_hist_bump_(h, s, perf_hist_place_(s, v), n, minus);
+    return perf_hist_bump_(hist, shape, perf_hist_place_(shape, value), n, minus);
 }
 
 /* How many of n more values of a place are counted; the others are lost.  Only a large n can bring
  * the total to its end, so a small one does not pay for the count.                               */
-PERF_FN uint64_t perf_hist_room_(perf_hist *h, const perf_hist_shape_ *s, uint64_t place,
+PERF_FN uint64_t perf_hist_room_(perf_hist *hist, const perf_hist_shape_ *shape, uint64_t place,
                                  uint64_t n)
 {
     uint64_t room = n, held;
 
     if (n >> 20) {
-        held = perf_hist_count(h);
+        held = perf_hist_count(hist);
         room = PERF_HIST_BULK_ - perf_lesser_(held, PERF_HIST_BULK_);
     }
-    if (s->bytes == 4 && place < PERF_HIST_UNDER_) {
-        held = UINT32_MAX - perf_hist_cell_(h, s, PERF_CAST_(size_t, place));
+    if (shape->bytes == 4 && place < PERF_HIST_UNDER_) {
+        held = UINT32_MAX - perf_hist_cell_(hist, shape, PERF_CAST_(size_t, place));
         room = perf_lesser_(room, held);
     }
     if (n <= room)
         return n;
-    perf_hist_lose_(h, n - room);
+    perf_hist_lose_(hist, n - room);
     return room;
 }
 
-/* Widens the window of admitted values to v. */
-PERF_FN void perf_hist_admit_(perf_hist_head_ *d, int form, uint64_t v)
+/* Widens the window of admitted values to `value`. */
+PERF_FN void perf_hist_admit_(perf_hist_head_ *head, int form, uint64_t value)
 {
-    uint64_t *width = &d->width[form], end = v + 1;
+    uint64_t *width = &head->width[form], end = value + 1;
 
     if (*width) {
-        end = perf_greater_(end, d->lo + *width);
-        v = perf_lesser_(v, d->lo);
+        end = perf_greater_(end, head->lo + *width);
+        value = perf_lesser_(value, head->lo);
     }
-    d->lo = v;
-    *width = end - v;
+    head->lo = value;
+    *width = end - value;
 }
 
 /* Every record that the inlined compare did not admit: a new extreme, zero, out of range, small
- * values of the compact form, another form.  n values like v whose sum is `sum`.                 */
-PERF_OUTLINE_FN_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64_t sum)
+ * values of the compact form, another form.  n values like `value` whose sum is `sum`.           */
+PERF_OUTLINE_FN_ void perf_hist_put_(perf_hist *hist, uint64_t value, uint64_t n, uint64_t sum)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
-    perf_hist_shape_ s;
+    perf_hist_head_ *head = perf_hist_at_(hist);
+    perf_hist_shape_ shape;
     uint64_t         place;
 
-    if (v >> 63) {
-        perf_hist_lose_(h, n);
+    if (value >> 63) {
+        perf_hist_lose_(hist, n);
         return;
     }
-    s = perf_hist_shape_of_(h);
-    place = perf_hist_place_(&s, v);
-    n = perf_hist_room_(h, &s, place, n);
+    shape = perf_hist_shape_of_(hist);
+    place = perf_hist_place_(&shape, value);
+    n = perf_hist_room_(hist, &shape, place, n);
     if (n == 0)
         return;
-    PERF_SET_(&d->sums[0], d->sums[0] + sum);
-    if (~v > d->not_min)
-        PERF_SET_(&d->not_min, ~v);
-    if (v > d->max)
-        PERF_SET_(&d->max, v);
-    (void)perf_hist_bump_(h, &s, place, n, 0);
-    if (place < PERF_HIST_UNDER_ && v >= perf_hist_least_(&s) && !(v >> 53))
-        perf_hist_admit_(d, s.form, v);             /* its double is exact                        */
+    PERF_SET_(&head->sums[0], head->sums[0] + sum);
+    if (~value > head->not_min)
+        PERF_SET_(&head->not_min, ~value);
+    if (value > head->max)
+        PERF_SET_(&head->max, value);
+    (void)perf_hist_bump_(hist, &shape, place, n, 0);
+    if (place < PERF_HIST_UNDER_ && value >= perf_hist_least_(&shape) && !(value >> 53))
+        perf_hist_admit_(head, shape.form, value);  /* its double is exact                        */
 }
 
 /* A record of perf_hist_add into another form. */
-PERF_OUTLINE_FN_ void perf_hist_put_other_(perf_hist *h, uint64_t v)
+PERF_OUTLINE_FN_ void perf_hist_put_other_(perf_hist *hist, uint64_t value)
 {
-    perf_hist_add_own(h, v);
+    perf_hist_add_own(hist, value);
 }
 
 /* One sum would make every record wait until the one before has stored it (2.5 in place of 1.4 ns
@@ -1840,60 +1847,60 @@ PERF_OUTLINE_FN_ void perf_hist_put_other_(perf_hist *h, uint64_t v)
  * for their counter anyway.  A record updates one sum and one counter: two adjacent accumulators
  * would be joined into one vector by clang and by gcc -march=native, and the next load would wait
  * for both stores (8.9 in place of 1.9 cycles; bench/hist.c shows it).                           */
-PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns)
+PERF_FN void perf_hist_add(perf_hist *hist, uint64_t ns)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
+    perf_hist_head_ *head = perf_hist_at_(hist);
     uint64_t         top;
 
-    PERF_HIDE_(d);                  /* one base register for all that follows                     */
-    if (PERF_UNLIKELY_(ns - d->lo >= d->width[0])) {
-        perf_hist_put_other_(h, ns);
+    PERF_HIDE_(head);               /* one base register for all that follows                     */
+    if (PERF_UNLIKELY_(ns - head->lo >= head->width[0])) {
+        perf_hist_put_other_(hist, ns);
         return;
     }
     top = PERF_HIST_TOP_(ns) >> PERF_HIST_SHIFT_;
     PERF_HIDE_(top);
-    perf_hist_raise_(&d->sums[top & 3], ns);
-    perf_hist_raise_(PERF_PTR_(uint64_t *, d + 1) + (top - PERF_HIST_BIAS_), 1);
+    perf_hist_raise_(&head->sums[top & 3], ns);
+    perf_hist_raise_(PERF_PTR_(uint64_t *, head + 1) + (top - PERF_HIST_BIAS_), 1);
 }
 
 /* One more in a 32-bit counter, by the index of an admitted value.  A full one stays full. */
-PERF_INLINE_FN_ void perf_hist_add32_(perf_hist *h, uint64_t value)
+PERF_INLINE_FN_ void perf_hist_add32_(perf_hist *hist, uint64_t value)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
-    uint64_t         top = (PERF_HIST_TOP_(value) >> d->shift) - d->bias;
+    perf_hist_head_ *head = perf_hist_at_(hist);
+    uint64_t         top = (PERF_HIST_TOP_(value) >> head->shift) - head->bias;
     uint32_t        *c, n;
 
     PERF_HIDE_(top);
-    c = PERF_PTR_(uint32_t *, d + 1) + top;
+    c = PERF_PTR_(uint32_t *, head + 1) + top;
     n = *c + 1;
     if (PERF_UNLIKELY_(n == 0)) {
-        perf_hist_put_(h, value, 1, 0);
+        perf_hist_put_(hist, value, 1, 0);
         return;
     }
     PERF_SET_(c, n);
 }
 
-PERF_FN void perf_hist_add_own(perf_hist *h, uint64_t value)
+PERF_FN void perf_hist_add_own(perf_hist *hist, uint64_t value)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
+    perf_hist_head_ *head = perf_hist_at_(hist);
     uint64_t         top, sum = value;
 
-    PERF_HIDE_(d);
-    if (PERF_UNLIKELY_(value - d->lo >= d->width[PERF_HIST_FORM_64_])) {
-        if (value - d->lo < d->width[PERF_HIST_FORM_32_]) {
-            perf_hist_add32_(h, value);
+    PERF_HIDE_(head);
+    if (PERF_UNLIKELY_(value - head->lo >= head->width[PERF_HIST_FORM_64_])) {
+        if (value - head->lo < head->width[PERF_HIST_FORM_32_]) {
+            perf_hist_add32_(hist, value);
             return;
         }
-        if (d->bytes == 4)
+        if (head->bytes == 4)
             sum = 0;                /* 32-bit counters come without a sum                         */
-        perf_hist_put_(h, value, 1, sum);
+        perf_hist_put_(hist, value, 1, sum);
         return;
     }
-    top = PERF_HIST_TOP_(value) >> d->shift;
-    perf_hist_raise_(&d->sums[top & 3], value);
-    top -= d->bias;
+    top = PERF_HIST_TOP_(value) >> head->shift;
+    perf_hist_raise_(&head->sums[top & 3], value);
+    top -= head->bias;
     PERF_HIDE_(top);                /* else gcc subtracts it from the address, in three steps     */
-    perf_hist_raise_(PERF_PTR_(uint64_t *, d + 1) + top, 1);
+    perf_hist_raise_(PERF_PTR_(uint64_t *, head + 1) + top, 1);
 }
 
 PERF_HD_FN uint64_t perf_shared_add_(uint64_t *p, uint64_t n)
@@ -1901,63 +1908,63 @@ PERF_HD_FN uint64_t perf_shared_add_(uint64_t *p, uint64_t n)
     return PERF_ATOMIC_ADD_(unsigned long long, p, n);
 }
 
-PERF_HD_FN void perf_shared_max_(uint64_t *p, uint64_t v)
+PERF_HD_FN void perf_shared_max_(uint64_t *p, uint64_t value)
 {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-    if (v > *PERF_PTR_(volatile uint64_t *, p))
-        atomicMax(PERF_PTR_(unsigned long long *, p), v);
+    if (value > *PERF_PTR_(volatile uint64_t *, p))
+        atomicMax(PERF_PTR_(unsigned long long *, p), value);
 #elif defined(__GNUC__) && !PERF_TCC_
     uint64_t seen = PERF_GET_(p);
 
-    while (v > seen && !__atomic_compare_exchange_n(p, &seen, v, 1, 0, 0))
+    while (value > seen && !__atomic_compare_exchange_n(p, &seen, value, 1, 0, 0))
         continue;
 #else
-    if (v > *p)
-        *p = v;
+    if (value > *p)
+        *p = value;
 #endif
 }
 
-PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
+PERF_HD_FN void perf_hist_add_shared(perf_hist *hist, uint64_t ns)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
-    perf_hist_shape_ s = perf_hist_shape_of_(h);
+    perf_hist_head_ *head = perf_hist_at_(hist);
+    perf_hist_shape_ shape = perf_hist_shape_of_(hist);
     uint64_t         place;
     uint32_t        *c32;
 
     if (ns >> 63 == 0) {
-        perf_shared_max_(&d->not_min, ~ns);
-        perf_shared_max_(&d->max, ns);
-        place = perf_hist_place_(&s, ns);
-        if (place >= PERF_HIST_UNDER_ || s.bytes == 8) {
-            (void)perf_shared_add_(perf_hist_counter_(h, place), 1);
+        perf_shared_max_(&head->not_min, ~ns);
+        perf_shared_max_(&head->max, ns);
+        place = perf_hist_place_(&shape, ns);
+        if (place >= PERF_HIST_UNDER_ || shape.bytes == 8) {
+            (void)perf_shared_add_(perf_hist_counter_(hist, place), 1);
             return;
         }
-        c32 = PERF_PTR_(uint32_t *, d + 1) + place;
+        c32 = PERF_PTR_(uint32_t *, head + 1) + place;
         if (PERF_ATOMIC_ADD_(uint32_t, c32, 1) < PERF_HIST_FULL_)
             return;
         (void)PERF_ATOMIC_ADD_(uint32_t, c32, UINT32_MAX);      /* take it back                   */
     }
-    if (perf_shared_add_(&d->lost, 1) == UINT64_MAX)            /* at its end it stays            */
-        (void)perf_shared_add_(&d->lost, UINT64_MAX);
+    if (perf_shared_add_(&head->lost, 1) == UINT64_MAX)         /* at its end it stays            */
+        (void)perf_shared_add_(&head->lost, UINT64_MAX);
 }
 
-PERF_FN void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n)
+PERF_FN void perf_hist_add_n(perf_hist *hist, uint64_t ns, uint64_t n)
 {
-    perf_hist_put_(h, ns, n, ns * n);
+    perf_hist_put_(hist, ns, n, ns * n);
 }
 
-PERF_FN void perf_hist_add_double(perf_hist *h, double ns)
+PERF_FN void perf_hist_add_double(perf_hist *hist, double ns)
 {
-    double   x = ns / perf_hist_unit_(h);
-    uint64_t v;
+    double   x = ns / perf_hist_unit_(hist);
+    uint64_t value;
 
     if (perf_is_nan_(x) || x <= -0.5) {
-        perf_hist_lose_(h, 1);
+        perf_hist_lose_(hist, 1);
     } else if (x >= 9223372036854775807.0) {
-        perf_hist_add(h, PERF_HIST_MOST_);
+        perf_hist_add(hist, PERF_HIST_MOST_);
     } else {
-        v = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, x));
-        perf_hist_add(h, v + (x - PERF_CAST_(double, PERF_CAST_(int64_t, v)) >= 0.5));
+        value = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, x));
+        perf_hist_add(hist, value + (x - PERF_CAST_(double, PERF_CAST_(int64_t, value)) >= 0.5));
     }
 }
 
@@ -1997,15 +2004,15 @@ PERF_ATTR_((__target__("avx2"))) PERF_HIST_LANES_(perf_hist_avx2_lanes_)
 typedef uint64_t perf_lanes_ PERF_ATTR_((__may_alias__));
 #endif
 
-PERF_FN uint64_t perf_hist_sums_(const perf_hist *h, const perf_hist_shape_ *s, size_t first,
+PERF_FN uint64_t perf_hist_sums_(const perf_hist *hist, const perf_hist_shape_ *shape, size_t first,
                                  size_t block, size_t n, uint64_t *sums)
 {
     uint64_t total = 0;
     size_t   i, k;
 
 #if !defined(PERF_HIST_NO_LANES_)
-    if (s->bytes == 8) {
-        const uint64_t *c = PERF_CAST_(const uint64_t *, perf_hist_peek_cells_(h)) + first;
+    if (shape->bytes == 8) {
+        const uint64_t *c = PERF_CAST_(const uint64_t *, perf_hist_peek_cells_(hist)) + first;
 #if defined(PERF_HIST_AVX2_)
         if (__builtin_cpu_supports("avx2"))
             return perf_hist_avx2_lanes_(c, block, n, sums);
@@ -2015,190 +2022,194 @@ PERF_FN uint64_t perf_hist_sums_(const perf_hist *h, const perf_hist_shape_ *s, 
 #endif
     for (k = 0; k < n; k++, total += sums[k - 1])
         for (sums[k] = 0, i = 0; i < block; i += 8, first += 8)
-            sums[k] += perf_hist_eight_(h, s, first);
+            sums[k] += perf_hist_eight_(hist, shape, first);
     return total;
 }
 
 /* The sum of counters [first, first + n). */
-PERF_FN uint64_t perf_hist_sum_cells_(const perf_hist *h, const perf_hist_shape_ *s, size_t first,
-                                      size_t n)
+PERF_FN uint64_t perf_hist_sum_cells_(const perf_hist *hist, const perf_hist_shape_ *shape,
+                                      size_t first, size_t n)
 {
     uint64_t sum = 0, part = 0;
 
     for (; n % 64; n--)
-        sum += perf_hist_cell_(h, s, first + n - 1);
+        sum += perf_hist_cell_(hist, shape, first + n - 1);
     if (n)
-        sum += perf_hist_sums_(h, s, first, n, 1, &part);
+        sum += perf_hist_sums_(hist, shape, first, n, 1, &part);
     return sum;
 }
 
-PERF_FN uint64_t perf_hist_count(const perf_hist *h)
+PERF_FN uint64_t perf_hist_count(const perf_hist *hist)
 {
-    const perf_hist_head_ *d = perf_hist_peek_(h);
-    perf_hist_shape_       s;
+    const perf_hist_head_ *head = perf_hist_peek_(hist);
+    perf_hist_shape_       shape;
     size_t                 first, end;
 
-    if (!h)
+    if (!hist)
         return 0;
-    s = perf_hist_shape_of_(h);
-    end = perf_hist_touched_(h, &s, &first);
-    return d->under + d->over + perf_hist_sum_cells_(h, &s, first, end - first);
+    shape = perf_hist_shape_of_(hist);
+    end = perf_hist_touched_(hist, &shape, &first);
+    return head->under + head->over + perf_hist_sum_cells_(hist, &shape, first, end - first);
 }
 
-PERF_FN uint64_t perf_hist_lost(const perf_hist *h)
+PERF_FN uint64_t perf_hist_lost(const perf_hist *hist)
 {
-    if (!h)
+    if (!hist)
         return 0;
-    return PERF_GET_(&perf_hist_peek_(h)->lost);
+    return PERF_GET_(&perf_hist_peek_(hist)->lost);
 }
 
 /* The extremes as integers; 0: there are none. */
-PERF_FN int perf_hist_extremes_(const perf_hist *h, uint64_t *min, uint64_t *max)
+PERF_FN int perf_hist_extremes_(const perf_hist *hist, uint64_t *min, uint64_t *max)
 {
     uint64_t not_min = 0;
 
     *max = 0;
-    if (h)
-        not_min = PERF_GET_(&perf_hist_peek_(h)->not_min);
+    if (hist)
+        not_min = PERF_GET_(&perf_hist_peek_(hist)->not_min);
     if (not_min)
-        *max = PERF_GET_(&perf_hist_peek_(h)->max);
+        *max = PERF_GET_(&perf_hist_peek_(hist)->max);
     *min = ~not_min;
     return not_min != 0;
 }
 
 /* The values below the range as a bucket; a single one is the minimum itself.  0: none. */
-PERF_FN int perf_hist_bucket_under_(const perf_hist_head_ *d, uint64_t lowest, perf_hist_bucket *b)
+PERF_FN int perf_hist_bucket_under_(const perf_hist_head_ *head, uint64_t lowest,
+                                    perf_hist_bucket *bucket)
 {
-    b->count = d->under;
-    if (!b->count)
+    bucket->count = head->under;
+    if (!bucket->count)
         return 0;
-    b->lower = perf_lesser_(~d->not_min, lowest - 1);
-    b->upper = lowest - 1;
-    if (b->count == 1)
-        b->upper = b->lower;
+    bucket->lower = perf_lesser_(~head->not_min, lowest - 1);
+    bucket->upper = lowest - 1;
+    if (bucket->count == 1)
+        bucket->upper = bucket->lower;
     return 1;
 }
 
 /* The values above the range likewise. */
-PERF_FN int perf_hist_bucket_over_(const perf_hist_head_ *d, uint64_t highest, perf_hist_bucket *b)
+PERF_FN int perf_hist_bucket_over_(const perf_hist_head_ *head, uint64_t highest,
+                                   perf_hist_bucket *bucket)
 {
-    b->count = d->over;
-    if (!b->count)
+    bucket->count = head->over;
+    if (!bucket->count)
         return 0;
-    b->upper = perf_greater_(d->max, highest + 1);
-    b->lower = highest + 1;
-    if (b->count == 1)
-        b->lower = b->upper;
+    bucket->upper = perf_greater_(head->max, highest + 1);
+    bucket->lower = highest + 1;
+    if (bucket->count == 1)
+        bucket->lower = bucket->upper;
     return 1;
 }
 
 /* One step of the walk: next_ is 0 at the start, then 1 + index of the bucket to look at. */
-PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b)
+PERF_FN int perf_hist_next(const perf_hist *hist, perf_hist_bucket *bucket)
 {
-    const perf_hist_head_ *d = perf_hist_peek_(h);
-    perf_hist_shape_       s;
+    const perf_hist_head_ *head = perf_hist_peek_(hist);
+    perf_hist_shape_       shape;
     uint64_t               width;
 
-    if (!h || !b)
+    if (!hist || !bucket)
         return 0;
-    s = perf_hist_shape_of_(h);
-    b->below += b->count;
-    b->count = 0;
-    if (b->next_ == 0) {
-        b->end_ = perf_hist_touched_(h, &s, &b->next_) + 1;
-        b->next_++;
-        if (perf_hist_bucket_under_(d, s.lowest, b))
+    shape = perf_hist_shape_of_(hist);
+    bucket->below += bucket->count;
+    bucket->count = 0;
+    if (bucket->next_ == 0) {
+        bucket->end_ = perf_hist_touched_(hist, &shape, &bucket->next_) + 1;
+        bucket->next_++;
+        if (perf_hist_bucket_under_(head, shape.lowest, bucket))
             return 1;
     }
-    if (b->next_ < b->end_) {
-        size_t i = perf_hist_occupied_(h, &s, b->next_ - 1, b->end_ - 1);
-        b->next_ = i + 1;
-        if (b->next_ < b->end_) {
-            b->next_++;
-            b->count = perf_hist_cell_(h, &s, i);
-            b->lower = perf_hist_lower_(&s, i, &width);
-            b->upper = b->lower + width - 1;
+    if (bucket->next_ < bucket->end_) {
+        size_t i = perf_hist_occupied_(hist, &shape, bucket->next_ - 1, bucket->end_ - 1);
+        bucket->next_ = i + 1;
+        if (bucket->next_ < bucket->end_) {
+            bucket->next_++;
+            bucket->count = perf_hist_cell_(hist, &shape, i);
+            bucket->lower = perf_hist_lower_(&shape, i, &width);
+            bucket->upper = bucket->lower + width - 1;
             return 1;
         }
     }
-    if (b->next_ != b->end_)
+    if (bucket->next_ != bucket->end_)
         return 0;
-    if (!perf_hist_bucket_over_(d, s.highest, b))
+    if (!perf_hist_bucket_over_(head, shape.highest, bucket))
         return 0;
-    b->next_++;
+    bucket->next_++;
     return 1;
 }
 
 /* Middle of the integers of a bucket, as far as they are within the extremes. */
-PERF_FN double perf_hist_middle_(const perf_hist *h, uint64_t lower, uint64_t upper)
+PERF_FN double perf_hist_middle_(const perf_hist *hist, uint64_t lower, uint64_t upper)
 {
     double   x = PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, upper - lower);
     uint64_t min, max;
 
-    (void)perf_hist_extremes_(h, &min, &max);
+    (void)perf_hist_extremes_(hist, &min, &max);
     return perf_clamped_(x, PERF_CAST_(double, min), PERF_CAST_(double, max));
 }
 
 /* The sum of all values, exact modulo 2^64 where every record kept it.  The buckets say which
  * multiple to add.  If none brings it between their edges, it is not the sum of these records, and
  * that of the midpoints is taken.                                                                */
-PERF_FN double perf_hist_sum_(const perf_hist *h)
+PERF_FN double perf_hist_sum_(const perf_hist *hist)
 {
-    perf_hist_bucket b = PERF_ZERO;
-    const perf_hist_head_ *d = perf_hist_peek_(h);
+    perf_hist_bucket bucket = PERF_ZERO;
+    const perf_hist_head_ *head = perf_hist_peek_(hist);
     double           low = 0.0, mid = 0.0, high = 0.0, sum, wraps;
 
-    while (perf_hist_next(h, &b)) {
-        double n = PERF_CAST_(double, b.count);
-        low += n * PERF_CAST_(double, b.lower);
-        mid += n * perf_hist_middle_(h, b.lower, b.upper);
-        high += n * PERF_CAST_(double, b.upper);
+    while (perf_hist_next(hist, &bucket)) {
+        double n = PERF_CAST_(double, bucket.count);
+        low += n * PERF_CAST_(double, bucket.lower);
+        mid += n * perf_hist_middle_(hist, bucket.lower, bucket.upper);
+        high += n * PERF_CAST_(double, bucket.upper);
     }
-    if (b.below == 0)
+    if (bucket.below == 0)
         return PERF_HIST_NO_DATA;
-    sum = PERF_CAST_(double, PERF_GET_(&d->sums[0]) + PERF_GET_(&d->sums[1]) +
-                             PERF_GET_(&d->sums[2]) + PERF_GET_(&d->sums[3]));
+    sum = PERF_CAST_(double, PERF_GET_(&head->sums[0]) + PERF_GET_(&head->sums[1]) +
+                             PERF_GET_(&head->sums[2]) + PERF_GET_(&head->sums[3]));
     wraps = (mid - sum) / 18446744073709551616.0;
     if (wraps > 0.5 && wraps < 4e15)
         sum += 18446744073709551616.0 * PERF_CAST_(double, PERF_CAST_(int64_t, wraps + 0.5));
     if (!(sum >= low * (1.0 - 1e-12) && sum <= high * (1.0 + 1e-12)))
         sum = mid;
-    return sum * perf_hist_unit_(h);
+    return sum * perf_hist_unit_(hist);
 }
 
-PERF_FN double perf_hist_mean(const perf_hist *h)
+PERF_FN double perf_hist_mean(const perf_hist *hist)
 {
-    uint64_t n = perf_hist_count(h), min, max;
+    uint64_t n = perf_hist_count(hist), min, max;
     double   unit;
 
     if (n == 0)
         return PERF_HIST_NO_DATA;
-    (void)perf_hist_extremes_(h, &min, &max);
-    unit = perf_hist_unit_(h);
-    return perf_clamped_(perf_hist_sum_(h) / PERF_CAST_(double, n), PERF_CAST_(double, min) * unit,
-                         PERF_CAST_(double, max) * unit);
+    (void)perf_hist_extremes_(hist, &min, &max);
+    unit = perf_hist_unit_(hist);
+    return perf_clamped_(perf_hist_sum_(hist) / PERF_CAST_(double, n),
+                         PERF_CAST_(double, min) * unit, PERF_CAST_(double, max) * unit);
 }
 
-PERF_FN double perf_hist_std(const perf_hist *h)
+PERF_FN double perf_hist_std(const perf_hist *hist)
 {
-    perf_hist_bucket b = PERF_ZERO;
-    perf_hist_shape_ s;
+    perf_hist_bucket bucket = PERF_ZERO;
+    perf_hist_shape_ shape;
     double           n, mean, s1 = 0.0, s2 = 0.0, within = 0.0, var, limit;
     uint64_t         min, max;
 
-    n = PERF_CAST_(double, perf_hist_count(h));
-    if (n < 1.0 || !perf_hist_extremes_(h, &min, &max))
+    n = PERF_CAST_(double, perf_hist_count(hist));
+    if (n < 1.0 || !perf_hist_extremes_(hist, &min, &max))
         return PERF_HIST_NO_DATA;
     if (n < 2.0)
         return 0.0;
-    s = perf_hist_shape_of_(h);
-    mean = perf_hist_mean(h) / perf_hist_unit_(h);
-    while (perf_hist_next(h, &b)) {     /* deviations from near the mean: no cancellation         */
-        double c = PERF_CAST_(double, b.count), w = PERF_CAST_(double, b.upper - b.lower) + 1.0;
-        double x = perf_hist_middle_(h, b.lower, b.upper) - mean;
+    shape = perf_hist_shape_of_(hist);
+    mean = perf_hist_mean(hist) / perf_hist_unit_(hist);
+    while (perf_hist_next(hist, &bucket)) { /* deviations from near the mean: no cancellation     */
+        double c = PERF_CAST_(double, bucket.count),
+               w = PERF_CAST_(double, bucket.upper - bucket.lower) + 1.0;
+        double x = perf_hist_middle_(hist, bucket.lower, bucket.upper) - mean;
         s1 += c * x;
         s2 += c * x * x;
-        if (b.lower >= s.lowest && b.upper <= s.highest)    /* not the two beyond the range       */
+        /* not the two beyond the range */
+        if (bucket.lower >= shape.lowest && bucket.upper <= shape.highest)
             within += c * (w * w - 1.0) / 12.0;             /* Sheppard, for integers             */
     }
     var = s2 - s1 * s1 / n - within;
@@ -2207,7 +2218,7 @@ PERF_FN double perf_hist_std(const perf_hist *h)
         var = limit;
     if (var < 0.0)
         var = 0.0;
-    return perf_sqrt_(var / (n - 1.0)) * perf_hist_unit_(h);
+    return perf_sqrt_(var / (n - 1.0)) * perf_hist_unit_(hist);
 }
 
 /* Sums of up to 256 blocks of counters: what a quantile needs to find its bucket. */
@@ -2220,46 +2231,46 @@ typedef struct perf_hist_scan_ {
     uint64_t         sums[256];
 } perf_hist_scan_;
 
-PERF_FN void perf_hist_scan_blocks_(const perf_hist *h, perf_hist_scan_ *s)
+PERF_FN void perf_hist_scan_blocks_(const perf_hist *hist, perf_hist_scan_ *scan)
 {
-    const perf_hist_head_ *d = perf_hist_peek_(h);
+    const perf_hist_head_ *head = perf_hist_peek_(hist);
     uint64_t               min, max;
     size_t                 i;
 
-    s->shape = perf_hist_shape_of_(h);
-    s->end = perf_hist_touched_(h, &s->shape, &s->first);
-    s->first &= ~PERF_CAST_(size_t, 63);        /* whole blocks: the ones around are zero         */
-    s->end = (s->end + 63) & ~PERF_CAST_(size_t, 63);
-    if (s->end > s->shape.counters)
-        s->end = s->shape.counters;
-    (void)perf_hist_extremes_(h, &min, &max);
-    s->min = PERF_CAST_(double, min);
-    s->max = PERF_CAST_(double, max);
-    for (s->block = 64; (s->end - s->first) / s->block >= 256; s->block *= 2)
+    scan->shape = perf_hist_shape_of_(hist);
+    scan->end = perf_hist_touched_(hist, &scan->shape, &scan->first);
+    scan->first &= ~PERF_CAST_(size_t, 63);     /* whole blocks: the ones around are zero         */
+    scan->end = (scan->end + 63) & ~PERF_CAST_(size_t, 63);
+    if (scan->end > scan->shape.counters)
+        scan->end = scan->shape.counters;
+    (void)perf_hist_extremes_(hist, &min, &max);
+    scan->min = PERF_CAST_(double, min);
+    scan->max = PERF_CAST_(double, max);
+    for (scan->block = 64; (scan->end - scan->first) / scan->block >= 256; scan->block *= 2)
         continue;
-    s->total = d->under + d->over;
-    i = s->first;
-    s->blocks = (s->end - i) / s->block;
-    s->total += perf_hist_sums_(h, &s->shape, i, s->block, s->blocks, s->sums);
-    i += s->blocks * s->block;
-    if (i < s->end) {
-        s->sums[s->blocks] = perf_hist_sum_cells_(h, &s->shape, i, s->end - i);
-        s->total += s->sums[s->blocks++];
+    scan->total = head->under + head->over;
+    i = scan->first;
+    scan->blocks = (scan->end - i) / scan->block;
+    scan->total += perf_hist_sums_(hist, &scan->shape, i, scan->block, scan->blocks, scan->sums);
+    i += scan->blocks * scan->block;
+    if (i < scan->end) {
+        scan->sums[scan->blocks] = perf_hist_sum_cells_(hist, &scan->shape, i, scan->end - i);
+        scan->total += scan->sums[scan->blocks++];
     }
 }
 
 /* The bucket in [j, end) where the running count reaches rank. */
-PERF_FN size_t perf_hist_walk_(const perf_hist *h, const perf_hist_shape_ *s, size_t j, size_t end,
-                               uint64_t below, uint64_t rank)
+PERF_FN size_t perf_hist_walk_(const perf_hist *hist, const perf_hist_shape_ *shape, size_t j,
+                               size_t end, uint64_t below, uint64_t rank)
 {
     uint64_t eight;
 
     for (; end - j > 8; j += 8, below += eight) {
-        eight = perf_hist_eight_(h, s, j);
+        eight = perf_hist_eight_(hist, shape, j);
         if (below + eight >= rank)
             break;
     }
-    while (j < end - 1 && (below += perf_hist_cell_(h, s, j)) < rank)
+    while (j < end - 1 && (below += perf_hist_cell_(hist, shape, j)) < rank)
         j++;
     return j;
 }
@@ -2268,86 +2279,86 @@ PERF_FN size_t perf_hist_walk_(const perf_hist *h, const perf_hist_shape_ *s, si
 PERF_FN uint64_t perf_hist_rank_(double q, uint64_t n)
 {
     double   r = q * PERF_CAST_(double, n);
-    uint64_t t;
+    uint64_t ticks;
 
     if (q >= 1.0 || r >= 9.2e18)                /* n as a double may be less than n               */
         return n;
-    t = PERF_CAST_(uint64_t, r);
-    if (r - PERF_CAST_(double, t) > r * 4.5e-16)
-        t++;
-    return perf_greater_(perf_lesser_(t, n), 1);
+    ticks = PERF_CAST_(uint64_t, r);
+    if (r - PERF_CAST_(double, ticks) > r * 4.5e-16)
+        ticks++;
+    return perf_greater_(perf_lesser_(ticks, n), 1);
 }
 
 /* The value of a rank in 1..total, in integers of the histogram. */
-PERF_FN double perf_hist_value_(const perf_hist *h, const perf_hist_scan_ *s, uint64_t rank)
+PERF_FN double perf_hist_value_(const perf_hist *hist, const perf_hist_scan_ *scan, uint64_t rank)
 {
-    uint64_t under = perf_hist_peek_(h)->under, below = under, width, lower;
+    uint64_t under = perf_hist_peek_(hist)->under, below = under, width, lower;
     size_t   i, end, block = 0;
 
-    if (rank == s->total)
-        return s->max;
+    if (rank == scan->total)
+        return scan->max;
     if (rank == 1 || rank <= under)
-        return s->min;
-    while (block < s->blocks && rank - below > s->sums[block])
-        below += s->sums[block++];
-    if (block == s->blocks)
-        return s->max;                          /* above the range                                */
-    i = s->first + block * s->block;
-    end = i + s->block;
-    if (end > s->end)
-        end = s->end;
-    i = perf_hist_walk_(h, &s->shape, i, end, below, rank);
-    lower = perf_hist_lower_(&s->shape, i, &width);
-    return perf_clamped_(PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, width - 1), s->min,
-                         s->max);
+        return scan->min;
+    while (block < scan->blocks && rank - below > scan->sums[block])
+        below += scan->sums[block++];
+    if (block == scan->blocks)
+        return scan->max;                       /* above the range                                */
+    i = scan->first + block * scan->block;
+    end = i + scan->block;
+    if (end > scan->end)
+        end = scan->end;
+    i = perf_hist_walk_(hist, &scan->shape, i, end, below, rank);
+    lower = perf_hist_lower_(&scan->shape, i, &width);
+    return perf_clamped_(PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, width - 1), scan->min,
+                         scan->max);
 }
 
-PERF_FN double perf_hist_quantile(const perf_hist *h, double q)
+PERF_FN double perf_hist_quantile(const perf_hist *hist, double q)
 {
-    perf_hist_scan_ s;
+    perf_hist_scan_ scan;
     uint64_t        rank;
 
-    if (!h || !(q >= 0.0 && q <= 1.0))
+    if (!hist || !(q >= 0.0 && q <= 1.0))
         return PERF_HIST_NO_DATA;
-    perf_hist_scan_blocks_(h, &s);
-    if (s.total == 0)
+    perf_hist_scan_blocks_(hist, &scan);
+    if (scan.total == 0)
         return PERF_HIST_NO_DATA;
-    rank = perf_hist_rank_(q, s.total);
-    return s.shape.unit * perf_hist_value_(h, &s, rank);
+    rank = perf_hist_rank_(q, scan.total);
+    return scan.shape.unit * perf_hist_value_(hist, &scan, rank);
 }
 
-/* Values in the buckets up to that of the integer v. */
-PERF_FN uint64_t perf_hist_up_to_(const perf_hist *h, uint64_t v)
+/* Values in the buckets up to that of the integer `value`. */
+PERF_FN uint64_t perf_hist_up_to_(const perf_hist *hist, uint64_t value)
 {
-    perf_hist_shape_ s = perf_hist_shape_of_(h);
+    perf_hist_shape_ shape = perf_hist_shape_of_(hist);
     size_t           first, i;
     uint64_t         min, max;
 
-    if (!perf_hist_extremes_(h, &min, &max) || v < min)
+    if (!perf_hist_extremes_(hist, &min, &max) || value < min)
         return 0;
-    if (v >= max || v > s.highest)
-        return perf_hist_count(h);
-    if (v < s.lowest)
-        return perf_hist_peek_(h)->under;
-    (void)perf_hist_touched_(h, &s, &first);
-    i = PERF_CAST_(size_t, perf_hist_index_(&s, v)) + 1;
-    return perf_hist_peek_(h)->under + perf_hist_sum_cells_(h, &s, first, i - first);
+    if (value >= max || value > shape.highest)
+        return perf_hist_count(hist);
+    if (value < shape.lowest)
+        return perf_hist_peek_(hist)->under;
+    (void)perf_hist_touched_(hist, &shape, &first);
+    i = PERF_CAST_(size_t, perf_hist_index_(&shape, value)) + 1;
+    return perf_hist_peek_(hist)->under + perf_hist_sum_cells_(hist, &shape, first, i - first);
 }
 
-PERF_FN uint64_t perf_hist_rank(const perf_hist *h, double value)
+PERF_FN uint64_t perf_hist_rank(const perf_hist *hist, double value)
 {
     double x;
 
-    if (!h || perf_is_nan_(value))
+    if (!hist || perf_is_nan_(value))
         return 0;
-    x = value / perf_hist_unit_(h);
-    if (perf_hist_peek_(h)->unit > 0.0)
+    x = value / perf_hist_unit_(hist);
+    if (perf_hist_peek_(hist)->unit > 0.0)
         x *= 1.0 + 4.5e-16;                     /* 0.3 / 0.1 is 3                                 */
     if (x < 0.0)
         return 0;
     if (x < 9.2e18)
-        return perf_hist_up_to_(h, PERF_CAST_(uint64_t, x));
-    return perf_hist_up_to_(h, PERF_HIST_MOST_);
+        return perf_hist_up_to_(hist, PERF_CAST_(uint64_t, x));
+    return perf_hist_up_to_(hist, PERF_HIST_MOST_);
 }
 
 /* ---- histogram: combine ---- */
@@ -2360,25 +2371,26 @@ PERF_FN int perf_hist_same_(const perf_hist_shape_ *a, const perf_hist_shape_ *b
 
 /* Whether the values of `from` can go to `into` at all, by unit and bits; and both shapes. */
 PERF_FN perf_status perf_hist_nests_(const perf_hist *into, const perf_hist *from,
-                                     perf_hist_shape_ *s, perf_hist_shape_ *t)
+                                     perf_hist_shape_ *shape, perf_hist_shape_ *target)
 {
     if (!into || !from || into == from)
         return PERF_EINVAL;
-    *s = perf_hist_shape_of_(into);
-    *t = perf_hist_shape_of_(from);
-    if (t->bits < s->bits || perf_bits_(s->unit) != perf_bits_(t->unit))
+    *shape = perf_hist_shape_of_(into);
+    *target = perf_hist_shape_of_(from);
+    if (target->bits < shape->bits || perf_bits_(shape->unit) != perf_bits_(target->unit))
         return PERF_EINVAL;
     return PERF_OK;
 }
 
 /* What the counter of a place holds. */
-PERF_FN uint64_t perf_hist_held_(const perf_hist *h, const perf_hist_shape_ *s, uint64_t place)
+PERF_FN uint64_t perf_hist_held_(const perf_hist *hist, const perf_hist_shape_ *shape,
+                                 uint64_t place)
 {
     if (place == PERF_HIST_UNDER_)
-        return perf_hist_peek_(h)->under;
+        return perf_hist_peek_(hist)->under;
     if (place == PERF_HIST_OVER_)
-        return perf_hist_peek_(h)->over;
-    return perf_hist_cell_(h, s, PERF_CAST_(size_t, place));
+        return perf_hist_peek_(hist)->over;
+    return perf_hist_cell_(hist, shape, PERF_CAST_(size_t, place));
 }
 
 /* What is to be done with the values of another histogram. */
@@ -2387,14 +2399,14 @@ typedef enum perf_hist_deed_ {
 } perf_hist_deed_;
 
 /* 1: the counter of a place can take (or give back) n values. */
-PERF_FN int perf_hist_has_room_(const perf_hist *h, const perf_hist_shape_ *s, uint64_t place,
-                                uint64_t n, perf_hist_deed_ deed)
+PERF_FN int perf_hist_has_room_(const perf_hist *hist, const perf_hist_shape_ *shape,
+                                uint64_t place, uint64_t n, perf_hist_deed_ deed)
 {
     uint64_t held = 0, most = PERF_HIST_MOST_;
 
     if (deed != PERF_HIST_INSTEAD_)
-        held = perf_hist_held_(h, s, place);
-    if (s->bytes == 4 && place < PERF_HIST_UNDER_)
+        held = perf_hist_held_(hist, shape, place);
+    if (shape->bytes == 4 && place < PERF_HIST_UNDER_)
         most = UINT32_MAX;
     if ((n | held) >> 63)
         return 0;
@@ -2407,24 +2419,24 @@ PERF_FN int perf_hist_has_room_(const perf_hist *h, const perf_hist_shape_ *s, u
 PERF_FN perf_status perf_hist_fits_(const perf_hist *into, const perf_hist *from,
                                     perf_hist_deed_ deed)
 {
-    perf_hist_shape_ s = perf_hist_shape_of_(into);
+    perf_hist_shape_ shape = perf_hist_shape_of_(into);
     uint64_t         n = 0, at = PERF_HIST_UNDER_, next, held = 0;
-    perf_hist_bucket b = PERF_ZERO;
+    perf_hist_bucket bucket = PERF_ZERO;
 
-    while (perf_hist_next(from, &b)) {          /* ascending: what shares a counter is together   */
-        next = perf_hist_place_(&s, b.lower);
-        if (next != perf_hist_place_(&s, b.upper))
+    while (perf_hist_next(from, &bucket)) {     /* ascending: what shares a counter is together   */
+        next = perf_hist_place_(&shape, bucket.lower);
+        if (next != perf_hist_place_(&shape, bucket.upper))
             return PERF_EINVAL;                 /* outside its range, and we would know better    */
         if (next != at)
             n = 0;
-        n += b.count;
+        n += bucket.count;
         at = next;
-        if (b.count >> 63 || !perf_hist_has_room_(into, &s, at, n, deed))
+        if (bucket.count >> 63 || !perf_hist_has_room_(into, &shape, at, n, deed))
             return PERF_ERANGE;
     }
     if (deed == PERF_HIST_PLUS_)
         held = perf_hist_count(into);
-    if ((b.below | held) >> 63 || b.below + held > PERF_HIST_MOST_)
+    if ((bucket.below | held) >> 63 || bucket.below + held > PERF_HIST_MOST_)
         return PERF_ERANGE;
     return PERF_OK;
 }
@@ -2432,99 +2444,99 @@ PERF_FN perf_status perf_hist_fits_(const perf_hist *into, const perf_hist *from
 /* Equal shapes are added as they lie, two 32-bit counters as one number: none can overflow where
  * the total does not.  The memory of the counters is a multiple of 32 bytes.                     */
 PERF_FN void perf_hist_merge_equal_(perf_hist *into, const perf_hist *from,
-                                    const perf_hist_shape_ *s)
+                                    const perf_hist_shape_ *shape)
 {
-    perf_hist_head_       *d = perf_hist_at_(into);
-    const perf_hist_head_ *f = perf_hist_peek_(from);
-    size_t                 i, end = perf_hist_touched_(from, s, &i);
-    size_t                 each = sizeof(perf_lanes_) / s->bytes;
-    perf_lanes_           *to = PERF_PTR_(perf_lanes_ *, d + 1);
+    perf_hist_head_       *head = perf_hist_at_(into);
+    const perf_hist_head_ *source = perf_hist_peek_(from);
+    size_t                 i, end = perf_hist_touched_(from, shape, &i);
+    size_t                 each = sizeof(perf_lanes_) / shape->bytes;
+    perf_lanes_           *to = PERF_PTR_(perf_lanes_ *, head + 1);
     const perf_lanes_     *cells = PERF_CAST_(const perf_lanes_ *, perf_hist_peek_cells_(from));
 
     for (i /= each; i * each < end; i++)
         to[i] += cells[i];
-    d->under += f->under;
-    d->over += f->over;
+    head->under += source->under;
+    head->over += source->over;
 }
 
 /* 1: equal shapes whose totals fit together, so that no counter can overflow. */
 PERF_FN int perf_hist_adds_up_(const perf_hist *into, const perf_hist *from,
-                               const perf_hist_shape_ *s, const perf_hist_shape_ *t)
+                               const perf_hist_shape_ *shape, const perf_hist_shape_ *target)
 {
     uint64_t n = perf_hist_count(into), m = perf_hist_count(from), most = PERF_HIST_MOST_;
 
-    if (s->bytes == 4)
+    if (shape->bytes == 4)
         most = UINT32_MAX;
-    return perf_hist_same_(s, t) && (n | m) >> 63 == 0 && n + m <= most;
+    return perf_hist_same_(shape, target) && (n | m) >> 63 == 0 && n + m <= most;
 }
 
 /* into += from, or -= */
 PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, int minus)
 {
-    perf_hist_head_       *d = perf_hist_at_(into);
-    const perf_hist_head_ *f = perf_hist_peek_(from);
-    perf_hist_shape_       s, t;
-    perf_hist_bucket       b = PERF_ZERO;
-    perf_status            status = perf_hist_nests_(into, from, &s, &t);
+    perf_hist_head_       *head = perf_hist_at_(into);
+    const perf_hist_head_ *source = perf_hist_peek_(from);
+    perf_hist_shape_       shape, target;
+    perf_hist_bucket       bucket = PERF_ZERO;
+    perf_status            status = perf_hist_nests_(into, from, &shape, &target);
     int                    i;
 
     if (status != PERF_OK)
         return status;
-    if (minus && d->lost < f->lost)
+    if (minus && head->lost < source->lost)
         return PERF_ERANGE;
-    if (!minus && perf_hist_adds_up_(into, from, &s, &t)) {
-        perf_hist_merge_equal_(into, from, &s);
+    if (!minus && perf_hist_adds_up_(into, from, &shape, &target)) {
+        perf_hist_merge_equal_(into, from, &shape);
     } else {
         status = perf_hist_fits_(into, from, minus ? PERF_HIST_MINUS_ : PERF_HIST_PLUS_);
-        while (status == PERF_OK && perf_hist_next(from, &b))
-            (void)perf_hist_book_(into, &s, b.lower, b.count, minus);
+        while (status == PERF_OK && perf_hist_next(from, &bucket))
+            (void)perf_hist_book_(into, &shape, bucket.lower, bucket.count, minus);
     }
     if (status != PERF_OK)
         return status;
     for (i = 0; i < 4; i++)
         if (minus)
-            d->sums[i] -= f->sums[i];
+            head->sums[i] -= source->sums[i];
         else
-            d->sums[i] += f->sums[i];
+            head->sums[i] += source->sums[i];
     if (!minus)
-        perf_hist_lose_(into, f->lost);
-    else if (d->lost != UINT64_MAX)
-        d->lost -= f->lost;
+        perf_hist_lose_(into, source->lost);
+    else if (head->lost != UINT64_MAX)
+        head->lost -= source->lost;
     return PERF_OK;
 }
 
 PERF_FN perf_status perf_hist_merge(perf_hist *into, const perf_hist *from)
 {
     perf_status            status = perf_hist_combine_(into, from, 0);
-    perf_hist_head_       *d = perf_hist_at_(into);
-    const perf_hist_head_ *f = perf_hist_peek_(from);
+    perf_hist_head_       *head = perf_hist_at_(into);
+    const perf_hist_head_ *source = perf_hist_peek_(from);
 
     if (status == PERF_OK) {        /* the windows stay: what they admit is still no new extreme  */
-        d->not_min = perf_greater_(f->not_min, d->not_min);
-        d->max = perf_greater_(f->max, d->max);
+        head->not_min = perf_greater_(source->not_min, head->not_min);
+        head->max = perf_greater_(source->max, head->max);
     }
     return status;
 }
 
 /* Extremes that the occupied buckets allow, as near as possible to those given; windows closed. */
-PERF_FN void perf_hist_settle_(perf_hist *h, uint64_t min, uint64_t max)
+PERF_FN void perf_hist_settle_(perf_hist *hist, uint64_t min, uint64_t max)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
-    perf_hist_bucket b = PERF_ZERO, first = b, last = b;
+    perf_hist_head_ *head = perf_hist_at_(hist);
+    perf_hist_bucket bucket = PERF_ZERO, first = bucket, last = bucket;
 
-    d->lo = d->width[0] = d->width[1] = d->width[2] = 0;
-    while (perf_hist_next(h, &b)) {
-        if (b.below == 0)
-            first = b;
-        last = b;
+    head->lo = head->width[0] = head->width[1] = head->width[2] = 0;
+    while (perf_hist_next(hist, &bucket)) {
+        if (bucket.below == 0)
+            first = bucket;
+        last = bucket;
     }
-    d->not_min = d->max = 0;
-    if (b.below == 0)
+    head->not_min = head->max = 0;
+    if (bucket.below == 0)
         return;
-    d->not_min = ~perf_greater_(perf_lesser_(min, first.upper), first.lower);
-    d->max = perf_greater_(perf_lesser_(max, last.upper), last.lower);
-    if (b.below == 1)
-        d->not_min = ~d->max;                   /* one value has no two extremes                  */
+    head->not_min = ~perf_greater_(perf_lesser_(min, first.upper), first.lower);
+    head->max = perf_greater_(perf_lesser_(max, last.upper), last.lower);
+    if (bucket.below == 1)
+        head->not_min = ~head->max;             /* one value has no two extremes                  */
 }
 
 PERF_FN perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from)
@@ -2536,49 +2548,51 @@ PERF_FN perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from)
     return status;
 }
 
-PERF_FN void perf_hist_reset(perf_hist *h)
+PERF_FN void perf_hist_reset(perf_hist *hist)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
-    perf_hist_shape_ s;
+    perf_hist_head_ *head = perf_hist_at_(hist);
+    perf_hist_shape_ shape;
     size_t           first, end;
 
-    if (!h)
+    if (!hist)
         return;
-    s = perf_hist_shape_of_(h);
-    end = perf_hist_touched_(h, &s, &first);
-    PERF_LIBC_(memset)(PERF_PTR_(char *, d + 1) + first * s.bytes, 0, (end - first) * s.bytes);
-    perf_hist_found_(d, &s);
+    shape = perf_hist_shape_of_(hist);
+    end = perf_hist_touched_(hist, &shape, &first);
+    PERF_LIBC_(memset)(PERF_PTR_(char *, head + 1) + first * shape.bytes, 0,
+                       (end - first) * shape.bytes);
+    perf_hist_found_(head, &shape);
 }
 
 /* A histogram of the same form, which somebody may be writing. */
-PERF_FN void perf_hist_copy_live_(perf_hist *into, const perf_hist *live, const perf_hist_shape_ *s)
+PERF_FN void perf_hist_copy_live_(perf_hist *into, const perf_hist *live,
+                                  const perf_hist_shape_ *shape)
 {
-    perf_hist_head_       *d = perf_hist_at_(into);
-    const perf_hist_head_ *f = perf_hist_peek_(live);
+    perf_hist_head_       *head = perf_hist_at_(into);
+    const perf_hist_head_ *from = perf_hist_peek_(live);
     size_t                 i, end;
 
     perf_hist_reset(into);
-    for (end = perf_hist_touched_(live, s, &i); i < end; i++)
-        (void)perf_hist_bump_(into, s, i, perf_hist_cell_(live, s, i), 0);
-    d->under = PERF_GET_(&f->under);
-    d->over = PERF_GET_(&f->over);
-    d->lost = PERF_GET_(&f->lost);
+    for (end = perf_hist_touched_(live, shape, &i); i < end; i++)
+        (void)perf_hist_bump_(into, shape, i, perf_hist_cell_(live, shape, i), 0);
+    head->under = PERF_GET_(&from->under);
+    head->over = PERF_GET_(&from->over);
+    head->lost = PERF_GET_(&from->lost);
     for (i = 0; i < 4; i++)
-        d->sums[i] = PERF_GET_(&f->sums[i]);
-    d->not_min = PERF_GET_(&f->not_min);        /* the walk below needs the touched range         */
-    d->max = PERF_GET_(&f->max);
-    perf_hist_settle_(into, ~d->not_min, d->max);
+        head->sums[i] = PERF_GET_(&from->sums[i]);
+    head->not_min = PERF_GET_(&from->not_min);  /* the walk below needs the touched range         */
+    head->max = PERF_GET_(&from->max);
+    perf_hist_settle_(into, ~head->not_min, head->max);
 }
 
 PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from)
 {
-    perf_hist_shape_ s, t;
-    perf_status      status = perf_hist_nests_(into, from, &s, &t);
+    perf_hist_shape_ shape, target;
+    perf_status      status = perf_hist_nests_(into, from, &shape, &target);
 
     if (status != PERF_OK)
         return status;
-    if (perf_hist_same_(&s, &t)) {
-        perf_hist_copy_live_(into, from, &s);
+    if (perf_hist_same_(&shape, &target)) {
+        perf_hist_copy_live_(into, from, &shape);
         return PERF_OK;
     }
     status = perf_hist_fits_(into, from, PERF_HIST_INSTEAD_);
@@ -2650,7 +2664,7 @@ enum { PERF_BARS_ = 1, PERF_COLOR_ = 2 };
  *   %s  text    %c  character    %.3f  number with so many decimals (always given)    %%
  * %10.3f, %*s: right-aligned, after at least one blank.  %-20s: cut or padded to 20 columns;
  * %.20s: cut (perf_put_cut_).  Times, bytes and JSON have calls of their own, see >>internal.    */
-PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
+PERF_FN void perf_putf_(perf_out_ *out, const char *format, ...)
     PERF_ATTR_((__format__(__printf__, 2, 3)));
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -2660,13 +2674,13 @@ PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
 /* A text in `cap` bytes at `out`; NULL: it only counts. */
 PERF_FN perf_out_ perf_out_open_(char *out, size_t cap)
 {
-    perf_out_ o = PERF_ZERO;
+    perf_out_ buffer = PERF_ZERO;
 
-    o.p = out;
-    o.cap = out ? cap : 0;
-    if (o.cap)
+    buffer.p = out;
+    buffer.cap = out ? cap : 0;
+    if (buffer.cap)
         *out = '\0';
-    return o;
+    return buffer;
 }
 
 /* Room for one more element of a list that doubles; 0: no memory, and the list is as it was. */
@@ -2693,58 +2707,58 @@ PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size
 }
 
 /* Doubles the room of a text that grows. */
-PERF_COLD_FN_ void perf_out_more_(perf_out_ *o)
+PERF_COLD_FN_ void perf_out_more_(perf_out_ *out)
 {
-    if (!perf_more_(&o->p, &o->cap, o->cap, 1)) {
-        o->grows = 0;
-        o->failed = 1;
-    } else if (!o->len) {
-        o->p[0] = '\0';
+    if (!perf_more_(&out->p, &out->cap, out->cap, 1)) {
+        out->grows = 0;
+        out->failed = 1;
+    } else if (!out->len) {
+        out->p[0] = '\0';
     }
 }
 
 /* A text in memory of its own, which grows; PERF_FREE its p when it is done with. */
 PERF_COLD_FN_ perf_out_ perf_out_grows_(void)
 {
-    perf_out_ o = PERF_ZERO;
+    perf_out_ out = PERF_ZERO;
 
-    o.grows = 1;
-    perf_out_more_(&o);
-    return o;
+    out.grows = 1;
+    perf_out_more_(&out);
+    return out;
 }
 
-PERF_FN void perf_put_char_(perf_out_ *o, char c)
+PERF_FN void perf_put_char_(perf_out_ *out, char ch)
 {
-    if (o->grows && o->len + 1 >= o->cap)
-        perf_out_more_(o);
-    if (o->len + 1 < o->cap) {
-        o->p[o->len] = c;
-        o->p[o->len + 1] = '\0';
+    if (out->grows && out->len + 1 >= out->cap)
+        perf_out_more_(out);
+    if (out->len + 1 < out->cap) {
+        out->p[out->len] = ch;
+        out->p[out->len + 1] = '\0';
     }
-    o->len++;
+    out->len++;
 }
 
-PERF_FN void perf_put_n_(perf_out_ *o, const char *s, size_t n)
+PERF_FN void perf_put_n_(perf_out_ *out, const char *text, size_t n)
 {
     while (n--)
-        perf_put_char_(o, *s++);
+        perf_put_char_(out, *text++);
 }
 
-PERF_FN void perf_put_(perf_out_ *o, const char *s)
+PERF_FN void perf_put_(perf_out_ *out, const char *text)
 {
-    perf_put_n_(o, s, PERF_LIBC_(strlen)(s));
+    perf_put_n_(out, text, PERF_LIBC_(strlen)(text));
 }
 
-PERF_COLD_FN_ void perf_put_blanks_(perf_out_ *o, size_t n)
+PERF_COLD_FN_ void perf_put_blanks_(perf_out_ *out, size_t n)
 {
     for (; n; n--)
-        perf_put_char_(o, ' ');
+        perf_put_char_(out, ' ');
 }
 
 /* ---- numbers ---- */
 
-/* Writes v in decimal, without a NUL, where there is room for 20.  Returns where it ends. */
-PERF_FN char *perf_digits_(char *p, uint64_t v)
+/* Writes `value` in decimal, without a NUL, where there is room for 20.  Returns where it ends. */
+PERF_FN char *perf_digits_(char *at, uint64_t value)
 {
     static const char two[] =                   /* the time of a trace is mostly that of digits   */
         "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243"
@@ -2753,20 +2767,20 @@ PERF_FN char *perf_digits_(char *p, uint64_t v)
     char text[40], *q = text + 20;
 
     do {
-        PERF_LIBC_(memcpy)(q -= 2, two + v % 100 * 2, 2);
-        v /= 100;
-    } while (v);
+        PERF_LIBC_(memcpy)(q -= 2, two + value % 100 * 2, 2);
+        value /= 100;
+    } while (value);
     q += *q == '0';
-    PERF_LIBC_(memcpy)(p, q, 20);               /* quicker than as many as there are              */
-    return p + (text + 20 - q);
+    PERF_LIBC_(memcpy)(at, q, 20);              /* quicker than as many as there are              */
+    return at + (text + 20 - q);
 }
 
 /* Nanoseconds as microseconds with three decimals, exact. */
-PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
+PERF_FN char *perf_digits_us_(char *at, uint64_t ns)
 {
-    char *end = perf_digits_(p, ns < 1000 ? ns + 1000 : ns);
+    char *end = perf_digits_(at, ns < 1000 ? ns + 1000 : ns);
 
-    *p = PERF_CAST_(char, ns < 1000 ? '0' : *p);
+    *at = PERF_CAST_(char, ns < 1000 ? '0' : *at);
     end[0] = end[-1];                           /* the last three move behind the point           */
     end[-1] = end[-2];
     end[-2] = end[-3];
@@ -2774,11 +2788,11 @@ PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
     return end + 1;
 }
 
-PERF_FN void perf_put_u64_(perf_out_ *o, uint64_t v)
+PERF_FN void perf_put_u64_(perf_out_ *out, uint64_t value)
 {
     char digits[20];
 
-    perf_put_n_(o, digits, PERF_CAST_(size_t, perf_digits_(digits, v) - digits));
+    perf_put_n_(out, digits, PERF_CAST_(size_t, perf_digits_(digits, value) - digits));
 }
 
 /* The power of ten of x > 0; *first becomes x / 10^power, from 1 to below 10. */
@@ -2795,28 +2809,28 @@ PERF_COLD_FN_ int perf_power_of_ten_(double x, double *first)
 }
 
 /* x >= 1e18 as "1.234e20", with 2 to 6 decimals. */
-PERF_COLD_DECL_ void perf_put_huge_(perf_out_ *o, double x, int decimals);
+PERF_COLD_DECL_ void perf_put_huge_(perf_out_ *out, double x, int decimals);
 
 /* x with `decimals` (0..15) digits after the point, rounded to nearest; "nan", "inf" in letters. */
-PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
+PERF_FN void perf_put_fixed_(perf_out_ *out, double x, int decimals)
 {
     uint64_t scale = 1, whole, frac;
     int      i;
 
     if (perf_is_nan_(x)) {
-        perf_put_(o, "nan");
+        perf_put_(out, "nan");
         return;
     }
     if (perf_bits_(x) >> 63) {
-        perf_put_char_(o, '-');
+        perf_put_char_(out, '-');
         x = -x;
     }
     if (!perf_is_finite_(x)) {
-        perf_put_(o, "inf");
+        perf_put_(out, "inf");
         return;
     }
     if (x >= 1e18) {                            /* too large for the split below                  */
-        perf_put_huge_(o, x, decimals);
+        perf_put_huge_(out, x, decimals);
         return;
     }
     for (i = 0; i < decimals; i++)
@@ -2827,16 +2841,16 @@ PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
         whole++;
         frac -= scale;
     }
-    perf_put_u64_(o, whole);
+    perf_put_u64_(out, whole);
     if (decimals > 0) {
-        perf_put_char_(o, '.');
+        perf_put_char_(out, '.');
         while ((scale /= 10) > 1 && frac < scale)
-            perf_put_char_(o, '0');
-        perf_put_u64_(o, frac);
+            perf_put_char_(out, '0');
+        perf_put_u64_(out, frac);
     }
 }
 
-PERF_COLD_FN_ void perf_put_huge_(perf_out_ *o, double x, int decimals)
+PERF_COLD_FN_ void perf_put_huge_(perf_out_ *out, double x, int decimals)
 {
     const int tens = perf_power_of_ten_(x, &x);
 
@@ -2844,20 +2858,20 @@ PERF_COLD_FN_ void perf_put_huge_(perf_out_ *o, double x, int decimals)
         decimals = 6;
     if (decimals < 2)
         decimals = 2;
-    perf_put_fixed_(o, x, decimals);
-    perf_put_char_(o, 'e');
-    perf_put_u64_(o, PERF_CAST_(uint64_t, tens));
+    perf_put_fixed_(out, x, decimals);
+    perf_put_char_(out, 'e');
+    perf_put_u64_(out, PERF_CAST_(uint64_t, tens));
 }
 
 /* The text `before`, then x as perf_put_fixed_ does. */
-PERF_COLD_FN_ void perf_put_number_(perf_out_ *o, const char *before, double x, int decimals)
+PERF_COLD_FN_ void perf_put_number_(perf_out_ *out, const char *before, double x, int decimals)
 {
-    perf_put_(o, before);
-    perf_put_fixed_(o, x, decimals);
+    perf_put_(out, before);
+    perf_put_fixed_(out, x, decimals);
 }
 
 /* Three digits and a unit: "17.4 ns", "1.23 us", "98.2 s". */
-PERF_COLD_FN_ void perf_put_ns_(perf_out_ *o, double ns)
+PERF_COLD_FN_ void perf_put_ns_(perf_out_ *out, double ns)
 {
     static const char *const unit[] = {" ns", " us", " ms", " s"};
     double                   size = ns < 0 ? -ns : ns;
@@ -2871,12 +2885,12 @@ PERF_COLD_FN_ void perf_put_ns_(perf_out_ *o, double ns)
         decimals = 1;
     if (size < 9.995)
         decimals = 2;
-    perf_put_fixed_(o, ns, decimals);
-    perf_put_(o, unit[i]);
+    perf_put_fixed_(out, ns, decimals);
+    perf_put_(out, unit[i]);
 }
 
 /* "512 B", "1.5 MiB", "200 GiB". */
-PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *o, double bytes)
+PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *out, double bytes)
 {
     static const char *const unit[] = {" B", " KiB", " MiB", " GiB", " TiB"};
     double                   size = bytes < 0 ? -bytes : bytes;
@@ -2886,8 +2900,8 @@ PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *o, double bytes)
         size /= 1024;
         bytes /= 1024;
     }
-    perf_put_fixed_(o, bytes, i > 0 && size < 99.95);
-    perf_put_(o, unit[i]);
+    perf_put_fixed_(out, bytes, i > 0 && size < 99.95);
+    perf_put_(out, unit[i]);
 }
 
 #define PERF_REAL_DIGITS_ 12    /* significant ones of a number in a file                         */
@@ -2934,12 +2948,12 @@ PERF_COLD_FN_ void perf_put_real_(perf_out_ *out, double x)
 #define PERF_TIME_MOST_ 2e11    /* seconds since the epoch: in 6,000 years                        */
 
 /* "07" after `before`. */
-PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t x)
+PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t value)
 {
     perf_put_char_(out, before);
-    if (x < 10)
+    if (value < 10)
         perf_put_char_(out, '0');
-    perf_put_u64_(out, x);
+    perf_put_u64_(out, value);
 }
 
 /* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
@@ -2973,32 +2987,32 @@ PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
 /* ---- numbers and words read ---- */
 
 /* Skips blanks and, without regard to case, `word`; NULL when it is not there. */
-PERF_FN const char *perf_skip_word_(const char *s, const char *word)
+PERF_FN const char *perf_skip_word_(const char *text, const char *word)
 {
-    while (*s == ' ' || *s == '\t')
-        s++;
-    for (; *word; word++, s++) {
-        int letter = *s;
+    while (*text == ' ' || *text == '\t')
+        text++;
+    for (; *word; word++, text++) {
+        int letter = *text;
         if (letter >= 'A' && letter <= 'Z')
             letter += 'a' - 'A';
         if (letter != *word)
             return PERF_NULL_;
     }
-    return s;
+    return text;
 }
 
 /* A plain decimal number of at most 14 digits; NULL when there is none. */
-PERF_FN const char *perf_skip_number_(const char *s, double *out)
+PERF_FN const char *perf_skip_number_(const char *text, double *out)
 {
     double x = 0.0, unit = 0.0;                     /* unit 0: no point yet                       */
     int    digits = 0;
 
-    for (s = perf_skip_word_(s, ""); digits < 15; s++)
-        if (*s >= '0' && *s <= '9') {
-            x = 10.0 * x + (*s - '0');
+    for (text = perf_skip_word_(text, ""); digits < 15; text++)
+        if (*text >= '0' && *text <= '9') {
+            x = 10.0 * x + (*text - '0');
             unit *= 10.0;
             digits++;
-        } else if (*s == '.' && !(unit > 0.0)) {
+        } else if (*text == '.' && !(unit > 0.0)) {
             unit = 1.0;
         } else {
             break;
@@ -3008,7 +3022,7 @@ PERF_FN const char *perf_skip_number_(const char *s, double *out)
         *out = x / unit;
     if (digits == 0 || digits == 15)
         return PERF_NULL_;
-    return s;
+    return text;
 }
 
 /* ---- names: the one place that knows UTF-8 ---- */
@@ -3038,16 +3052,16 @@ typedef struct perf_char_ {
     uint32_t code;              /* of Unicode; of a broken one its byte                           */
 } perf_char_;
 
-/* The character that begins at s; *s is not 0. */
-PERF_COLD_FN_ perf_char_ perf_char_of_(const char *s)
+/* The character that begins at `text`; *text is not 0. */
+PERF_COLD_FN_ perf_char_ perf_char_of_(const char *text)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    uint32_t              first = PERF_CAST_(unsigned char, *s);
-    perf_char_            c = {1, 0, 0, 0};
+    uint32_t              first = PERF_CAST_(unsigned char, *text);
+    perf_char_            ch = {1, 0, 0, 0};
     int                   i, bytes = 1, whole = 1;
 
-    c.code = first;
-    c.broken = first >= 0x80;
+    ch.code = first;
+    ch.broken = first >= 0x80;
     if (first >= 0xc2 && first < 0xe0)
         bytes = 2;
     else if (first >= 0xe0 && first < 0xf0)
@@ -3057,24 +3071,24 @@ PERF_COLD_FN_ perf_char_ perf_char_of_(const char *s)
     if (bytes > 1) {
         uint32_t code = first & (0xffu >> (bytes + 1));
         for (i = 1; i < bytes && whole; i++) {
-            whole = (s[i] & 0xc0) == 0x80;
-            code = code << 6 | (PERF_CAST_(unsigned char, s[i]) & 0x3f);
+            whole = (text[i] & 0xc0) == 0x80;
+            code = code << 6 | (PERF_CAST_(unsigned char, text[i]) & 0x3f);
         }
         whole = whole && code >= least[bytes] && code <= 0x10ffff &&
                 (code < 0xd800 || code > 0xdfff);       /* no half of a UTF-16 pair               */
         if (whole) {
-            c.bytes = bytes;
-            c.broken = 0;
-            c.code = code;
+            ch.bytes = bytes;
+            ch.broken = 0;
+            ch.code = code;
         }
     }
-    c.control = !c.broken && (c.code < 0x20 || (c.code >= 0x7f && c.code < 0xa0));
-    return c;
+    ch.control = !ch.broken && (ch.code < 0x20 || (ch.code >= 0x7f && ch.code < 0xa0));
+    return ch;
 }
 
 /* Columns of a terminal that it takes: 2 for East Asian wide ones and emoji, 0 for combining
  * marks, else 1 (by large blocks of Unicode's East Asian Width).                                 */
-PERF_COLD_FN_ size_t perf_char_columns_(perf_char_ c)
+PERF_COLD_FN_ size_t perf_char_columns_(perf_char_ ch)
 {
     static const uint32_t block[][3] = {        /* first, last, columns                           */
         {0x300, 0x36f, 0}, {0x1100, 0x115f, 2}, {0x200b, 0x200f, 0}, {0x2e80, 0x303e, 2},
@@ -3084,25 +3098,25 @@ PERF_COLD_FN_ size_t perf_char_columns_(perf_char_ c)
     size_t i;
 
     for (i = 0; i < sizeof block / sizeof *block; i++)
-        if (c.code >= block[i][0] && c.code <= block[i][1])
+        if (ch.code >= block[i][0] && ch.code <= block[i][1])
             return block[i][2];
     return 1;
 }
 
 /* Writes a text with `control` for each control character, '?' for each byte that is no UTF-8.
  * control 0: such characters stay as they are.                                                   */
-PERF_COLD_FN_ void perf_put_clean_(perf_out_ *o, const char *s, char control)
+PERF_COLD_FN_ void perf_put_clean_(perf_out_ *out, const char *text, char control)
 {
-    perf_char_ c;
+    perf_char_ ch;
 
-    for (; *s; s += c.bytes) {
-        c = perf_char_of_(s);
-        if (c.broken)
-            perf_put_char_(o, '?');
-        else if (c.control && control)
-            perf_put_char_(o, control);
+    for (; *text; text += ch.bytes) {
+        ch = perf_char_of_(text);
+        if (ch.broken)
+            perf_put_char_(out, '?');
+        else if (ch.control && control)
+            perf_put_char_(out, control);
         else
-            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+            perf_put_n_(out, text, PERF_CAST_(size_t, ch.bytes));
     }
 }
 
@@ -3110,35 +3124,35 @@ PERF_COLD_FN_ void perf_put_clean_(perf_out_ *o, const char *s, char control)
 PERF_COLD_FN_ size_t perf_columns_(const char *name)
 {
     size_t      columns = 0;
-    perf_char_  c;
+    perf_char_  ch;
 
-    for (; *name; name += c.bytes) {
-        c = perf_char_of_(name);
-        columns += perf_char_columns_(c);
+    for (; *name; name += ch.bytes) {
+        ch = perf_char_of_(name);
+        columns += perf_char_columns_(ch);
     }
     return columns;
 }
 
 /* Writes a name in at most `width` columns: a longer one is cut, with "..." behind.  Control
  * characters and bytes that are not UTF-8 become '?'.  Returns the columns left.                 */
-PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
+PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *out, const char *name, size_t width)
 {
     const int  cut = perf_columns_(name) > width;
     size_t     shown = 0, wide;
-    perf_char_ c;
+    perf_char_ ch;
 
-    for (; *name; name += c.bytes, shown += wide) {
-        c = perf_char_of_(name);
-        wide = perf_char_columns_(c);
+    for (; *name; name += ch.bytes, shown += wide) {
+        ch = perf_char_of_(name);
+        wide = perf_char_columns_(ch);
         if (cut && shown + wide + 3 > width)
             break;
-        if (c.broken || c.control)
-            perf_put_char_(o, '?');
+        if (ch.broken || ch.control)
+            perf_put_char_(out, '?');
         else
-            perf_put_n_(o, name, PERF_CAST_(size_t, c.bytes));
+            perf_put_n_(out, name, PERF_CAST_(size_t, ch.bytes));
     }
     if (cut) {
-        perf_put_(o, "...");
+        perf_put_(out, "...");
         shown += 3;
     }
     return shown < width ? width - shown : 0;
@@ -3146,108 +3160,108 @@ PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
 
 /* Fills a column with a name, and blanks.  A longer one is cut within: names of one family, types
  * and paths, often differ at their end alone.                                                    */
-PERF_COLD_FN_ void perf_put_padded_(perf_out_ *o, const char *name, size_t width)
+PERF_COLD_FN_ void perf_put_padded_(perf_out_ *out, const char *name, size_t width)
 {
     const size_t end = width / 3;               /* columns of the end of a cut name               */
     size_t       left = perf_columns_(name), room = width;
-    perf_char_   c;
+    perf_char_   ch;
 
     if (left > width && end > 3) {
-        room = end + perf_put_cut_(o, name, width - end);
-        for (; left > room; name += c.bytes) {
-            c = perf_char_of_(name);
-            left -= perf_char_columns_(c);
+        room = end + perf_put_cut_(out, name, width - end);
+        for (; left > room; name += ch.bytes) {
+            ch = perf_char_of_(name);
+            left -= perf_char_columns_(ch);
         }
     }
-    perf_put_blanks_(o, perf_put_cut_(o, name, room));
+    perf_put_blanks_(out, perf_put_cut_(out, name, room));
 }
 
 /* Right-aligned in `width` columns, after at least one blank. */
-PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
+PERF_FN void perf_put_cell_(perf_out_ *out, const char *text, size_t width)
 {
     size_t n = PERF_LIBC_(strlen)(text);
 
     do
-        perf_put_char_(o, ' ');
+        perf_put_char_(out, ' ');
     while (++n < width);
-    perf_put_(o, text);
+    perf_put_(out, text);
 }
 
 /* The same of numbers, right-aligned in `width` columns after at least one blank. */
-PERF_COLD_FN_ void perf_put_fixed_in_(perf_out_ *o, double x, int decimals, int width)
+PERF_COLD_FN_ void perf_put_fixed_in_(perf_out_ *out, double x, int decimals, int width)
 {
     char      text[48];
     perf_out_ cell = perf_out_open_(text, sizeof text);
 
     perf_put_fixed_(&cell, x, decimals);
-    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
+    perf_put_cell_(out, text, PERF_CAST_(size_t, width));
 }
 
-PERF_COLD_FN_ void perf_put_ns_in_(perf_out_ *o, double ns, int width)
+PERF_COLD_FN_ void perf_put_ns_in_(perf_out_ *out, double ns, int width)
 {
     char      text[48];
     perf_out_ cell = perf_out_open_(text, sizeof text);
 
     perf_put_ns_(&cell, ns);
-    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
+    perf_put_cell_(out, text, PERF_CAST_(size_t, width));
 }
 
-PERF_COLD_FN_ void perf_put_bytes_in_(perf_out_ *o, double bytes, int width)
+PERF_COLD_FN_ void perf_put_bytes_in_(perf_out_ *out, double bytes, int width)
 {
     char      text[48];
     perf_out_ cell = perf_out_open_(text, sizeof text);
 
     perf_put_bytes_(&cell, bytes);
-    perf_put_cell_(o, text, PERF_CAST_(size_t, width));
+    perf_put_cell_(out, text, PERF_CAST_(size_t, width));
 }
 
 /* A name as a JSON string in quotes, safe in a <script>; a byte that is no UTF-8 is \ufffd. */
-PERF_COLD_FN_ void perf_put_json_(perf_out_ *o, const char *s)
+PERF_COLD_FN_ void perf_put_json_(perf_out_ *out, const char *text)
 {
     static const char hex[] = "0123456789abcdef";
-    perf_char_        c;
+    perf_char_        ch;
 
-    perf_put_char_(o, '"');
-    for (; *s; s += c.bytes) {
-        c = perf_char_of_(s);
-        if (c.broken) {
-            perf_put_(o, "\\ufffd");
-        } else if (c.control || c.code == '<') {
-            perf_put_(o, "\\u00");
-            perf_put_char_(o, hex[c.code >> 4]);
-            perf_put_char_(o, hex[c.code & 15]);
+    perf_put_char_(out, '"');
+    for (; *text; text += ch.bytes) {
+        ch = perf_char_of_(text);
+        if (ch.broken) {
+            perf_put_(out, "\\ufffd");
+        } else if (ch.control || ch.code == '<') {
+            perf_put_(out, "\\u00");
+            perf_put_char_(out, hex[ch.code >> 4]);
+            perf_put_char_(out, hex[ch.code & 15]);
         } else {
-            if (c.code == '"' || c.code == '\\')
-                perf_put_char_(o, '\\');
-            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+            if (ch.code == '"' || ch.code == '\\')
+                perf_put_char_(out, '\\');
+            perf_put_n_(out, text, PERF_CAST_(size_t, ch.bytes));
         }
     }
-    perf_put_char_(o, '"');
+    perf_put_char_(out, '"');
 }
 
 /* A name as a CSV field in quotes, which are doubled inside (RFC 4180).  Control characters but
  * tabs and ends of lines become '?', broken bytes U+FFFD.  A spreadsheet would run a text that
  * begins with = + - or @: such a one gets a ' before it.                                         */
-PERF_COLD_FN_ void perf_put_csv_(perf_out_ *o, const char *s)
+PERF_COLD_FN_ void perf_put_csv_(perf_out_ *out, const char *text)
 {
-    perf_char_ c;
+    perf_char_ ch;
 
-    perf_put_char_(o, '"');
-    if (*s && PERF_LIBC_(strchr)("=+-@", *s))
-        perf_put_char_(o, '\'');
-    for (; *s; s += c.bytes) {
-        c = perf_char_of_(s);
-        if (c.broken) {
-            perf_put_(o, "\xef\xbf\xbd");
-        } else if (c.control && c.code != '\n' && c.code != '\t') {
-            perf_put_char_(o, '?');
+    perf_put_char_(out, '"');
+    if (*text && PERF_LIBC_(strchr)("=+-@", *text))
+        perf_put_char_(out, '\'');
+    for (; *text; text += ch.bytes) {
+        ch = perf_char_of_(text);
+        if (ch.broken) {
+            perf_put_(out, "\xef\xbf\xbd");
+        } else if (ch.control && ch.code != '\n' && ch.code != '\t') {
+            perf_put_char_(out, '?');
         } else {
-            if (c.code == '"')
-                perf_put_char_(o, '"');
-            perf_put_n_(o, s, PERF_CAST_(size_t, c.bytes));
+            if (ch.code == '"')
+                perf_put_char_(out, '"');
+            perf_put_n_(out, text, PERF_CAST_(size_t, ch.bytes));
         }
     }
-    perf_put_char_(o, '"');
+    perf_put_char_(out, '"');
 }
 
 /* The first names of many, each once. */
@@ -3267,15 +3281,15 @@ PERF_COLD_FN_ void perf_few_add_(perf_few_ *few, const char *name)
 }
 
 /* ": load, decode\n" */
-PERF_COLD_FN_ void perf_put_few_(perf_out_ *o, const perf_few_ *few, uint64_t all)
+PERF_COLD_FN_ void perf_put_few_(perf_out_ *out, const perf_few_ *few, uint64_t all)
 {
     size_t i;
 
     for (i = 0; i < few->n; i++) {
-        perf_put_(o, i ? ", " : ": ");
-        (void)perf_put_cut_(o, few->name[i], 40);
+        perf_put_(out, i ? ", " : ": ");
+        (void)perf_put_cut_(out, few->name[i], 40);
     }
-    perf_put_(o, few->n && few->n < all ? ", ...\n" : "\n");
+    perf_put_(out, few->n && few->n < all ? ", ...\n" : "\n");
 }
 
 /* ---- tables ---- */
@@ -3299,90 +3313,90 @@ typedef struct perf_table_ {
 } perf_table_;
 
 /* Leaves out columns until the rest fits, then makes the names shorter. */
-PERF_COLD_FN_ perf_table_ perf_table_open_(perf_out_ *o, const perf_column_ *column, int columns)
+PERF_COLD_FN_ perf_table_ perf_table_open_(perf_out_ *out, const perf_column_ *column, int columns)
 {
-    perf_table_ t = PERF_ZERO;
+    perf_table_ table = PERF_ZERO;
     int         i, used = 0, wanted, fits = 0;
     char        gone = 'a' - 1;
 
-    t.out = o;
-    t.column = column;
-    t.columns = columns;
-    t.name = column[0].width;
+    table.out = out;
+    table.column = column;
+    table.columns = columns;
+    table.name = column[0].width;
     for (; !fits && gone <= 'z'; gone++) {
         for (i = used = 0; i < columns; i++) {
             const int leaves = column[i].leaves && column[i].leaves <= gone;
-            t.shown[i] = !leaves && (!column[i].bar || (o->style & PERF_BARS_));
-            if (t.shown[i])
+            table.shown[i] = !leaves && (!column[i].bar || (out->style & PERF_BARS_));
+            if (table.shown[i])
                 used += column[i].width;
         }
-        wanted = used - t.name + 20;
-        fits = !o->width || wanted <= o->width;
+        wanted = used - table.name + 20;
+        fits = !out->width || wanted <= out->width;
     }
-    if (o->width && used > o->width)
-        t.name -= used - o->width;
-    if (t.name < 8)
-        t.name = 8;
-    return t;
+    if (out->width && used > out->width)
+        table.name -= used - out->width;
+    if (table.name < 8)
+        table.name = 8;
+    return table;
 }
 
 /* The width of the next cell of a row, from left to right; 0: its column is left out. */
-PERF_COLD_FN_ int perf_cell_width_(perf_table_ *t)
+PERF_COLD_FN_ int perf_cell_width_(perf_table_ *table)
 {
-    const int at = t->at++;
+    const int at = table->at++;
 
-    return t->shown[at] ? t->column[at].width : 0;
+    return table->shown[at] ? table->column[at].width : 0;
 }
 
 /* A name in the first column, a text in others. */
-PERF_COLD_FN_ void perf_cell_text_(perf_table_ *t, const char *text)
+PERF_COLD_FN_ void perf_cell_text_(perf_table_ *table, const char *text)
 {
-    const int first = t->at == 0, width = perf_cell_width_(t);
+    const int first = table->at == 0, width = perf_cell_width_(table);
 
     if (first)
-        perf_put_padded_(t->out, text, PERF_CAST_(size_t, t->name));
+        perf_put_padded_(table->out, text, PERF_CAST_(size_t, table->name));
     else if (width)
-        perf_put_cell_(t->out, text, PERF_CAST_(size_t, width));
+        perf_put_cell_(table->out, text, PERF_CAST_(size_t, width));
 }
 
-PERF_COLD_FN_ void perf_cell_fixed_(perf_table_ *t, double x, int decimals)
+PERF_COLD_FN_ void perf_cell_fixed_(perf_table_ *table, double x, int decimals)
 {
-    const int width = perf_cell_width_(t);
+    const int width = perf_cell_width_(table);
 
     if (width)
-        perf_put_fixed_in_(t->out, x, decimals, width);
+        perf_put_fixed_in_(table->out, x, decimals, width);
 }
 
-PERF_COLD_FN_ void perf_cell_ns_(perf_table_ *t, double ns)
+PERF_COLD_FN_ void perf_cell_ns_(perf_table_ *table, double ns)
 {
-    const int width = perf_cell_width_(t);
+    const int width = perf_cell_width_(table);
 
     if (width)
-        perf_put_ns_in_(t->out, ns, width);
+        perf_put_ns_in_(table->out, ns, width);
 }
 
-PERF_COLD_FN_ void perf_cell_bytes_(perf_table_ *t, double bytes)
+PERF_COLD_FN_ void perf_cell_bytes_(perf_table_ *table, double bytes)
 {
-    const int width = perf_cell_width_(t);
+    const int width = perf_cell_width_(table);
 
     if (width)
-        perf_put_bytes_in_(t->out, bytes, width);
+        perf_put_bytes_in_(table->out, bytes, width);
 }
 
-PERF_COLD_FN_ void perf_row_end_(perf_table_ *t)
+PERF_COLD_FN_ void perf_row_end_(perf_table_ *table)
 {
-    t->at = 0;
-    perf_put_char_(t->out, '\n');
+    table->at = 0;
+    perf_put_char_(table->out, '\n');
 }
 
 /* The row of titles. */
-PERF_COLD_FN_ void perf_table_head_(perf_table_ *t)
+PERF_COLD_FN_ void perf_table_head_(perf_table_ *table)
 {
     int i;
 
-    for (i = 0; i < t->columns; i++)
-        perf_cell_text_(t, t->column[i].title);
-    perf_row_end_(t);
+    for (i = 0; i < table->columns; i++)
+        perf_cell_text_(table, table->column[i].title);
+    perf_row_end_(table);
 }
 
 /* ---- by a format ---- */
@@ -3405,19 +3419,19 @@ PERF_COLD_FN_ const char *perf_spec_number_(const char *format, va_list *a, int 
 }
 
 /* A text as a spec says: cut, padded, or a cell. */
-PERF_COLD_FN_ void perf_put_spec_(perf_out_ *o, const char *s, perf_spec_ spec)
+PERF_COLD_FN_ void perf_put_spec_(perf_out_ *out, const char *text, perf_spec_ spec)
 {
     if (spec.left)
-        perf_put_padded_(o, s, PERF_CAST_(size_t, spec.width));
+        perf_put_padded_(out, text, PERF_CAST_(size_t, spec.width));
     else if (spec.precision > 0)
-        (void)perf_put_cut_(o, s, PERF_CAST_(size_t, spec.precision));
+        (void)perf_put_cut_(out, text, PERF_CAST_(size_t, spec.precision));
     else if (spec.width)
-        perf_put_cell_(o, s, PERF_CAST_(size_t, spec.width));
+        perf_put_cell_(out, text, PERF_CAST_(size_t, spec.width));
     else
-        perf_put_(o, s);
+        perf_put_(out, text);
 }
 
-PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
+PERF_COLD_FN_ void perf_putv_(perf_out_ *out, const char *format, va_list *a)
 {
     for (; *format; format++) {
         char       text[48];
@@ -3425,7 +3439,7 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
         perf_spec_ spec = {0, 0, -1};
 
         if (*format != '%' || *++format == '%') {
-            perf_put_char_(o, *format);
+            perf_put_char_(out, *format);
             continue;
         }
         if (*format == '-') {
@@ -3436,7 +3450,7 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
         if (*format == '.')
             format = perf_spec_number_(format + 1, a, &spec.precision);
         if (*format == 's') {
-            perf_put_spec_(o, va_arg(*a, const char *), spec);
+            perf_put_spec_(out, va_arg(*a, const char *), spec);
             continue;
         }
         if (*format == 'c')
@@ -3444,17 +3458,17 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
         else
             perf_put_fixed_(&cell, va_arg(*a, double), spec.precision);
         spec.precision = 0;
-        perf_put_spec_(o, text, spec);
+        perf_put_spec_(out, text, spec);
     }
 }
 
-PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
+PERF_FN void perf_putf_(perf_out_ *out, const char *format, ...)
 {
-    va_list a;
+    va_list args;
 
-    va_start(a, format);
-    perf_putv_(o, format, &a);
-    va_end(a);
+    va_start(args, format);
+    perf_putv_(out, format, &args);
+    va_end(args);
 }
 
 /* ---- JSON ---- */
@@ -3518,10 +3532,10 @@ PERF_COLD_FN_ void perf_member_fixed_(perf_writer_ *json, const char *key, doubl
         perf_put_(json->out, "null");
 }
 
-PERF_COLD_FN_ void perf_member_whole_(perf_writer_ *json, const char *key, uint64_t x)
+PERF_COLD_FN_ void perf_member_whole_(perf_writer_ *json, const char *key, uint64_t value)
 {
     perf_member_key_(json, key);
-    perf_put_u64_(json->out, x);
+    perf_put_u64_(json->out, value);
 }
 
 PERF_END_DECLS
@@ -3731,7 +3745,8 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n);
  * limits are the outer ends of the buckets that hold the two ranks: it covers no less often than
  * from the values themselves, and is wider by a bucket on either side at most (2^-K each).  A side
  * without bound is +-infinity.  All NaN: no values, or p or confidence out of range.             */
-PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, double confidence);
+PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *hist, double p,
+                                                  double confidence);
 
 /* >>compare: without an array the status is PERF_EINVAL; without a rule the default ------- */
 
@@ -3757,9 +3772,11 @@ PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *ca
 PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const double *candidate,
                                   size_t nc, const perf_compare_opts *opts);
 
-/* One line of English into v->text, which it returns.  NULL gives "". */
-PERF_FN const char *perf_verdict_text(perf_verdict *v);
-PERF_FN const char *perf_decision_text(perf_decision d);    /* "ACCEPT", "REJECT", "INCONCLUSIVE" */
+/* One line of English into verdict->text, which it returns.  NULL gives "". */
+PERF_FN const char *perf_verdict_text(perf_verdict *verdict);
+
+/* "ACCEPT", "REJECT", "INCONCLUSIVE". */
+PERF_FN const char *perf_decision_text(perf_decision decision);
 
 /* Largest errors of out[] against reference[], n elements; NULL or n = 0: `compared` is 0, errors
  * are NaN, and a guard with them lets nothing be ACCEPTed.                                       */
@@ -3789,14 +3806,14 @@ typedef struct perf_seq {               /* fixed size, no pointer: copy it, keep
 } perf_seq;
 
 /* rule NULL: speed-up >= 1.3x; confidence 0: 0.95; tick: clock resolution / typical value, >= 0;
- * from 2 on nothing can be decided.  PERF_EINVAL: s NULL, or a rule without a threshold: then
+ * from 2 on nothing can be decided.  PERF_EINVAL: `seq` NULL, or a rule without a threshold: then
  * perf_seq_add never decides.                                                                    */
-PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double confidence,
+PERF_FN perf_status perf_seq_init(perf_seq *seq, const perf_rule *rule, double confidence,
                                   double tick);
 
 /* One more pair.  Returns the decision so far; once taken it stays.  Values that are not positive
  * numbers are counted in `excluded` and change nothing.                                          */
-PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidate);
+PERF_FN perf_decision perf_seq_add(perf_seq *seq, double baseline, double candidate);
 
 /* Interval of the median log ratio that is valid at whatever pair you stopped: log_ratio[0..n) in
  * time order.  At the pair where the bets decide, it excludes the threshold; if you go on and the
@@ -3868,22 +3885,22 @@ PERF_FN uint64_t perf_rank_low_(double n, double p, double tail)
 PERF_FN perf_interval perf_quantile_interval_(const double *sorted, size_t n, double p,
                                               double confidence)
 {
-    perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    perf_interval result = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     double        c = perf_confidence_(confidence), all = PERF_CAST_(double, n);
     uint64_t      low, high;
 
     if (!sorted || !n || perf_is_nan_(c) || !(p >= 0.0 && p <= 1.0))
-        return r;
+        return result;
     low = perf_rank_low_(all, p, 0.5 - 0.5 * c);
     high = perf_rank_low_(all, 1.0 - p, 0.5 - 0.5 * c);
-    r.estimate = perf_quantile_(sorted, n, p);
-    r.low = -PERF_INF_;
-    r.high = PERF_INF_;
+    result.estimate = perf_quantile_(sorted, n, p);
+    result.low = -PERF_INF_;
+    result.high = PERF_INF_;
     if (low)
-        r.low = sorted[low - 1];
+        result.low = sorted[low - 1];
     if (high)
-        r.high = sorted[n - high];
-    return r;
+        result.high = sorted[n - high];
+    return result;
 }
 
 /* perf_rank_low_ of many values.  Above 1e12 values a rank counts blocks of them. */
@@ -3899,36 +3916,37 @@ PERF_FN uint64_t perf_hist_rank_low_(uint64_t count, double p, double tail)
 }
 
 /* An end of the bucket that holds a rank, cut to the extremes. */
-PERF_FN double perf_hist_edge_(const perf_hist *h, uint64_t rank, int upper)
+PERF_FN double perf_hist_edge_(const perf_hist *hist, uint64_t rank, int upper)
 {
     perf_hist_bucket bucket = PERF_ZERO;
-    const double     unit = perf_hist_shape_of_(h).unit;
+    const double     unit = perf_hist_shape_of_(hist).unit;
 
-    while (perf_hist_next(h, &bucket) && bucket.below + bucket.count < rank)
+    while (perf_hist_next(hist, &bucket) && bucket.below + bucket.count < rank)
         continue;
     if (upper)
-        return perf_least_(PERF_CAST_(double, bucket.upper) * unit, perf_hist_quantile(h, 1.0));
-    return perf_most_(PERF_CAST_(double, bucket.lower) * unit, perf_hist_quantile(h, 0.0));
+        return perf_least_(PERF_CAST_(double, bucket.upper) * unit, perf_hist_quantile(hist, 1.0));
+    return perf_most_(PERF_CAST_(double, bucket.lower) * unit, perf_hist_quantile(hist, 0.0));
 }
 
-PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, double confidence)
+PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *hist, double p,
+                                                  double confidence)
 {
-    perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
-    uint64_t      count = perf_hist_count(h), low, high;
+    perf_interval result = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    uint64_t      count = perf_hist_count(hist), low, high;
     double        tail = 0.5 - 0.5 * perf_confidence_(confidence);
 
     if (count == 0 || perf_is_nan_(tail) || !(p >= 0.0 && p <= 1.0))
-        return r;
+        return result;
     low = perf_hist_rank_low_(count, p, tail);
     high = perf_hist_rank_low_(count, 1.0 - p, tail);
-    r.estimate = perf_hist_quantile(h, p);
-    r.low = -PERF_INF_;
-    r.high = PERF_INF_;
+    result.estimate = perf_hist_quantile(hist, p);
+    result.low = -PERF_INF_;
+    result.high = PERF_INF_;
     if (low)
-        r.low = perf_hist_edge_(h, low, 0);
+        result.low = perf_hist_edge_(hist, low, 0);
     if (high)
-        r.high = perf_hist_edge_(h, count + 1 - high, 1);
-    return r;
+        result.high = perf_hist_edge_(hist, count + 1 - high, 1);
+    return result;
 }
 
 /* n with max(p, 1 - p)^n <= (1 - confidence) / 2. */
@@ -3990,37 +4008,37 @@ PERF_FN double perf_long_run_variance_(const double *x, size_t n, double q, doub
 PERF_FN perf_interval perf_quantile_interval_series_(const double *x, size_t n, double p,
                                                      double confidence)
 {
-    perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    perf_interval result = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     double        local[256], *sorted, c = perf_confidence_(confidence), tail = 0.5 - 0.5 * c;
     double        var, t, effective, k, edge;
     size_t        from_top;
 
     if (!x || n < 40 || perf_is_nan_(c) || !(p > 0.0 && p < 1.0))
-        return r;
+        return result;
     sorted = perf_scratch_(local, 256, n);
     if (!sorted)
-        return r;
+        return result;
     PERF_LIBC_(memcpy)(sorted, x, n * sizeof *sorted);
     perf_sort_values_(sorted, n);
-    r.low = -PERF_INF_;
-    r.estimate = perf_quantile_(sorted, n, p);
-    r.high = PERF_INF_;
-    var = perf_long_run_variance_(x, n, r.estimate, p);
+    result.low = -PERF_INF_;
+    result.estimate = perf_quantile_(sorted, n, p);
+    result.high = PERF_INF_;
+    var = perf_long_run_variance_(x, n, result.estimate, p);
     t = perf_normal_quantile_(0.5 + 0.5 * c) / perf_t_quantile_(0.5 + 0.5 * c, 9.0);
     effective = PERF_CAST_(double, n) * p * (1.0 - p) / var * t * t;
     if (effective >= 1.0) {
         k = effective * p;
         edge = perf_exp_(perf_log_(tail) / effective);
         if (!(1.0 - p > edge))
-            r.low = sorted[perf_share_low_(n, k, effective - k + 1.0, tail)];
+            result.low = sorted[perf_share_low_(n, k, effective - k + 1.0, tail)];
         from_top = perf_share_low_(n, effective - k, k + 1.0, tail);
         if (from_top == 0)
             from_top = 1;
         if (!(p > edge))
-            r.high = sorted[n - from_top];
+            result.high = sorted[n - from_top];
     }
     perf_scratch_free_(sorted, local);
-    return r;
+    return result;
 }
 
 typedef struct perf_moments_ {
@@ -4050,7 +4068,7 @@ PERF_FN double perf_sum_scaled_(const double *x, size_t n, double scale)
  * largest value to about 1 first, so that no sum and no cube leaves the range.                   */
 PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
 {
-    perf_moments_ m = PERF_ZERO;
+    perf_moments_ moments = PERF_ZERO;
     double        d1 = 0.0, d2 = 0.0, d3 = 0.0, top = 0.0, count = PERF_CAST_(double, n), scale;
     size_t        i;
     int           power;
@@ -4064,19 +4082,19 @@ PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
         power = -1022;
     scale = perf_from_bits_(PERF_CAST_(uint64_t, 1023 + power) << 52);      /* 2^power            */
     if (n)
-        m.mean = perf_sum_scaled_(x, n, scale) / count;
+        moments.mean = perf_sum_scaled_(x, n, scale) / count;
     for (i = 0; i < n; i++) {
-        double d = x[i] * scale - m.mean;
+        double d = x[i] * scale - moments.mean;
         d1 += d;
         d2 += d * d;
         d3 += d * d * d;
     }
     d2 -= d1 * d1 / count;
-    m.cubes = d3 / (m.mean * m.mean * m.mean);
-    m.mean /= scale;
+    moments.cubes = d3 / (moments.mean * moments.mean * moments.mean);
+    moments.mean /= scale;
     if (n > 1 && d2 > 0.0)
-        m.std = perf_sqrt_(d2 / (count - 1.0)) / scale;
-    return m;
+        moments.std = perf_sqrt_(d2 / (count - 1.0)) / scale;
+    return moments;
 }
 
 /* The median distance to the median.  Overwrites x. */
@@ -4091,69 +4109,69 @@ PERF_FN double perf_mad_(double *x, size_t n, double median)
 }
 
 /* The numbers of n good values in x, n > 0, which are sorted and overwritten. */
-PERF_FN void perf_summary_fill_(perf_summary *s, double *x, size_t n)
+PERF_FN void perf_summary_fill_(perf_summary *summary, double *x, size_t n)
 {
-    perf_moments_ m = perf_moments_of_(x, n);       /* before sorting: the order of time          */
+    perf_moments_ moments = perf_moments_of_(x, n); /* before sorting: the order of time          */
     perf_interval q;
     int           bounded;
 
     perf_sort_values_(x, n);
-    s->count = n;
-    s->min = x[0];
-    s->max = x[n - 1];
-    s->mean = m.mean;
-    s->std = m.std;
+    summary->count = n;
+    summary->min = x[0];
+    summary->max = x[n - 1];
+    summary->mean = moments.mean;
+    summary->std = moments.std;
     q = perf_quantile_interval_(x, n, 0.50, 0.95);
-    s->p50 = q.estimate;
-    s->p50_low = q.low;
-    s->p50_high = q.high;
+    summary->p50 = q.estimate;
+    summary->p50_low = q.low;
+    summary->p50_high = q.high;
     q = perf_quantile_interval_(x, n, 0.95, 0.95);
-    s->p95 = q.estimate;
-    s->p95_low = q.low;
-    s->p95_high = q.high;
+    summary->p95 = q.estimate;
+    summary->p95_low = q.low;
+    summary->p95_high = q.high;
     q = perf_quantile_interval_(x, n, 0.99, 0.95);
-    s->p99 = q.estimate;
-    s->p99_low = q.low;
-    s->p99_high = q.high;
-    bounded = perf_is_finite_(s->p50_low) && perf_is_finite_(s->p50_high) &&
-              perf_is_finite_(s->p95_high) && perf_is_finite_(s->p99_high);
+    summary->p99 = q.estimate;
+    summary->p99_low = q.low;
+    summary->p99_high = q.high;
+    bounded = perf_is_finite_(summary->p50_low) && perf_is_finite_(summary->p50_high) &&
+              perf_is_finite_(summary->p95_high) && perf_is_finite_(summary->p99_high);
     if (!bounded)
-        s->warnings |= PERF_WARN_UNBOUNDED;
-    if ((s->max - s->p50) / PERF_CAST_(double, n) > 0.1 * m.mean)
-        s->warnings |= PERF_WARN_MEAN;
-    s->mad = perf_mad_(x, n, s->p50);
+        summary->warnings |= PERF_WARN_UNBOUNDED;
+    if ((summary->max - summary->p50) / PERF_CAST_(double, n) > 0.1 * moments.mean)
+        summary->warnings |= PERF_WARN_MEAN;
+    summary->mad = perf_mad_(x, n, summary->p50);
 }
 
 PERF_FN perf_summary perf_summarize(const double *x, size_t n)
 {
-    perf_summary s = PERF_ZERO;
+    perf_summary summary = PERF_ZERO;
     double       local[256], *good;
     size_t       i, count = 0;
 
-    s.confidence = 0.95;
-    s.status = PERF_ENODATA;
+    summary.confidence = 0.95;
+    summary.status = PERF_ENODATA;
     if (!n)
-        return s;
-    s.status = PERF_EINVAL;
+        return summary;
+    summary.status = PERF_EINVAL;
     if (!x)
-        return s;
+        return summary;
     good = perf_scratch_(local, 256, n);
-    s.status = PERF_ENOMEM;
+    summary.status = PERF_ENOMEM;
     if (!good)
-        return s;
+        return summary;
     for (i = 0; i < n; i++)
         if (perf_is_finite_(x[i]) && x[i] >= 0.0)
             good[count++] = x[i];
-    s.excluded = n - count;
-    if (s.excluded)
-        s.warnings |= PERF_WARN_BAD_VALUES;
-    s.status = PERF_ENODATA;
+    summary.excluded = n - count;
+    if (summary.excluded)
+        summary.warnings |= PERF_WARN_BAD_VALUES;
+    summary.status = PERF_ENODATA;
     if (count) {
-        s.status = PERF_OK;
-        perf_summary_fill_(&s, good, count);
+        summary.status = PERF_OK;
+        perf_summary_fill_(&summary, good, count);
     }
     perf_scratch_free_(good, local);
-    return s;
+    return summary;
 }
 
 /* The summary of values in time order, its interval allowing for neighbours that are alike. */
@@ -4173,55 +4191,55 @@ PERF_COLD_FN_ perf_summary perf_summarize_series_(const double *x, size_t n)
 /* ---- rules ---- */
 
 /* The default amount of a kind in place of 0. */
-PERF_FN perf_rule perf_rule_resolved_(perf_rule r)
+PERF_FN perf_rule perf_rule_resolved_(perf_rule rule)
 {
-    const int is_zero = !(r.amount < 0.0) && !(r.amount > 0.0) && !perf_is_nan_(r.amount);
+    const int is_zero = !(rule.amount < 0.0) && !(rule.amount > 0.0) && !perf_is_nan_(rule.amount);
 
     if (!is_zero)
-        return r;
-    r.amount = 2.0;
-    if (r.kind == PERF_RULE_SPEEDUP)
-        r.amount = 1.3;
-    if (r.kind == PERF_RULE_REDUCTION)
-        r.amount = 20.0;
-    return r;
+        return rule;
+    rule.amount = 2.0;
+    if (rule.kind == PERF_RULE_SPEEDUP)
+        rule.amount = 1.3;
+    if (rule.kind == PERF_RULE_REDUCTION)
+        rule.amount = 20.0;
+    return rule;
 }
 
 PERF_FN perf_rule perf_rule_make(perf_rule_kind kind, double amount, perf_metric metric)
 {
-    perf_rule r = {kind, metric, amount, 0};
+    perf_rule rule = {kind, metric, amount, 0};
 
     if (amount < 0.0 || amount > 0.0)
-        return r;
-    r.amount = PERF_NAN_;
+        return rule;
+    rule.amount = PERF_NAN_;
     if (kind != PERF_RULE_SPEEDUP && !perf_is_nan_(amount))
-        r.amount = 5e-324;                          /* a 0 is meant: no default                   */
-    return r;
+        rule.amount = 5e-324;                       /* a 0 is meant: no default                   */
+    return rule;
 }
 
 /* The rule (NULL: default) as the largest acceptable ratio candidate / baseline; NaN: invalid.  Of
  * PERF_RULE_SAME its inverse is the smallest.                                                    */
 PERF_FN double perf_rule_threshold_(const perf_rule *rule)
 {
-    perf_rule none = PERF_ZERO, r;
+    perf_rule none = PERF_ZERO, found;
     double    t = PERF_NAN_;
 
     if (!rule)
         rule = &none;
-    r = perf_rule_resolved_(*rule);
-    if (r.kind == PERF_RULE_SPEEDUP)
-        t = 1.0 / r.amount;
-    else if (r.kind == PERF_RULE_REDUCTION)
-        t = 1.0 - r.amount / 100.0;
-    else if (r.kind == PERF_RULE_NO_REGRESSION || r.kind == PERF_RULE_SAME)
-        t = 1.0 + r.amount / 100.0;
+    found = perf_rule_resolved_(*rule);
+    if (found.kind == PERF_RULE_SPEEDUP)
+        t = 1.0 / found.amount;
+    else if (found.kind == PERF_RULE_REDUCTION)
+        t = 1.0 - found.amount / 100.0;
+    else if (found.kind == PERF_RULE_NO_REGRESSION || found.kind == PERF_RULE_SAME)
+        t = 1.0 + found.amount / 100.0;
     if (!perf_is_duration_(t))
         return PERF_NAN_;
     return t;
 }
 
 /* Skips the name of a metric, which goes to *metric; NULL: there is none. */
-PERF_FN const char *perf_skip_metric_(const char *s, perf_metric *metric)
+PERF_FN const char *perf_skip_metric_(const char *text, perf_metric *metric)
 {
     static const char *const name[] = {"time", "p50", "p95", "p99", "mean", "memory", "throughput",
                                        "instructions", "cycles", "branches", "branch-misses",
@@ -4229,7 +4247,7 @@ PERF_FN const char *perf_skip_metric_(const char *s, perf_metric *metric)
     int i;
 
     for (i = 0; i < 12; i++) {
-        const char *after = perf_skip_word_(s, name[i]);
+        const char *after = perf_skip_word_(text, name[i]);
         if (after) {
             *metric = PERF_CAST_(perf_metric, i - (i == 11));
             return after;
@@ -4240,7 +4258,7 @@ PERF_FN const char *perf_skip_metric_(const char *s, perf_metric *metric)
 
 /* Skips "speedup >=", "no regression beyond", "down >=", "same within" and the amount; NULL: there
  * is none.                                                                                       */
-PERF_FN const char *perf_skip_form_(const char *s, perf_rule_kind *kind, double *amount)
+PERF_FN const char *perf_skip_form_(const char *text, perf_rule_kind *kind, double *amount)
 {
     static const struct {
         const char    *verb, *relation;
@@ -4254,7 +4272,7 @@ PERF_FN const char *perf_skip_form_(const char *s, perf_rule_kind *kind, double 
     int i;
 
     for (i = 0; i < 6; i++) {
-        const char *after = perf_skip_word_(s, form[i].verb);
+        const char *after = perf_skip_word_(text, form[i].verb);
         if (after)
             after = perf_skip_word_(after, form[i].relation);
         if (after) {
@@ -4266,84 +4284,86 @@ PERF_FN const char *perf_skip_form_(const char *s, perf_rule_kind *kind, double 
 }
 
 /* What "on METRIC" at the end makes of a rule; 0: two metrics, and which one is meant? */
-PERF_FN int perf_rule_on_(perf_rule *r, perf_metric metric)
+PERF_FN int perf_rule_on_(perf_rule *rule, perf_metric metric)
 {
-    if (r->metric == PERF_METRIC_MEMORY && metric >= PERF_METRIC_P50 && metric <= PERF_METRIC_MEAN)
-        r->memory = 1;
-    else if (r->metric != PERF_METRIC_PAIR && r->metric != metric)
+    if (rule->metric == PERF_METRIC_MEMORY && metric >= PERF_METRIC_P50 &&
+        metric <= PERF_METRIC_MEAN)
+        rule->memory = 1;
+    else if (rule->metric != PERF_METRIC_PAIR && rule->metric != metric)
         return 0;
-    r->metric = metric;
+    rule->metric = metric;
     return 1;
 }
 
-/* The rest where `word` stands next, else s. */
-PERF_FN const char *perf_skip_maybe_(const char *s, const char *word)
+/* The rest where `word` stands next, else `text`. */
+PERF_FN const char *perf_skip_maybe_(const char *text, const char *word)
 {
-    const char *after = perf_skip_word_(s, word);
+    const char *after = perf_skip_word_(text, word);
 
     if (after)
         return after;
-    return s;
+    return text;
 }
 
 PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
 {
-    perf_rule      r;
+    perf_rule      rule;
     perf_rule_kind kind = PERF_RULE_SPEEDUP;
     perf_metric    metric = PERF_METRIC_PAIR;
-    const char    *s, *after;
+    const char    *string, *after;
     double         amount = 0.0;
 
     if (!text || !out)
         return PERF_EINVAL;
-    s = perf_skip_maybe_(text, "latency");
-    after = perf_skip_metric_(s, &metric);
+    string = perf_skip_maybe_(text, "latency");
+    after = perf_skip_metric_(string, &metric);
     if (after)
-        s = after;
-    s = perf_skip_form_(s, &kind, &amount);
-    if (!s)
+        string = after;
+    string = perf_skip_form_(string, &kind, &amount);
+    if (!string)
         return PERF_EFORMAT;
-    r = perf_rule_make(kind, amount, metric);
+    rule = perf_rule_make(kind, amount, metric);
     if (kind == PERF_RULE_SPEEDUP)
-        s = perf_skip_maybe_(s, "x");
+        string = perf_skip_maybe_(string, "x");
     else
-        s = perf_skip_maybe_(s, "%");
+        string = perf_skip_maybe_(string, "%");
     if (kind == PERF_RULE_NO_REGRESSION)
-        s = perf_skip_maybe_(s, "worse");
-    after = perf_skip_word_(s, "on");
+        string = perf_skip_maybe_(string, "worse");
+    after = perf_skip_word_(string, "on");
     if (after) {
-        s = perf_skip_metric_(after, &metric);
-        if (!s || !perf_rule_on_(&r, metric))
+        string = perf_skip_metric_(after, &metric);
+        if (!string || !perf_rule_on_(&rule, metric))
             return PERF_EFORMAT;
     }
-    if (*perf_skip_word_(s, "") || perf_is_nan_(perf_rule_threshold_(&r)))
+    if (*perf_skip_word_(string, "") || perf_is_nan_(perf_rule_threshold_(&rule)))
         return PERF_EFORMAT;
-    *out = r;
+    *out = rule;
     return PERF_OK;
 }
 
 /* 1: every limit is 0 or a positive number. */
-PERF_FN int perf_tolerance_ok_(const perf_tolerance *t)
+PERF_FN int perf_tolerance_ok_(const perf_tolerance *tolerance)
 {
-    return t->abs >= 0.0 && t->rel >= 0.0 && t->ulp >= 0.0;
+    return tolerance->abs >= 0.0 && tolerance->rel >= 0.0 && tolerance->ulp >= 0.0;
 }
 
-PERF_FN int perf_guard_asked_(const perf_guard *g)
+PERF_FN int perf_guard_asked_(const perf_guard *guard)
 {
-    return g->required || g->seen.compared || perf_is_nan_(g->seen.max_abs) ||
-           !perf_tolerance_ok_(&g->limit) || g->limit.abs + g->limit.rel + g->limit.ulp > 0.0;
+    return guard->required || guard->seen.compared || perf_is_nan_(guard->seen.max_abs) ||
+           !perf_tolerance_ok_(&guard->limit) ||
+           guard->limit.abs + guard->limit.rel + guard->limit.ulp > 0.0;
 }
 
 PERF_FN perf_compare_opts perf_compare_opts_resolved_(const perf_compare_opts *opts)
 {
-    perf_compare_opts o = PERF_ZERO;
+    perf_compare_opts options = PERF_ZERO;
 
     if (opts)
-        o = *opts;
-    o.confidence = perf_confidence_(o.confidence);
-    o.rule = perf_rule_resolved_(o.rule);
-    o.guard.required = perf_guard_asked_(&o.guard);
-    return o;
+        options = *opts;
+    options.confidence = perf_confidence_(options.confidence);
+    options.rule = perf_rule_resolved_(options.rule);
+    options.guard.required = perf_guard_asked_(&options.guard);
+    return options;
 }
 
 /* ---- steps of a clock ---- */
@@ -4476,10 +4496,10 @@ PERF_FN double perf_signed_rank_cdf_(double n, double k)
     double s6 = s2 * (3.0 * n2 * n2 + 6.0 * n2 * n - 3.0 * n + 1.0) / 7.0;
     double s8 = s2 * (n2 * (n2 * (5.0 * n2 + 15.0 * n + 5.0) - 15.0 * n - 1.0) + 9.0 * n - 3.0) /
                 15.0;
-    double v = s2 / 4.0 + 1.0 / 12, v2 = v * v;
-    double l4 = -(s4 / 8.0 + 1.0 / 120) / v2, l6 = (s6 / 4.0 + 1.0 / 252) / (v2 * v);
+    double value = s2 / 4.0 + 1.0 / 12, v2 = value * value;
+    double l4 = -(s4 / 8.0 + 1.0 / 120) / v2, l6 = (s6 / 4.0 + 1.0 / 252) / (v2 * value);
     double l8 = -(17.0 / 16 * s8 + 1.0 / 240) / (v2 * v2);
-    double x = (k + 0.5 - 0.5 * s1) / perf_sqrt_(v), y = x * x;
+    double x = (k + 0.5 - 0.5 * s1) / perf_sqrt_(value), y = x * x;
     double h3 = y - 3.0, h5 = y * (y - 10.0) + 15.0, h7 = y * (y * (y - 21.0) + 105.0) - 105.0;
     double h9 = y * (y * (y * (y - 36.0) + 378.0) - 1260.0) + 945.0;
     double h11 = y * (y * (y * (y * (y - 55.0) + 990.0) - 6930.0) + 17325.0) - 10395.0;
@@ -4562,68 +4582,69 @@ typedef struct perf_walsh_ {
 
 /* Where to look next.  Interpolation by rank; every fourth time the middle, because interpolation
  * may crawl; every fourth the last number before high: do equal averages begin there?            */
-PERF_FN double perf_walsh_guess_(const perf_walsh_ *w, uint64_t k, int turn)
+PERF_FN double perf_walsh_guess_(const perf_walsh_ *walsh, uint64_t k, int turn)
 {
-    double part = (PERF_CAST_(double, k - w->below) - 0.5) / PERF_CAST_(double, w->upto - w->below);
+    double part = (PERF_CAST_(double, k - walsh->below) - 0.5) /
+                  PERF_CAST_(double, walsh->upto - walsh->below);
 
     if (turn % 4 == 3)
-        return w->high - perf_fabs_(w->high) * 1.2e-16 - 5e-324;
+        return walsh->high - perf_fabs_(walsh->high) * 1.2e-16 - 5e-324;
     if (turn % 4 == 2)
         part = 0.5;
-    return w->low + part * (w->high - w->low);
+    return walsh->low + part * (walsh->high - walsh->low);
 }
 
 /* The k-th smallest Walsh average (1 = smallest), exactly: numbers between the averages would turn
  * ties into false verdicts.                                                                      */
 PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k)
 {
-    perf_walsh_ w = PERF_ZERO;
+    perf_walsh_ walsh = PERF_ZERO;
     double      t, top, spread = (d[n - 1 - n / 4] - d[n / 4]) * 0.524;  /* were d normal         */
     uint64_t    count;
     int         turn;
 
-    w.low = d[0];
-    w.high = d[n - 1];
-    w.upto = PERF_CAST_(uint64_t, n) * (n + UINT64_C(1)) / 2;
+    walsh.low = d[0];
+    walsh.high = d[n - 1];
+    walsh.upto = PERF_CAST_(uint64_t, n) * (n + UINT64_C(1)) / 2;
     t = d[n / 2] + spread * perf_normal_quantile_((PERF_CAST_(double, k) - 0.5) /
-                                                  PERF_CAST_(double, w.upto));
-    for (turn = 0; w.upto > k && w.low < w.high && turn < 500; turn++) {
+                                                  PERF_CAST_(double, walsh.upto));
+    for (turn = 0; walsh.upto > k && walsh.low < walsh.high && turn < 500; turn++) {
         if (turn)
-            t = perf_walsh_guess_(&w, k, turn);
-        if (!(t > w.low && t < w.high))
-            t = w.low + 0.5 * (w.high - w.low);
-        if (!(t < w.high))
-            t = w.low;                              /* no number between low and high             */
+            t = perf_walsh_guess_(&walsh, k, turn);
+        if (!(t > walsh.low && t < walsh.high))
+            t = walsh.low + 0.5 * (walsh.high - walsh.low);
+        if (!(t < walsh.high))
+            t = walsh.low;                          /* no number between low and high             */
         count = perf_walsh_count_(d, n, t, &top);
         if (count >= k) {
-            w.high = top;
-            w.upto = count;
-        } else if (!(t > w.low)) {
+            walsh.high = top;
+            walsh.upto = count;
+        } else if (!(t > walsh.low)) {
             break;
         } else {
-            w.low = t;
-            w.below = count;
+            walsh.low = t;
+            walsh.below = count;
         }
     }
-    return w.high;
+    return walsh.high;
 }
 
 /* Log interval of the centre of d: estimate = median of the Walsh averages.  Sorts d. */
 PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail)
 {
-    perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
+    perf_interval result = {-PERF_INF_, 0.0, PERF_INF_};
     uint64_t      k = perf_signed_rank_k_(n, tail);
     uint64_t      averages = PERF_CAST_(uint64_t, n) * (n + UINT64_C(1)) / 2;
 
     perf_sort_values_(d, n);
-    r.estimate = perf_walsh_kth_(d, n, (averages + 1) / 2);
+    result.estimate = perf_walsh_kth_(d, n, (averages + 1) / 2);
     if (averages % 2 == 0)
-        r.estimate = 0.5 * (r.estimate + perf_walsh_kth_(d, n, averages / 2 + 1));
+        result.estimate = 0.5 * (result.estimate + perf_walsh_kth_(d, n, averages / 2 + 1));
     if (k) {
-        r.low = perf_walsh_kth_(d, n, k);
-        r.high = perf_walsh_kth_(d, n, averages + 1 - k);
+        result.low = perf_walsh_kth_(d, n, k);
+        result.high = perf_walsh_kth_(d, n, averages + 1 - k);
     }
-    return r;
+    return result;
 }
 
 /* Values of two arms, all positive.  Of rates more is better: there `a` holds the candidate's. */
@@ -4671,52 +4692,53 @@ PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tai
 
 /* Log interval of the ratio of two quantiles: MOVER (Zou and Donner 2008) on the limits of each
  * arm: low = d - sqrt(down_b^2 + up_a^2), high mirrored.                                         */
-PERF_FN perf_interval perf_quantile_ratio_plain_(const perf_arms_ *s, double p, double tail,
+PERF_FN perf_interval perf_quantile_ratio_plain_(const perf_arms_ *arms, double p, double tail,
                                                  double shrink)
 {
-    perf_interval r;
-    const int exact = s->logs && s->na < PERF_FEW_MEDIANS_;
-    double low_a = perf_nyblom_(s->sorted_a, s->na, p, tail, 1, exact);
-    double high_a = perf_nyblom_(s->sorted_a, s->na, 1.0 - p, tail, -1, exact);
-    double low_b = perf_nyblom_(s->sorted_b, s->nb, p, tail, 1, exact);
-    double high_b = perf_nyblom_(s->sorted_b, s->nb, 1.0 - p, tail, -1, exact);
-    double log_a = perf_log_(perf_quantile_(s->sorted_a, s->na, p));
-    double log_b = perf_log_(perf_quantile_(s->sorted_b, s->nb, p));
+    perf_interval result;
+    const int exact = arms->logs && arms->na < PERF_FEW_MEDIANS_;
+    double low_a = perf_nyblom_(arms->sorted_a, arms->na, p, tail, 1, exact);
+    double high_a = perf_nyblom_(arms->sorted_a, arms->na, 1.0 - p, tail, -1, exact);
+    double low_b = perf_nyblom_(arms->sorted_b, arms->nb, p, tail, 1, exact);
+    double high_b = perf_nyblom_(arms->sorted_b, arms->nb, 1.0 - p, tail, -1, exact);
+    double log_a = perf_log_(perf_quantile_(arms->sorted_a, arms->na, p));
+    double log_b = perf_log_(perf_quantile_(arms->sorted_b, arms->nb, p));
     double down_a = log_a - perf_log_(low_a), up_a = perf_log_(high_a) - log_a;
     double down_b = log_b - perf_log_(low_b), up_b = perf_log_(high_b) - log_b;
 
-    r.estimate = log_b - log_a;
-    r.low = r.estimate - shrink * perf_sqrt_(down_b * down_b + up_a * up_a);
-    r.high = r.estimate + shrink * perf_sqrt_(up_b * up_b + down_a * down_a);
-    return r;
+    result.estimate = log_b - log_a;
+    result.low = result.estimate - shrink * perf_sqrt_(down_b * down_b + up_a * up_a);
+    result.high = result.estimate + shrink * perf_sqrt_(up_b * up_b + down_a * down_a);
+    return result;
 }
 
 /* The same.  `shrink` narrows it for pairs that vary together, 1 for separate samples.  Where the
  * values jump from one speed to another, limits at ranks so much nearer are farther: these, too. */
-PERF_FN perf_interval perf_quantile_ratio_(const perf_arms_ *s, double p, double tail,
+PERF_FN perf_interval perf_quantile_ratio_(const perf_arms_ *arms, double p, double tail,
                                            double shrink)
 {
-    perf_interval r = perf_quantile_ratio_plain_(s, p, tail, shrink), jump;
+    perf_interval result = perf_quantile_ratio_plain_(arms, p, tail, shrink), jump;
 
     if (!(shrink < 1.0) && !(shrink > 1.0))
-        return r;
+        return result;
     tail = perf_normal_cdf_(shrink * perf_normal_quantile_(tail));
-    jump = perf_quantile_ratio_plain_(s, p, tail, 1.0);
+    jump = perf_quantile_ratio_plain_(arms, p, tail, 1.0);
     if (!perf_is_finite_(jump.high - jump.low))
-        return r;
-    return perf_hull_(r, jump);
+        return result;
+    return perf_hull_(result, jump);
 }
 
 /* How much pairing narrows the ratio of quantiles p: f^2 = Var(1{b <= qb} - 1{a <= qa}) /
  * (2p (1 - p)).  f is an estimate: below 1 one standard error is added.  From 0.3 up.            */
-PERF_FN double perf_pair_shrink_(const perf_arms_ *s, double p)
+PERF_FN double perf_pair_shrink_(const perf_arms_ *arms, double p)
 {
-    double qa = perf_quantile_(s->sorted_a, s->na, p), qb = perf_quantile_(s->sorted_b, s->nb, p);
-    double sum = 0.0, squares = 0.0, n = PERF_CAST_(double, s->na), f;
+    double qa = perf_quantile_(arms->sorted_a, arms->na, p),
+           qb = perf_quantile_(arms->sorted_b, arms->nb, p);
+    double sum = 0.0, squares = 0.0, n = PERF_CAST_(double, arms->na), f;
     size_t i;
 
-    for (i = 0; i < s->na; i++) {
-        double c = PERF_CAST_(double, (s->b[i] <= qb) - (s->a[i] <= qa));
+    for (i = 0; i < arms->na; i++) {
+        double c = PERF_CAST_(double, (arms->b[i] <= qb) - (arms->a[i] <= qa));
         sum += c;
         squares += c * c;
     }
@@ -4734,89 +4756,94 @@ typedef struct perf_means_ {
 } perf_means_;
 
 /* Pairs: the covariance counts, n - 1 degrees of freedom. */
-PERF_FN void perf_means_paired_(perf_means_ *m, const perf_arms_ *s, double mean_a, double mean_b)
+PERF_FN void perf_means_paired_(perf_means_ *means, const perf_arms_ *arms, double mean_a,
+                                double mean_b)
 {
-    double n = PERF_CAST_(double, s->na);
+    double n = PERF_CAST_(double, arms->na);
     size_t i;
 
-    m->df = n - 1.0;
-    for (i = 0; i < s->na; i++) {
-        double d = s->b[i] / mean_b - s->a[i] / mean_a;
-        m->var += d * d / (m->df * n);
-        m->cubes += d * d * d / (n * n * n);
+    means->df = n - 1.0;
+    for (i = 0; i < arms->na; i++) {
+        double d = arms->b[i] / mean_b - arms->a[i] / mean_a;
+        means->var += d * d / (means->df * n);
+        means->cubes += d * d * d / (n * n * n);
     }
 }
 
 /* Separate samples: Welch's degrees of freedom. */
-PERF_FN void perf_means_separate_(perf_means_ *m, const perf_arms_ *s, double cubes_a,
+PERF_FN void perf_means_separate_(perf_means_ *means, const perf_arms_ *arms, double cubes_a,
                                   double cubes_b)
 {
-    double na = PERF_CAST_(double, s->na), nb = PERF_CAST_(double, s->nb);
+    double na = PERF_CAST_(double, arms->na), nb = PERF_CAST_(double, arms->nb);
 
-    m->var = m->var_a + m->var_b;
-    m->df = na - 1.0;
-    if (m->var > 0.0)
-        m->df = m->var * m->var / (m->var_a * m->var_a / m->df + m->var_b * m->var_b / (nb - 1.0));
-    m->cubes = cubes_b / (nb * nb * nb) - cubes_a / (na * na * na);
+    means->var = means->var_a + means->var_b;
+    means->df = na - 1.0;
+    if (means->var > 0.0)
+        means->df = means->var * means->var /
+                    (means->var_a * means->var_a / means->df +
+                     means->var_b * means->var_b / (nb - 1.0));
+    means->cubes = cubes_b / (nb * nb * nb) - cubes_a / (na * na * na);
 }
 
 /* The log ratios theta with qa theta^2 - 2 qb theta + 1 - t^2 var_b <= 0 (Fieller 1954), around
  * the estimate.  Skewed values make t unequal on its two sides: the end that this leaves too short
  * moves out by Johnson's correction (1978), 2.5 times, because small samples show less skewness
  * than there is (docs/statistics-evidence.md).                                                   */
-PERF_FN perf_interval perf_fieller_(const perf_means_ *m, double estimate, double tail)
+PERF_FN perf_interval perf_fieller_(const perf_means_ *means, double estimate, double tail)
 {
-    perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
-    double        cov = 0.5 * (m->var_a + m->var_b - m->var), t2, qa, qb, root, shift = 0.0;
+    perf_interval result = {-PERF_INF_, 0.0, PERF_INF_};
+    double        cov = 0.5 * (means->var_a + means->var_b - means->var), t2, qa, qb, root,
+                  shift = 0.0;
 
-    r.estimate = estimate;
-    t2 = perf_t_quantile_(1.0 - tail, m->df);
+    result.estimate = estimate;
+    t2 = perf_t_quantile_(1.0 - tail, means->df);
     t2 *= t2;
-    qa = 1.0 - t2 * m->var_a;
+    qa = 1.0 - t2 * means->var_a;
     qb = 1.0 - t2 * cov;
-    root = t2 * (m->var - t2 * (m->var_a * m->var_b - cov * cov));  /* discriminant / 4           */
+    /* discriminant / 4 */
+    root = t2 * (means->var - t2 * (means->var_a * means->var_b - cov * cov));
     if (!(qa > 1e-9))                               /* the baseline's mean may be 0, nearly       */
-        return r;
+        return result;
     if (root > 0.0)
         root = perf_sqrt_(root);
     else
         root = 0.0;
-    r.high = estimate + perf_log_((qb + root) / qa);
+    result.high = estimate + perf_log_((qb + root) / qa);
     if (qb > root)
-        r.low = estimate + perf_log_((qb - root) / qa);
-    if (m->var > 0.0)
-        shift = 2.5 * m->cubes / (6.0 * m->var) * (1.0 + 2.0 * t2);
+        result.low = estimate + perf_log_((qb - root) / qa);
+    if (means->var > 0.0)
+        shift = 2.5 * means->cubes / (6.0 * means->var) * (1.0 + 2.0 * t2);
     if (shift > 0.0)
-        r.high += shift;
+        result.high += shift;
     if (shift < 0.0)
-        r.low += shift;
-    return r;
+        result.low += shift;
+    return result;
 }
 
 /* Log interval of mean(b) / mean(a). */
-PERF_FN perf_interval perf_mean_ratio_(const perf_arms_ *s, double tail)
+PERF_FN perf_interval perf_mean_ratio_(const perf_arms_ *arms, double tail)
 {
-    perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
-    perf_means_   m = PERF_ZERO;
-    perf_moments_ a = perf_moments_of_(s->a, s->na), b = perf_moments_of_(s->b, s->nb);
+    perf_interval result = {-PERF_INF_, 0.0, PERF_INF_};
+    perf_means_   means = PERF_ZERO;
+    perf_moments_ a = perf_moments_of_(arms->a, arms->na), b = perf_moments_of_(arms->b, arms->nb);
     double        spread_a = a.std / a.mean, spread_b = b.std / b.mean;
 
-    r.estimate = perf_log_(b.mean) - perf_log_(a.mean);
-    if (s->na < 2 || s->nb < 2)
-        return r;
-    m.var_a = spread_a * spread_a;
-    if (s->na < s->nb && spread_a < spread_b)       /* few values see little of a tail: then the  */
-        m.var_a = spread_b * spread_b;              /* spread of many counts for them             */
-    m.var_b = spread_b * spread_b;
-    if (s->nb < s->na && spread_b < spread_a)
-        m.var_b = spread_a * spread_a;
-    m.var_a /= PERF_CAST_(double, s->na);
-    m.var_b /= PERF_CAST_(double, s->nb);
-    if (s->logs)
-        perf_means_paired_(&m, s, a.mean, b.mean);
+    result.estimate = perf_log_(b.mean) - perf_log_(a.mean);
+    if (arms->na < 2 || arms->nb < 2)
+        return result;
+    means.var_a = spread_a * spread_a;
+    if (arms->na < arms->nb && spread_a < spread_b) /* few values see little of a tail: then the  */
+        means.var_a = spread_b * spread_b;          /* spread of many counts for them             */
+    means.var_b = spread_b * spread_b;
+    if (arms->nb < arms->na && spread_b < spread_a)
+        means.var_b = spread_a * spread_a;
+    means.var_a /= PERF_CAST_(double, arms->na);
+    means.var_b /= PERF_CAST_(double, arms->nb);
+    if (arms->logs)
+        perf_means_paired_(&means, arms, a.mean, b.mean);
     else
-        perf_means_separate_(&m, s, a.cubes, b.cubes);
-    return perf_fieller_(&m, r.estimate, tail);
+        perf_means_separate_(&means, arms, a.cubes, b.cubes);
+    return perf_fieller_(&means, result.estimate, tail);
 }
 
 /* 1: one value is so large a part of the sum that the mean says little about the others. */
@@ -4868,23 +4895,23 @@ PERF_FN int perf_lopsided_(const double *d, size_t n, double errors, double step
 
 /* 1: the sorted arms are lopsided to unlike sides, as of two speeds that overlap where one arm is
  * mostly fast and the other mostly slow.                                                         */
-PERF_FN int perf_mirrored_(const perf_arms_ *s)
+PERF_FN int perf_mirrored_(const perf_arms_ *arms)
 {
     const double errors = 1.7;
-    const double apart = perf_lopsidedness_(s->sorted_b, s->nb, 0.0) -
-                         perf_lopsidedness_(s->sorted_a, s->na, 0.0);
+    const double apart = perf_lopsidedness_(arms->sorted_b, arms->nb, 0.0) -
+                         perf_lopsidedness_(arms->sorted_a, arms->na, 0.0);
 
     return apart * apart > 2.0 * errors * errors;
 }
 
 /* 1: the middle halves of the sorted arms differ so much in relative width that their shapes do,
  * too.  3.3 / sqrt(n) is twice the standard error of the log of the quotient for normal values.  */
-PERF_FN int perf_unlike_(const perf_arms_ *s)
+PERF_FN int perf_unlike_(const perf_arms_ *arms)
 {
-    size_t low = s->na / 4, high = s->na - 1 - low;
-    double most = perf_exp_(3.3 / perf_sqrt_(PERF_CAST_(double, s->na)));
-    double width_a = perf_log_(s->sorted_a[high] / s->sorted_a[low]);
-    double width_b = perf_log_(s->sorted_b[high] / s->sorted_b[low]);
+    size_t low = arms->na / 4, high = arms->na - 1 - low;
+    double most = perf_exp_(3.3 / perf_sqrt_(PERF_CAST_(double, arms->na)));
+    double width_a = perf_log_(arms->sorted_a[high] / arms->sorted_a[low]);
+    double width_b = perf_log_(arms->sorted_b[high] / arms->sorted_b[low]);
 
     return width_a > width_b * most || width_b > width_a * most;
 }
@@ -4909,48 +4936,48 @@ PERF_FN double perf_spikes_excess_(const double *d, size_t n)
 
 /* ---- verdicts ---- */
 
-PERF_FN double perf_metric_p_(perf_metric m)
+PERF_FN double perf_metric_p_(perf_metric metric)
 {
-    if (m == PERF_METRIC_P99)
+    if (metric == PERF_METRIC_P99)
         return 0.99;
-    if (m == PERF_METRIC_P95)
+    if (metric == PERF_METRIC_P95)
         return 0.95;
     return 0.5;
 }
 
 /* A verdict that says nothing yet, with the rule it will be held against. */
-PERF_FN perf_verdict perf_verdict_start_(const perf_compare_opts *o)
+PERF_FN perf_verdict perf_verdict_start_(const perf_compare_opts *opts)
 {
-    perf_verdict v = PERF_ZERO;
+    perf_verdict verdict = PERF_ZERO;
     int          in_range;
 
-    v.reason = "no measurements";
-    v.rule = o->rule;
-    v.threshold = perf_rule_threshold_(&o->rule);
-    v.confidence = o->confidence;
-    v.ratio.high = v.speedup.high = PERF_INF_;
-    v.ratio.estimate = v.speedup.estimate = PERF_NAN_;
-    v.min_detectable_change = v.pairs_needed = PERF_INF_;
-    in_range = !perf_is_nan_(v.threshold) && !perf_is_nan_(v.confidence) &&
-               !perf_is_nan_(o->tick) &&
-               PERF_CAST_(unsigned, o->rule.metric) <= PERF_METRIC_BRANCH_MISSES &&
-               PERF_CAST_(unsigned, o->design) <= PERF_DESIGN_SEPARATE && o->rules >= 0 &&
-               o->rules <= 1000 && perf_tolerance_ok_(&o->guard.limit);
+    verdict.reason = "no measurements";
+    verdict.rule = opts->rule;
+    verdict.threshold = perf_rule_threshold_(&opts->rule);
+    verdict.confidence = opts->confidence;
+    verdict.ratio.high = verdict.speedup.high = PERF_INF_;
+    verdict.ratio.estimate = verdict.speedup.estimate = PERF_NAN_;
+    verdict.min_detectable_change = verdict.pairs_needed = PERF_INF_;
+    in_range = !perf_is_nan_(verdict.threshold) && !perf_is_nan_(verdict.confidence) &&
+               !perf_is_nan_(opts->tick) &&
+               PERF_CAST_(unsigned, opts->rule.metric) <= PERF_METRIC_BRANCH_MISSES &&
+               PERF_CAST_(unsigned, opts->design) <= PERF_DESIGN_SEPARATE && opts->rules >= 0 &&
+               opts->rules <= 1000 && perf_tolerance_ok_(&opts->guard.limit);
     if (!in_range) {
-        v.status = PERF_EINVAL;
-        v.reason = "the rule or an option is out of its range";
+        verdict.status = PERF_EINVAL;
+        verdict.reason = "the rule or an option is out of its range";
     }
-    return v;
+    return verdict;
 }
 
 /* Withholds the decision for `reason`, whatever the numbers say.  Wrong outputs stay REJECTed. */
-PERF_FN void perf_verdict_cap_(perf_verdict *v, const char *reason)
+PERF_FN void perf_verdict_cap_(perf_verdict *verdict, const char *reason)
 {
-    if (v->decision == PERF_INCONCLUSIVE || (v->warnings & PERF_WARN_OUTPUTS))
+    if (verdict->decision == PERF_INCONCLUSIVE || (verdict->warnings & PERF_WARN_OUTPUTS))
         return;
-    v->decision = PERF_INCONCLUSIVE;
-    v->reason = reason;
-    v->pairs_needed = PERF_INF_;
+    verdict->decision = PERF_INCONCLUSIVE;
+    verdict->reason = reason;
+    verdict->pairs_needed = PERF_INF_;
 }
 
 /* 1: the error is within a limit that is set; a limit of 0 is none. */
@@ -4978,31 +5005,32 @@ PERF_FN int perf_accuracy_ok_(const perf_accuracy *seen, const perf_tolerance *l
 
 /* Applies an accuracy check to a finished verdict.  Failed: REJECT, whatever else is in doubt.
  * Asked for but not made, or an invalid limit: no ACCEPT.  Passed, or NULL: nothing changes.     */
-PERF_FN void perf_verdict_guard_(perf_verdict *v, const perf_guard *g)
+PERF_FN void perf_verdict_guard_(perf_verdict *verdict, const perf_guard *guard)
 {
-    if (!v || !g || !perf_guard_asked_(g) || (v->status != PERF_OK && !v->pairs))
+    if (!verdict || !guard || !perf_guard_asked_(guard) ||
+        (verdict->status != PERF_OK && !verdict->pairs))
         return;                                     /* what was not measured stays so             */
-    if (!perf_tolerance_ok_(&g->limit)) {
-        perf_verdict_cap_(v, "a limit of the accuracy check is negative or not a number");
-    } else if (g->seen.compared && !perf_accuracy_ok_(&g->seen, &g->limit)) {
-        v->decision = PERF_REJECT;
-        v->reason = "the outputs differ by more than the tolerance";
-        v->warnings |= PERF_WARN_OUTPUTS;
-        v->pairs_needed = 0.0;
-    } else if (!g->seen.compared && v->decision == PERF_ACCEPT) {
-        perf_verdict_cap_(v, "fast enough, but the required accuracy check was not made");
+    if (!perf_tolerance_ok_(&guard->limit)) {
+        perf_verdict_cap_(verdict, "a limit of the accuracy check is negative or not a number");
+    } else if (guard->seen.compared && !perf_accuracy_ok_(&guard->seen, &guard->limit)) {
+        verdict->decision = PERF_REJECT;
+        verdict->reason = "the outputs differ by more than the tolerance";
+        verdict->warnings |= PERF_WARN_OUTPUTS;
+        verdict->pairs_needed = 0.0;
+    } else if (!guard->seen.compared && verdict->decision == PERF_ACCEPT) {
+        perf_verdict_cap_(verdict, "fast enough, but the required accuracy check was not made");
     }
 }
 
 /* Further pairs for an 80 % chance of an answer: n ((2.80 / 1.96)^2 (half / gap)^2 - 1), but 1 at
  * least.  gap: of the estimate to the threshold, as a log.                                       */
-PERF_FN double perf_pairs_needed_(const perf_verdict *v, double n, double half, double gap)
+PERF_FN double perf_pairs_needed_(const perf_verdict *verdict, double n, double half, double gap)
 {
     double least, needed = n * (2.04 / (gap / half * (gap / half)) - 1.0);
 
     if (!perf_is_finite_(half)) {
-        least = PERF_CAST_(double, perf_quantile_min_count_(perf_metric_p_(v->rule.metric),
-                                                            v->confidence));
+        least = PERF_CAST_(double, perf_quantile_min_count_(perf_metric_p_(verdict->rule.metric),
+                                                            verdict->confidence));
         needed = n;
         if (least > n)
             needed = least - n;
@@ -5014,21 +5042,21 @@ PERF_FN double perf_pairs_needed_(const perf_verdict *v, double n, double half, 
 
 /* How far a log ratio is from where the answer changes: above 0 the rule holds.  "The same within
  * x %": to the nearer limit.                                                                     */
-PERF_FN double perf_rule_room_(const perf_rule *r, double log_ratio)
+PERF_FN double perf_rule_room_(const perf_rule *rule, double log_ratio)
 {
-    const double log_t = perf_log_(perf_rule_threshold_(r));
+    const double log_t = perf_log_(perf_rule_threshold_(rule));
 
-    if (r->kind == PERF_RULE_SAME)
+    if (rule->kind == PERF_RULE_SAME)
         return log_t - perf_fabs_(log_ratio);
     return log_t - log_ratio;
 }
 
 /* What a log interval says to a rule.  Each limit of "the same within x %" is a one-sided test, and
  * ACCEPT needs both (Schuirmann 1987).                                                           */
-PERF_FN perf_decision perf_rule_answer_(const perf_rule *r, perf_interval log_ratio)
+PERF_FN perf_decision perf_rule_answer_(const perf_rule *rule, perf_interval log_ratio)
 {
-    const double log_t = perf_log_(perf_rule_threshold_(r));
-    const int    same = r->kind == PERF_RULE_SAME;
+    const double log_t = perf_log_(perf_rule_threshold_(rule));
+    const int    same = rule->kind == PERF_RULE_SAME;
 
     if (log_ratio.low > log_t || (same && log_ratio.high < -log_t))
         return PERF_REJECT;
@@ -5038,7 +5066,7 @@ PERF_FN perf_decision perf_rule_answer_(const perf_rule *r, perf_interval log_ra
 }
 
 /* The answer of a log interval, with its reason. */
-PERF_FN void perf_verdict_decide_(perf_verdict *v, perf_interval log_ratio)
+PERF_FN void perf_verdict_decide_(perf_verdict *verdict, perf_interval log_ratio)
 {
     static const char *const reason[3] = {"the interval contains the threshold",
                                           "the whole interval clears the threshold",
@@ -5047,93 +5075,96 @@ PERF_FN void perf_verdict_decide_(perf_verdict *v, perf_interval log_ratio)
                                            "the whole interval lies within both limits",
                                            "the whole interval lies outside the limits"};
 
-    v->decision = perf_rule_answer_(&v->rule, log_ratio);
-    v->reason = reason[v->decision];
-    if (v->rule.kind == PERF_RULE_SAME)
-        v->reason = of_same[v->decision];
+    verdict->decision = perf_rule_answer_(&verdict->rule, log_ratio);
+    verdict->reason = reason[verdict->decision];
+    if (verdict->rule.kind == PERF_RULE_SAME)
+        verdict->reason = of_same[verdict->decision];
 }
 
 /* Fills in the verdict from a log interval that already includes the resolution of the clock. */
-PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, double n,
-                                  const perf_compare_opts *o)
+PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
+                                  const perf_compare_opts *opts)
 {
     double half = 0.5 * (log_ratio.high - log_ratio.low), room;
     int    bounded = perf_is_finite_(half);
 
-    v->ratio.low = perf_exp_(log_ratio.low);
-    v->ratio.estimate = perf_exp_(log_ratio.estimate);
-    v->ratio.high = perf_exp_(log_ratio.high);
-    v->speedup.low = perf_exp_(-log_ratio.high);
-    v->speedup.estimate = perf_exp_(-log_ratio.estimate);
-    v->speedup.high = perf_exp_(-log_ratio.low);
+    verdict->ratio.low = perf_exp_(log_ratio.low);
+    verdict->ratio.estimate = perf_exp_(log_ratio.estimate);
+    verdict->ratio.high = perf_exp_(log_ratio.high);
+    verdict->speedup.low = perf_exp_(-log_ratio.high);
+    verdict->speedup.estimate = perf_exp_(-log_ratio.estimate);
+    verdict->speedup.high = perf_exp_(-log_ratio.low);
     if (bounded)                                    /* 2.80 = z(.975) + z(.80)                    */
-        v->min_detectable_change = perf_exp_(half * (2.80 / 1.96)) - 1.0;
+        verdict->min_detectable_change = perf_exp_(half * (2.80 / 1.96)) - 1.0;
     else
-        v->warnings |= PERF_WARN_UNBOUNDED;
-    v->pairs_needed = 0.0;
-    perf_verdict_decide_(v, log_ratio);
-    if (v->decision == PERF_INCONCLUSIVE) {
-        room = perf_rule_room_(&v->rule, log_ratio.estimate);
-        v->pairs_needed = perf_pairs_needed_(v, n, half, room);
+        verdict->warnings |= PERF_WARN_UNBOUNDED;
+    verdict->pairs_needed = 0.0;
+    perf_verdict_decide_(verdict, log_ratio);
+    if (verdict->decision == PERF_INCONCLUSIVE) {
+        room = perf_rule_room_(&verdict->rule, log_ratio.estimate);
+        verdict->pairs_needed = perf_pairs_needed_(verdict, n, half, room);
         if (!bounded)
-            v->reason = "too few measurements for an interval";
+            verdict->reason = "too few measurements for an interval";
     }
-    perf_verdict_guard_(v, &o->guard);
+    perf_verdict_guard_(verdict, &opts->guard);
 }
 
-PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *o, const perf_interval *log_ratio,
+PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
                                       double hidden, double n)
 {
-    perf_verdict v = perf_verdict_start_(o);
+    perf_verdict verdict = perf_verdict_start_(opts);
 
-    if (log_ratio && v.status == PERF_OK)
-        perf_verdict_finish_(&v, perf_widen_(*log_ratio, hidden), n, o);
-    return v;
+    if (log_ratio && verdict.status == PERF_OK)
+        perf_verdict_finish_(&verdict, perf_widen_(*log_ratio, hidden), n, opts);
+    return verdict;
 }
 
 /* What the bets decided, with the interval of the log ratios, which come in the order of time and
  * are sorted; pairs: with those that have none.                                                  */
 PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
-                                             size_t pairs, const perf_compare_opts *o)
+                                             size_t pairs, const perf_compare_opts *opts)
 {
-    const perf_interval log_ratio = perf_seq_interval(logs, n, o->confidence);
-    perf_verdict        v = perf_verdict_of_(o, &log_ratio, bets->tick, PERF_CAST_(double, pairs));
+    const perf_interval log_ratio = perf_seq_interval(logs, n, opts->confidence);
+    perf_verdict        verdict =
+        perf_verdict_of_(opts, &log_ratio, bets->tick, PERF_CAST_(double, pairs));
     int                 by_median;
 
-    v.pairs = pairs;
-    v.excluded = bets->excluded;
+    verdict.pairs = pairs;
+    verdict.excluded = bets->excluded;
     perf_sort_values_(logs, n);
     if (perf_lopsided_(logs, n, 2.58, bets->tick))
-        v.warnings |= PERF_WARN_SHAPE;
-    by_median = (v.warnings & PERF_WARN_SHAPE) && !(v.warnings & PERF_WARN_OUTPUTS);
-    if (by_median && v.decision == PERF_ACCEPT)
-        v.reason = "the median of the pairs' ratios clears the threshold";
-    else if (by_median && v.decision == PERF_REJECT)
-        v.reason = "the median of the pairs' ratios misses the threshold";
-    if (v.decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
-        perf_verdict_cap_(&v, "the pairs disagree: the interval clears it, too few of them do");
-    return v;
+        verdict.warnings |= PERF_WARN_SHAPE;
+    by_median = (verdict.warnings & PERF_WARN_SHAPE) && !(verdict.warnings & PERF_WARN_OUTPUTS);
+    if (by_median && verdict.decision == PERF_ACCEPT)
+        verdict.reason = "the median of the pairs' ratios clears the threshold";
+    else if (by_median && verdict.decision == PERF_REJECT)
+        verdict.reason = "the median of the pairs' ratios misses the threshold";
+    if (verdict.decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
+        perf_verdict_cap_(&verdict,
+                          "the pairs disagree: the interval clears it, too few of them do");
+    return verdict;
 }
 
 /* What the clock's step may hide in the ratio of the arms, as a log. */
-PERF_FN double perf_arms_tick_(const perf_arms_ *s, const perf_compare_opts *o)
+PERF_FN double perf_arms_tick_(const perf_arms_ *arms, const perf_compare_opts *opts)
 {
-    const int is_count = o->rule.memory || o->rule.metric == PERF_METRIC_MEMORY ||
-                         o->rule.metric > PERF_METRIC_THROUGHPUT;
-    double    tick = o->tick, hidden;
+    const int is_count = opts->rule.memory || opts->rule.metric == PERF_METRIC_MEMORY ||
+                         opts->rule.metric > PERF_METRIC_THROUGHPUT;
+    double    tick = opts->tick, hidden;
 
     if (is_count && !(tick > 0.0))
         tick = -1.0;                                /* bytes and instructions are exact           */
-    hidden = perf_tick_log_(s->sorted_a, s->na, s->sorted_b, s->nb, tick, 0);
-    if (o->rule.metric == PERF_METRIC_THROUGHPUT && !(o->tick < 0.0))
-        hidden = perf_most_(perf_tick_log_(s->sorted_a, s->na, s->sorted_b, s->nb, 0.0, 1), hidden);
+    hidden = perf_tick_log_(arms->sorted_a, arms->na, arms->sorted_b, arms->nb, tick, 0);
+    if (opts->rule.metric == PERF_METRIC_THROUGHPUT && !(opts->tick < 0.0))
+        hidden = perf_most_(perf_tick_log_(arms->sorted_a, arms->na, arms->sorted_b, arms->nb, 0.0,
+                                           1), hidden);
     return hidden;
 }
 
 /* 1: the metric is about the typical ratio, not about a quantile of each arm or a mean. */
-PERF_FN int perf_metric_is_typical_(perf_metric m)
+PERF_FN int perf_metric_is_typical_(perf_metric metric)
 {
-    return m == PERF_METRIC_PAIR || m >= PERF_METRIC_MEMORY;
+    return metric == PERF_METRIC_PAIR || metric >= PERF_METRIC_MEMORY;
 }
 
 /* Below this many pairs the typical ratio holds the interval from signs, too: where one arm has two
@@ -5160,109 +5191,119 @@ PERF_FN int perf_split_(const double *d, size_t n, double centre)
 /* The typical ratio of pairs.  Arms of one shape: the interval from signed ranks.  Else the median
  * of the pairs' ratios (from signs) and the ratio of medians differ: the answer holds for both.
  * Sorts the logs.                                                                                */
-PERF_FN perf_interval perf_typical_pairs_(perf_verdict *v, const perf_arms_ *s, double tail)
+PERF_FN perf_interval perf_typical_pairs_(perf_verdict *verdict, const perf_arms_ *arms,
+                                          double tail)
 {
-    perf_interval ranks = perf_signed_rank_(s->logs, s->na, tail);
-    perf_interval signs = perf_quantile_interval_(s->logs, s->na, 0.5, v->confidence), r;
-    double        excess = perf_spikes_excess_(s->logs, s->na);
-    const int     unlike = perf_lopsided_(s->logs, s->na, 1.4, 0.0) || perf_unlike_(s);
+    perf_interval ranks = perf_signed_rank_(arms->logs, arms->na, tail);
+    perf_interval signs = perf_quantile_interval_(arms->logs, arms->na, 0.5, verdict->confidence),
+                  result;
+    double        excess = perf_spikes_excess_(arms->logs, arms->na);
+    const int     unlike = perf_lopsided_(arms->logs, arms->na, 1.4, 0.0) || perf_unlike_(arms);
 
     if (unlike || excess >= 3.0)
-        v->warnings |= PERF_WARN_SHAPE;
+        verdict->warnings |= PERF_WARN_SHAPE;
     if (unlike || excess > 0.0) {
-        r = perf_hull_(signs, perf_quantile_ratio_(s, 0.5, tail, perf_pair_shrink_(s, 0.5)));
-        r.estimate = perf_quantile_(s->logs, s->na, 0.5);
-        return r;
+        result =
+            perf_hull_(signs, perf_quantile_ratio_(arms, 0.5, tail, perf_pair_shrink_(arms, 0.5)));
+        result.estimate = perf_quantile_(arms->logs, arms->na, 0.5);
+        return result;
     }
-    if (s->na < PERF_FEW_PAIRS_ || perf_split_(s->logs, s->na, ranks.estimate) || perf_mirrored_(s))
+    if (arms->na < PERF_FEW_PAIRS_ || perf_split_(arms->logs, arms->na, ranks.estimate) ||
+        perf_mirrored_(arms))
         return perf_hull_(ranks, signs);
     return ranks;
 }
 
 /* The ratio of medians with both at their worst limits: asks nothing of the laws of the arms. */
-PERF_FN perf_interval perf_medians_apart_(const perf_arms_ *s, double confidence)
+PERF_FN perf_interval perf_medians_apart_(const perf_arms_ *arms, double confidence)
 {
-    const perf_interval a = perf_quantile_interval_(s->sorted_a, s->na, 0.5, confidence);
-    const perf_interval b = perf_quantile_interval_(s->sorted_b, s->nb, 0.5, confidence);
-    perf_interval       r;
+    const perf_interval a = perf_quantile_interval_(arms->sorted_a, arms->na, 0.5, confidence);
+    const perf_interval b = perf_quantile_interval_(arms->sorted_b, arms->nb, 0.5, confidence);
+    perf_interval       result;
 
-    r.estimate = perf_log_(b.estimate / a.estimate);
-    r.low = -PERF_INF_;
-    r.high = PERF_INF_;
+    result.estimate = perf_log_(b.estimate / a.estimate);
+    result.low = -PERF_INF_;
+    result.high = PERF_INF_;
     if (b.low > 0.0 && perf_is_finite_(a.high))
-        r.low = perf_log_(b.low / a.high);
+        result.low = perf_log_(b.low / a.high);
     if (a.low > 0.0 && perf_is_finite_(b.high))
-        r.high = perf_log_(b.high / a.low);
-    return r;
+        result.high = perf_log_(b.high / a.low);
+    return result;
 }
 
 /* The ratio of medians of pairs.  Medians of few jump between two speeds: so below 32 pairs the
  * interval holds that of the typical ratio, below 20 the one from signs.  Where the arms spread
  * unlike, a root of squares takes lumps for a law: it holds the worst limits.  Sorts the logs.   */
-PERF_FN perf_interval perf_median_pairs_(const perf_arms_ *s, double confidence)
+PERF_FN perf_interval perf_median_pairs_(const perf_arms_ *arms, double confidence)
 {
     double        tail = 0.5 - 0.5 * confidence;
-    perf_interval r = perf_quantile_ratio_(s, 0.5, tail, perf_pair_shrink_(s, 0.5));
+    perf_interval result = perf_quantile_ratio_(arms, 0.5, tail, perf_pair_shrink_(arms, 0.5));
 
-    if (s->na < PERF_FEW_MEDIANS_)
-        r = perf_hull_(r, perf_signed_rank_(s->logs, s->na, tail));
-    if (s->na < PERF_FEW_PAIRS_)
-        r = perf_hull_(r, perf_quantile_interval_(s->logs, s->na, 0.5, confidence));
-    if (perf_unlike_(s))
-        r = perf_hull_(r, perf_medians_apart_(s, confidence));
-    return r;
+    if (arms->na < PERF_FEW_MEDIANS_)
+        result = perf_hull_(result, perf_signed_rank_(arms->logs, arms->na, tail));
+    if (arms->na < PERF_FEW_PAIRS_)
+        result = perf_hull_(result, perf_quantile_interval_(arms->logs, arms->na, 0.5, confidence));
+    if (perf_unlike_(arms))
+        result = perf_hull_(result, perf_medians_apart_(arms, confidence));
+    return result;
 }
 
 /* The log interval of the metric that the rule is about. */
-PERF_FN perf_interval perf_arms_interval_(perf_verdict *v, const perf_arms_ *s)
+PERF_FN perf_interval perf_arms_interval_(perf_verdict *verdict, const perf_arms_ *arms)
 {
-    perf_metric   metric = v->rule.metric;
-    perf_interval r;
-    double        p = perf_metric_p_(metric), tail = 0.5 - 0.5 * v->confidence, shrink = 1.0;
+    perf_metric   metric = verdict->rule.metric;
+    perf_interval result;
+    double        p = perf_metric_p_(metric), tail = 0.5 - 0.5 * verdict->confidence, shrink = 1.0;
 
     if (metric == PERF_METRIC_MEAN) {
-        r = perf_mean_ratio_(s, tail);
-        if (perf_mean_hostage_(s->sorted_a, s->na) || perf_mean_hostage_(s->sorted_b, s->nb))
-            v->warnings |= PERF_WARN_MEAN;
-        return r;
+        result = perf_mean_ratio_(arms, tail);
+        if (perf_mean_hostage_(arms->sorted_a, arms->na) ||
+            perf_mean_hostage_(arms->sorted_b, arms->nb))
+            verdict->warnings |= PERF_WARN_MEAN;
+        return result;
     }
-    if (s->logs && perf_metric_is_typical_(metric))
-        return perf_typical_pairs_(v, s, tail);
-    if (s->logs && metric == PERF_METRIC_P50)
-        return perf_median_pairs_(s, v->confidence);
-    if (s->logs)
-        shrink = perf_pair_shrink_(s, p);
-    return perf_quantile_ratio_(s, p, tail, shrink);
+    if (arms->logs && perf_metric_is_typical_(metric))
+        return perf_typical_pairs_(verdict, arms, tail);
+    if (arms->logs && metric == PERF_METRIC_P50)
+        return perf_median_pairs_(arms, verdict->confidence);
+    if (arms->logs)
+        shrink = perf_pair_shrink_(arms, p);
+    return perf_quantile_ratio_(arms, p, tail, shrink);
 }
 
 /* Judges two arms: values are good, and there is one at least of each. */
-PERF_FN void perf_verdict_arms_(perf_verdict *v, const perf_arms_ *s, const perf_compare_opts *o)
+PERF_FN void perf_verdict_arms_(perf_verdict *verdict, const perf_arms_ *arms,
+                                const perf_compare_opts *opts)
 {
-    perf_interval r;
+    perf_interval result;
     double        tick;
 
-    PERF_LIBC_(memcpy)(s->sorted_a, s->a, s->na * sizeof *s->a);
-    PERF_LIBC_(memcpy)(s->sorted_b, s->b, s->nb * sizeof *s->b);
-    perf_sort_values_(s->sorted_a, s->na);
-    perf_sort_values_(s->sorted_b, s->nb);
-    r = perf_arms_interval_(v, s);
-    tick = perf_arms_tick_(s, o);
-    if (tick > 0.0 && tick > 0.1 * (r.high - r.low))
-        v->warnings |= PERF_WARN_RESOLUTION;
-    v->pairs = s->na;
-    if (s->nb < s->na)
-        v->pairs = s->nb;
-    perf_verdict_finish_(v, perf_widen_(r, tick), PERF_CAST_(double, v->pairs), o);
-    if (v->decision == PERF_INCONCLUSIVE && tick > 0.0 &&
-        perf_rule_answer_(&v->rule, r) != PERF_INCONCLUSIVE) {
-        v->reason = "the clock is too coarse for this: time more work at once";
-        v->pairs_needed = PERF_INF_;
+    PERF_LIBC_(memcpy)(arms->sorted_a, arms->a, arms->na * sizeof *arms->a);
+    PERF_LIBC_(memcpy)(arms->sorted_b, arms->b, arms->nb * sizeof *arms->b);
+    perf_sort_values_(arms->sorted_a, arms->na);
+    perf_sort_values_(arms->sorted_b, arms->nb);
+    result = perf_arms_interval_(verdict, arms);
+    tick = perf_arms_tick_(arms, opts);
+    if (tick > 0.0 && tick > 0.1 * (result.high - result.low))
+        verdict->warnings |= PERF_WARN_RESOLUTION;
+    verdict->pairs = arms->na;
+    if (arms->nb < arms->na)
+        verdict->pairs = arms->nb;
+    perf_verdict_finish_(verdict, perf_widen_(result, tick), PERF_CAST_(double, verdict->pairs),
+                         opts);
+    if (verdict->decision == PERF_INCONCLUSIVE && tick > 0.0 &&
+        perf_rule_answer_(&verdict->rule, result) != PERF_INCONCLUSIVE) {
+        verdict->reason = "the clock is too coarse for this: time more work at once";
+        verdict->pairs_needed = PERF_INF_;
     }
-    if (v->warnings & PERF_WARN_MEAN)
-        perf_verdict_cap_(v, "one value carries over 10 % of the sum: the mean is not identified");
-    if (s->logs && s->na < 100 && v->rule.metric == PERF_METRIC_P50 && perf_unlike_(s)) {
-        v->warnings |= PERF_WARN_SHAPE;
-        perf_verdict_cap_(v, "medians of so few values mean little where the two differ in shape");
+    if (verdict->warnings & PERF_WARN_MEAN)
+        perf_verdict_cap_(verdict,
+                          "one value carries over 10 % of the sum: the mean is not identified");
+    if (arms->logs && arms->na < 100 && verdict->rule.metric == PERF_METRIC_P50 &&
+        perf_unlike_(arms)) {
+        verdict->warnings |= PERF_WARN_SHAPE;
+        perf_verdict_cap_(verdict,
+                          "medians of so few values mean little where the two differ in shape");
     }
 }
 
@@ -5275,7 +5316,7 @@ typedef struct perf_samples_ {
 
 /* Copies the values that are positive numbers: of pairs only whole ones.  Returns how many of the
  * values (or pairs) were left out.                                                               */
-PERF_FN uint64_t perf_samples_gather_(const perf_samples_ *in, perf_arms_ *s)
+PERF_FN uint64_t perf_samples_gather_(const perf_samples_ *in, perf_arms_ *arms)
 {
     size_t n = in->nx, i;
 
@@ -5285,52 +5326,53 @@ PERF_FN uint64_t perf_samples_gather_(const perf_samples_ *in, perf_arms_ *s)
         int good_x = i < in->nx && perf_is_duration_(in->x[i]);
         int good_y = i < in->ny && perf_is_duration_(in->y[i]);
         if (in->paired && good_x && good_y)
-            s->logs[s->na] = perf_log_(in->y[i]) - perf_log_(in->x[i]);
+            arms->logs[arms->na] = perf_log_(in->y[i]) - perf_log_(in->x[i]);
         if (good_x && (good_y || !in->paired))
-            s->a[s->na++] = in->x[i];
+            arms->a[arms->na++] = in->x[i];
         if (good_y && (good_x || !in->paired))
-            s->b[s->nb++] = in->y[i];
+            arms->b[arms->nb++] = in->y[i];
     }
     if (in->paired)
-        return in->nx - s->na;
-    return in->nx - s->na + (in->ny - s->nb);
+        return in->nx - arms->na;
+    return in->nx - arms->na + (in->ny - arms->nb);
 }
 
 /* Of rates more is better: the arms change sides. */
-PERF_FN void perf_arms_swap_(perf_arms_ *s)
+PERF_FN void perf_arms_swap_(perf_arms_ *arms)
 {
-    double *a = s->a;
-    size_t  na = s->na, i;
+    double *a = arms->a;
+    size_t  na = arms->na, i;
 
-    s->a = s->b;
-    s->na = s->nb;
-    s->b = a;
-    s->nb = na;
-    for (i = 0; i < s->na && s->logs; i++)
-        s->logs[i] = -s->logs[i];
+    arms->a = arms->b;
+    arms->na = arms->nb;
+    arms->b = a;
+    arms->nb = na;
+    for (i = 0; i < arms->na && arms->logs; i++)
+        arms->logs[i] = -arms->logs[i];
 }
 
 /* What is known to be wrong with the way in which the values came about. */
-PERF_FN void perf_verdict_doubt_(perf_verdict *v, const perf_samples_ *in, perf_design design)
+PERF_FN void perf_verdict_doubt_(perf_verdict *verdict, const perf_samples_ *in, perf_design design)
 {
     const int ordered = design == PERF_DESIGN_RANDOM ||
                         (in->paired && design != PERF_DESIGN_SEPARATE);
 
-    if (v->excluded) {
-        v->warnings |= PERF_WARN_BAD_VALUES;
-        perf_verdict_cap_(v, "some values are no positive numbers: measure again");
+    if (verdict->excluded) {
+        verdict->warnings |= PERF_WARN_BAD_VALUES;
+        perf_verdict_cap_(verdict, "some values are no positive numbers: measure again");
     }
     if (!ordered) {
-        v->warnings |= PERF_WARN_ORDER;
-        perf_verdict_cap_(v, "not interleaved: a drift between the two runs would look the same");
+        verdict->warnings |= PERF_WARN_ORDER;
+        perf_verdict_cap_(verdict,
+                          "not interleaved: a drift between the two runs would look the same");
     }
 }
 
 /* One rule, alone. */
-PERF_FN perf_verdict perf_compare_alone_(const perf_samples_ *in, const perf_compare_opts *o)
+PERF_FN perf_verdict perf_compare_alone_(const perf_samples_ *in, const perf_compare_opts *opts)
 {
-    perf_verdict v = perf_verdict_start_(o);
-    perf_arms_   s = PERF_ZERO;
+    perf_verdict verdict = perf_verdict_start_(opts);
+    perf_arms_   arms = PERF_ZERO;
     double       local[5 * 128], *memory = PERF_NULL_;
     size_t       n = in->nx;
 
@@ -5339,132 +5381,132 @@ PERF_FN perf_verdict perf_compare_alone_(const perf_samples_ *in, const perf_com
     if (n <= SIZE_MAX / 64)
         memory = perf_scratch_(local, 5 * 128, 5 * n);
     if (!memory) {
-        v.status = PERF_ENOMEM;
-        return v;
+        verdict.status = PERF_ENOMEM;
+        return verdict;
     }
-    s.a = memory;
-    s.b = memory + n;
-    s.sorted_a = memory + 2 * n;
-    s.sorted_b = memory + 3 * n;
+    arms.a = memory;
+    arms.b = memory + n;
+    arms.sorted_a = memory + 2 * n;
+    arms.sorted_b = memory + 3 * n;
     if (in->paired)
-        s.logs = memory + 4 * n;
-    v.excluded = perf_samples_gather_(in, &s);
+        arms.logs = memory + 4 * n;
+    verdict.excluded = perf_samples_gather_(in, &arms);
     if (!in->paired) {
-        v.baseline_values = s.na;
-        v.candidate_values = s.nb;
+        verdict.baseline_values = arms.na;
+        verdict.candidate_values = arms.nb;
     }
-    if (v.excluded)
-        v.status = PERF_ENODATA;
-    if (s.na && s.nb) {
-        if (o->rule.metric == PERF_METRIC_THROUGHPUT)
-            perf_arms_swap_(&s);
-        perf_verdict_arms_(&v, &s, o);
-        if (v.excluded)
-            v.status = PERF_ERANGE;
+    if (verdict.excluded)
+        verdict.status = PERF_ENODATA;
+    if (arms.na && arms.nb) {
+        if (opts->rule.metric == PERF_METRIC_THROUGHPUT)
+            perf_arms_swap_(&arms);
+        perf_verdict_arms_(&verdict, &arms, opts);
+        if (verdict.excluded)
+            verdict.status = PERF_ERANGE;
     }
     perf_scratch_free_(memory, local);
-    perf_verdict_doubt_(&v, in, o->design);
-    return v;
+    perf_verdict_doubt_(&verdict, in, opts->design);
+    return verdict;
 }
 
 /* With joined rules a REJECT must also hold at a higher confidence: at that all rules together err
  * as seldom as one.  An ACCEPT needs no correction: all rules must agree.                        */
 PERF_FN perf_verdict perf_compare_samples_(const perf_samples_ *in, const perf_compare_opts *opts)
 {
-    perf_compare_opts o = *opts;
-    perf_verdict      v = perf_verdict_start_(&o), strict;
+    perf_compare_opts options = *opts;
+    perf_verdict      verdict = perf_verdict_start_(&options), strict;
 
-    if (v.status == PERF_OK && (!in->nx || !in->ny))
-        v.status = PERF_ENODATA;
-    if (v.status == PERF_OK && (!in->x || !in->y))
-        v.status = PERF_EINVAL;
-    if (v.status != PERF_OK)
-        return v;
-    o.rules = 1;
-    v = perf_compare_alone_(in, &o);
+    if (verdict.status == PERF_OK && (!in->nx || !in->ny))
+        verdict.status = PERF_ENODATA;
+    if (verdict.status == PERF_OK && (!in->x || !in->y))
+        verdict.status = PERF_EINVAL;
+    if (verdict.status != PERF_OK)
+        return verdict;
+    options.rules = 1;
+    verdict = perf_compare_alone_(in, &options);
     if (opts->rules <= 1)
-        return v;
-    o.confidence = 1.0 - (1.0 - o.confidence) / PERF_CAST_(double, opts->rules);
-    strict = perf_compare_alone_(in, &o);
-    v.ratio.low = strict.ratio.low;
-    v.speedup.high = strict.speedup.high;
-    if (v.decision == PERF_REJECT && strict.decision != PERF_REJECT) {
-        v.decision = PERF_INCONCLUSIVE;
-        v.reason = "alone it would be REJECT; among several rules that is not sure enough";
-        v.pairs_needed = strict.pairs_needed;
+        return verdict;
+    options.confidence = 1.0 - (1.0 - options.confidence) / PERF_CAST_(double, opts->rules);
+    strict = perf_compare_alone_(in, &options);
+    verdict.ratio.low = strict.ratio.low;
+    verdict.speedup.high = strict.speedup.high;
+    if (verdict.decision == PERF_REJECT && strict.decision != PERF_REJECT) {
+        verdict.decision = PERF_INCONCLUSIVE;
+        verdict.reason = "alone it would be REJECT; among several rules that is not sure enough";
+        verdict.pairs_needed = strict.pairs_needed;
     }
-    return v;
+    return verdict;
 }
 
 PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *candidate, size_t n,
                                         const perf_compare_opts *opts)
 {
-    perf_compare_opts o = perf_compare_opts_resolved_(opts);
+    perf_compare_opts options = perf_compare_opts_resolved_(opts);
     perf_samples_     in = PERF_ZERO;
 
     in.x = baseline;
     in.y = candidate;
     in.nx = in.ny = n;
     in.paired = 1;
-    return perf_compare_samples_(&in, &o);
+    return perf_compare_samples_(&in, &options);
 }
 
 PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const double *candidate,
                                   size_t nc, const perf_compare_opts *opts)
 {
-    perf_compare_opts o = perf_compare_opts_resolved_(opts);
+    perf_compare_opts options = perf_compare_opts_resolved_(opts);
     perf_samples_     in = PERF_ZERO;
 
     in.x = baseline;
     in.y = candidate;
     in.nx = nb;
     in.ny = nc;
-    return perf_compare_samples_(&in, &o);
+    return perf_compare_samples_(&in, &options);
 }
 
 /* ---- verdicts as text ---- */
 
 /* A change of so many percent: "+2.1 %". */
-PERF_FN void perf_put_percent_(perf_out_ *o, double ratio, int digits)
+PERF_FN void perf_put_percent_(perf_out_ *out, double ratio, int digits)
 {
     double percent = (ratio - 1.0) * 100.0;
 
     if (!perf_is_finite_(percent)) {
-        perf_put_(o, "unbounded");
+        perf_put_(out, "unbounded");
         return;
     }
     if (percent >= 0.0)
-        perf_put_char_(o, '+');
-    perf_put_fixed_(o, percent, digits);
-    perf_put_(o, " %");
+        perf_put_char_(out, '+');
+    perf_put_fixed_(out, percent, digits);
+    perf_put_(out, " %");
 }
 
 /* A factor: "1.42x". */
-PERF_FN void perf_put_factor_(perf_out_ *o, double factor, int digits)
+PERF_FN void perf_put_factor_(perf_out_ *out, double factor, int digits)
 {
     if (!perf_is_finite_(factor)) {
-        perf_put_(o, "unbounded");
+        perf_put_(out, "unbounded");
         return;
     }
     if (factor < 0.001)
         digits = 9;
-    perf_put_fixed_(o, factor, digits);
-    perf_put_char_(o, 'x');
+    perf_put_fixed_(out, factor, digits);
+    perf_put_char_(out, 'x');
 }
 
-PERF_FN void perf_put_change_(perf_out_ *o, double x, int is_factor, int digits)
+PERF_FN void perf_put_change_(perf_out_ *out, double x, int is_factor, int digits)
 {
     if (is_factor)
-        perf_put_factor_(o, x, digits);
+        perf_put_factor_(out, x, digits);
     else
-        perf_put_percent_(o, x, digits);
+        perf_put_percent_(out, x, digits);
 }
 
-PERF_FN const char *perf_decision_text(perf_decision d)
+PERF_FN const char *perf_decision_text(perf_decision decision)
 {
-    if (d == PERF_ACCEPT)
+    if (decision == PERF_ACCEPT)
         return "ACCEPT";
-    if (d == PERF_REJECT)
+    if (decision == PERF_REJECT)
         return "REJECT";
     return "INCONCLUSIVE";
 }
@@ -5482,7 +5524,7 @@ PERF_FN int perf_digits_of_width_(double width)
 }
 
 /* "95 % CI ", with as many decimals as the confidence has. */
-PERF_FN void perf_put_confidence_(perf_out_ *o, double confidence)
+PERF_FN void perf_put_confidence_(perf_out_ *out, double confidence)
 {
     double percent = confidence * 100.0;
     int    digits = 1;
@@ -5491,56 +5533,57 @@ PERF_FN void perf_put_confidence_(perf_out_ *o, double confidence)
         digits = 0;
     else if (percent > 99.55)
         digits = 4;
-    perf_put_fixed_(o, percent, digits);
-    perf_put_(o, " % CI ");
+    perf_put_fixed_(out, percent, digits);
+    perf_put_(out, " % CI ");
 }
 
 /* "1.42x (95 % CI 1.38x to 1.46x)"; in a table "+2.1 % [-0.3 %, +4.6 %]", or no interval. */
-PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup, int table)
+PERF_FN void perf_put_interval_(perf_out_ *out, const perf_verdict *verdict, int speedup, int table)
 {
-    const perf_interval *x = &v->ratio;
+    const perf_interval *x = &verdict->ratio;
     double               width;
     int                  digits, bounded;
 
-    if (speedup || v->rule.metric == PERF_METRIC_THROUGHPUT)    /* ratios of rates are inverse    */
-        x = &v->speedup;
+    if (speedup || verdict->rule.metric == PERF_METRIC_THROUGHPUT) /* ratios of rates are inverse */
+        x = &verdict->speedup;
     width = x->high - x->low;
     if (!speedup)
         width *= 100.0;
     digits = perf_digits_of_width_(width);
-    bounded = perf_is_finite_(x->high) && v->ratio.low > 0.0 && perf_is_finite_(v->ratio.high);
+    bounded = perf_is_finite_(x->high) && verdict->ratio.low > 0.0 &&
+              perf_is_finite_(verdict->ratio.high);
     if (!bounded && table) {
-        perf_put_change_(o, x->estimate, speedup, 1);
+        perf_put_change_(out, x->estimate, speedup, 1);
     } else if (!bounded) {
-        perf_put_change_(o, x->estimate, speedup, 2);
-        perf_put_(o, " (no interval yet)");
+        perf_put_change_(out, x->estimate, speedup, 2);
+        perf_put_(out, " (no interval yet)");
     } else if (table) {
-        perf_put_change_(o, x->estimate, speedup, digits);
-        perf_put_(o, " [");
-        perf_put_change_(o, x->low, speedup, digits);
-        perf_put_(o, ", ");
-        perf_put_change_(o, x->high, speedup, digits);
-        perf_put_char_(o, ']');
+        perf_put_change_(out, x->estimate, speedup, digits);
+        perf_put_(out, " [");
+        perf_put_change_(out, x->low, speedup, digits);
+        perf_put_(out, ", ");
+        perf_put_change_(out, x->high, speedup, digits);
+        perf_put_char_(out, ']');
     } else {
-        perf_put_change_(o, x->estimate, speedup, digits);
-        perf_put_(o, " (");
-        perf_put_confidence_(o, v->confidence);
-        perf_put_change_(o, x->low, speedup, digits);
-        perf_put_(o, " to ");
-        perf_put_change_(o, x->high, speedup, digits);
-        perf_put_char_(o, ')');
+        perf_put_change_(out, x->estimate, speedup, digits);
+        perf_put_(out, " (");
+        perf_put_confidence_(out, verdict->confidence);
+        perf_put_change_(out, x->low, speedup, digits);
+        perf_put_(out, " to ");
+        perf_put_change_(out, x->high, speedup, digits);
+        perf_put_char_(out, ')');
     }
 }
 
 /* Decimals that show all of a rule's amount: 6 at most, for a factor or below 10 % at least one. */
-PERF_FN int perf_rule_decimals_(const perf_rule *r)
+PERF_FN int perf_rule_decimals_(const perf_rule *rule)
 {
     double step = 1.0;
     int    digits = 0;
 
-    if (r->amount > 1e-7 && r->amount < 1e15)
-        step = perf_step_decimal_(r->amount);
-    if (step > 0.1 && (r->kind == PERF_RULE_SPEEDUP || r->amount < 10.0))
+    if (rule->amount > 1e-7 && rule->amount < 1e15)
+        step = perf_step_decimal_(rule->amount);
+    if (step > 0.1 && (rule->kind == PERF_RULE_SPEEDUP || rule->amount < 10.0))
         step = 0.1;
     for (; step < 0.5 && digits < 6; step *= 10.0)
         digits++;
@@ -5548,121 +5591,122 @@ PERF_FN int perf_rule_decimals_(const perf_rule *r)
 }
 
 /* What a rule is about.  A rate "down" would be worse: its inverse is meant. */
-PERF_FN const char *perf_rule_subject_(const perf_rule *r)
+PERF_FN const char *perf_rule_subject_(const perf_rule *rule)
 {
     static const char *const name[] = {"time", "median", "p95", "p99", "mean", "memory",
                                        "throughput", "instructions", "cycles", "branches",
                                        "branch misses"};
 
-    if (PERF_CAST_(unsigned, r->metric) > PERF_METRIC_BRANCH_MISSES)
+    if (PERF_CAST_(unsigned, rule->metric) > PERF_METRIC_BRANCH_MISSES)
         return "metric";
-    if (r->kind == PERF_RULE_REDUCTION && r->metric == PERF_METRIC_THROUGHPUT)
+    if (rule->kind == PERF_RULE_REDUCTION && rule->metric == PERF_METRIC_THROUGHPUT)
         return "1 / throughput";
-    return name[r->metric];
+    return name[rule->metric];
 }
 
 /* "speed-up >= 1.3x", "memory p95 down by >= 20 %", "mean no more than 2.0 % worse". */
-PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
+PERF_FN void perf_put_rule_(perf_out_ *out, const perf_rule *rule)
 {
-    const int is_speedup = r->kind == PERF_RULE_SPEEDUP;
+    const int is_speedup = rule->kind == PERF_RULE_SPEEDUP;
 
-    if (r->memory)
-        perf_put_(o, "memory ");
-    if (is_speedup && r->metric == PERF_METRIC_PAIR && !r->memory) {
-        perf_put_(o, "speed-up >= ");
+    if (rule->memory)
+        perf_put_(out, "memory ");
+    if (is_speedup && rule->metric == PERF_METRIC_PAIR && !rule->memory) {
+        perf_put_(out, "speed-up >= ");
     } else {
-        perf_put_(o, perf_rule_subject_(r));
+        perf_put_(out, perf_rule_subject_(rule));
         if (is_speedup)
-            perf_put_(o, " better by >= ");
-        else if (r->kind == PERF_RULE_REDUCTION)
-            perf_put_(o, " down by >= ");
-        else if (r->kind == PERF_RULE_SAME)
-            perf_put_(o, " the same within ");
+            perf_put_(out, " better by >= ");
+        else if (rule->kind == PERF_RULE_REDUCTION)
+            perf_put_(out, " down by >= ");
+        else if (rule->kind == PERF_RULE_SAME)
+            perf_put_(out, " the same within ");
         else
-            perf_put_(o, " no more than ");
+            perf_put_(out, " no more than ");
     }
-    perf_put_fixed_(o, r->amount, perf_rule_decimals_(r));
+    perf_put_fixed_(out, rule->amount, perf_rule_decimals_(rule));
     if (is_speedup)
-        perf_put_(o, "x");
-    else if (r->kind == PERF_RULE_REDUCTION || r->kind == PERF_RULE_SAME)
-        perf_put_(o, " %");
+        perf_put_(out, "x");
+    else if (rule->kind == PERF_RULE_REDUCTION || rule->kind == PERF_RULE_SAME)
+        perf_put_(out, " %");
     else
-        perf_put_(o, " % worse");
+        perf_put_(out, " % worse");
 }
 
 /* How many values the answer rests on. */
-PERF_FN void perf_put_evidence_(perf_out_ *o, const perf_verdict *v)
+PERF_FN void perf_put_evidence_(perf_out_ *out, const perf_verdict *verdict)
 {
-    if (v->baseline_values) {
-        perf_put_u64_(o, v->baseline_values);
-        perf_put_(o, " and ");
-        perf_put_u64_(o, v->candidate_values);
-        perf_put_(o, " values; ");
+    if (verdict->baseline_values) {
+        perf_put_u64_(out, verdict->baseline_values);
+        perf_put_(out, " and ");
+        perf_put_u64_(out, verdict->candidate_values);
+        perf_put_(out, " values; ");
         return;
     }
-    perf_put_u64_(o, v->pairs);
-    if (v->pairs == 1)
-        perf_put_(o, " pair; ");
+    perf_put_u64_(out, verdict->pairs);
+    if (verdict->pairs == 1)
+        perf_put_(out, " pair; ");
     else
-        perf_put_(o, " pairs; ");
+        perf_put_(out, " pairs; ");
 }
 
-PERF_FN const char *perf_verdict_text(perf_verdict *v)
+PERF_FN const char *perf_verdict_text(perf_verdict *verdict)
 {
-    perf_out_   o;
+    perf_out_   out;
     const char *reason;
     int         speedup;
 
-    if (!v)
+    if (!verdict)
         return "";
-    o = perf_out_open_(v->text, sizeof v->text);
-    perf_put_(&o, perf_decision_text(v->decision));
-    perf_put_(&o, ": ");
-    reason = v->reason;
-    if (!v->pairs) {
+    out = perf_out_open_(verdict->text, sizeof verdict->text);
+    perf_put_(&out, perf_decision_text(verdict->decision));
+    perf_put_(&out, ": ");
+    reason = verdict->reason;
+    if (!verdict->pairs) {
         if (!reason)
-            reason = perf_status_text(v->status);
-        perf_put_(&o, "not measured: ");
-        perf_put_(&o, reason);
-        return v->text;
+            reason = perf_status_text(verdict->status);
+        perf_put_(&out, "not measured: ");
+        perf_put_(&out, reason);
+        return verdict->text;
     }
     if (!reason)
         reason = "no reason given";
-    speedup = v->rule.kind == PERF_RULE_SPEEDUP;
+    speedup = verdict->rule.kind == PERF_RULE_SPEEDUP;
     if (speedup)
-        perf_put_(&o, "speed-up ");
-    perf_put_interval_(&o, v, speedup, 0);
-    perf_put_(&o, ", asked: ");
-    perf_put_rule_(&o, &v->rule);
-    perf_put_(&o, "; ");
-    if (v->clock) {
-        perf_put_(&o, v->clock);
-        perf_put_(&o, "; ");
+        perf_put_(&out, "speed-up ");
+    perf_put_interval_(&out, verdict, speedup, 0);
+    perf_put_(&out, ", asked: ");
+    perf_put_rule_(&out, &verdict->rule);
+    perf_put_(&out, "; ");
+    if (verdict->clock) {
+        perf_put_(&out, verdict->clock);
+        perf_put_(&out, "; ");
     }
-    perf_put_evidence_(&o, v);
-    perf_put_(&o, reason);
-    if (v->led_ratio > 0.0) {
-        perf_put_(&o, "; after longer leads ");
-        perf_put_change_(&o, speedup ? 1.0 / v->led_ratio : v->led_ratio, speedup, 4);
+    perf_put_evidence_(&out, verdict);
+    perf_put_(&out, reason);
+    if (verdict->led_ratio > 0.0) {
+        perf_put_(&out, "; after longer leads ");
+        perf_put_change_(&out, speedup ? 1.0 / verdict->led_ratio : verdict->led_ratio, speedup, 4);
     }
-    if (v->mean_ratio > 0.0) {
-        perf_put_(&o, "; but the ratio of means is ");
-        perf_put_fixed_(&o, v->mean_ratio, 3);
+    if (verdict->mean_ratio > 0.0) {
+        perf_put_(&out, "; but the ratio of means is ");
+        perf_put_fixed_(&out, verdict->mean_ratio, 3);
     }
-    if (v->p99_ratio > 0.0) {
-        perf_put_(&o, "; but the ratio of p99 is ");
-        perf_put_fixed_(&o, v->p99_ratio, 3);
+    if (verdict->p99_ratio > 0.0) {
+        perf_put_(&out, "; but the ratio of p99 is ");
+        perf_put_fixed_(&out, verdict->p99_ratio, 3);
     }
-    if (v->warnings & PERF_WARN_SHAPE) {
-        perf_put_(&o, "; ");
-        perf_put_(&o, perf_warning_text(PERF_WARN_SHAPE));
+    if (verdict->warnings & PERF_WARN_SHAPE) {
+        perf_put_(&out, "; ");
+        perf_put_(&out, perf_warning_text(PERF_WARN_SHAPE));
     }
-    if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6) {
-        perf_put_(&o, "; about ");
-        perf_put_u64_(&o, PERF_CAST_(uint64_t, v->pairs_needed + 0.999999));
-        perf_put_(&o, " more would probably settle it");
+    if (verdict->decision == PERF_INCONCLUSIVE && verdict->pairs_needed > 0.0 &&
+        verdict->pairs_needed < 1e6) {
+        perf_put_(&out, "; about ");
+        perf_put_u64_(&out, PERF_CAST_(uint64_t, verdict->pairs_needed + 0.999999));
+        perf_put_(&out, " more would probably settle it");
     }
-    return v->text;
+    return verdict->text;
 }
 
 /* ---- accuracy ---- */
@@ -5686,63 +5730,63 @@ PERF_FN double perf_ulp_gap_(uint64_t a, uint64_t b, uint64_t sign)
 }
 
 /* One more element of the outputs; ulp: how many representable numbers lie between. */
-PERF_FN void perf_accuracy_add_(perf_accuracy *r, double ref, double out, double ulp)
+PERF_FN void perf_accuracy_add_(perf_accuracy *accuracy, double ref, double out, double ulp)
 {
     double error = perf_fabs_(out - ref), size = perf_fabs_(ref);
 
-    r->compared++;
+    accuracy->compared++;
     if (perf_is_nan_(ref) && perf_is_nan_(out))
         return;                                     /* both say "not a number": they agree        */
     if (!perf_is_finite_(ref) || !perf_is_finite_(out)) {
         if (ulp > 0.0 || perf_is_nan_(ref) || perf_is_nan_(out))
-            r->max_abs = r->max_rel = r->max_ulp = PERF_NAN_;
+            accuracy->max_abs = accuracy->max_rel = accuracy->max_ulp = PERF_NAN_;
         return;
     }
-    if (perf_is_nan_(r->max_abs))
+    if (perf_is_nan_(accuracy->max_abs))
         return;
-    r->max_abs = perf_most_(error, r->max_abs);
-    r->max_ulp = perf_most_(ulp, r->max_ulp);
+    accuracy->max_abs = perf_most_(error, accuracy->max_abs);
+    accuracy->max_ulp = perf_most_(ulp, accuracy->max_ulp);
     if (!(error > 0.0))
         return;
     if (size > 0.0)
-        r->max_rel = perf_most_(error / size, r->max_rel);
+        accuracy->max_rel = perf_most_(error / size, accuracy->max_rel);
     else
-        r->max_rel = PERF_INF_;
+        accuracy->max_rel = PERF_INF_;
 }
 
 PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n)
 {
-    perf_accuracy r = PERF_ZERO;
+    perf_accuracy accuracy = PERF_ZERO;
     size_t        i;
 
     if (!n || !reference || !out) {
-        r.max_abs = r.max_rel = r.max_ulp = PERF_NAN_;
-        return r;
+        accuracy.max_abs = accuracy.max_rel = accuracy.max_ulp = PERF_NAN_;
+        return accuracy;
     }
     for (i = 0; i < n; i++)
-        perf_accuracy_add_(&r, reference[i], out[i],
+        perf_accuracy_add_(&accuracy, reference[i], out[i],
                            perf_ulp_gap_(perf_bits_(reference[i]), perf_bits_(out[i]),
                                          UINT64_C(1) << 63));
-    return r;
+    return accuracy;
 }
 
 PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n)
 {
-    perf_accuracy r = PERF_ZERO;
+    perf_accuracy accuracy = PERF_ZERO;
     uint32_t      a, b;
     size_t        i;
 
     if (!n || !reference || !out) {
-        r.max_abs = r.max_rel = r.max_ulp = PERF_NAN_;
-        return r;
+        accuracy.max_abs = accuracy.max_rel = accuracy.max_ulp = PERF_NAN_;
+        return accuracy;
     }
     for (i = 0; i < n; i++) {
         PERF_LIBC_(memcpy)(&a, reference + i, sizeof a);
         PERF_LIBC_(memcpy)(&b, out + i, sizeof b);
-        perf_accuracy_add_(&r, PERF_CAST_(double, reference[i]), PERF_CAST_(double, out[i]),
+        perf_accuracy_add_(&accuracy, PERF_CAST_(double, reference[i]), PERF_CAST_(double, out[i]),
                            perf_ulp_gap_(a, b, UINT64_C(1) << 31));
     }
-    return r;
+    return accuracy;
 }
 
 /* ---- sequential ---- */
@@ -5771,70 +5815,72 @@ PERF_FN void perf_seq_start_(double *capital)
     PERF_LIBC_(memcpy)(capital, share, sizeof share);
 }
 
-PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double confidence,
+PERF_FN perf_status perf_seq_init(perf_seq *seq, const perf_rule *rule, double confidence,
                                   double tick)
 {
     double t = perf_rule_threshold_(rule), c = perf_confidence_(confidence);
 
-    if (!s)
+    if (!seq)
         return PERF_EINVAL;
-    PERF_LIBC_(memset)(s, 0, sizeof *s);
-    perf_seq_start_(s->accept);
-    perf_seq_start_(s->reject);
-    perf_seq_start_(s->faster);
-    perf_seq_start_(s->slower);
-    s->level = PERF_NAN_;                           /* which no capital reaches                   */
+    PERF_LIBC_(memset)(seq, 0, sizeof *seq);
+    perf_seq_start_(seq->accept);
+    perf_seq_start_(seq->reject);
+    perf_seq_start_(seq->faster);
+    perf_seq_start_(seq->slower);
+    seq->level = PERF_NAN_;                         /* which no capital reaches                   */
     if (perf_is_nan_(t) || perf_is_nan_(c) || !(tick >= 0.0))
         return PERF_EINVAL;
     if (rule)
-        s->kind = rule->kind;
-    s->log_threshold = perf_log_(t);
-    s->tick = perf_step_log_(tick, tick) + 1e-12;   /* rounding of the logs: ties stay ties       */
-    s->level = 2.0 / (1.0 - c);
+        seq->kind = rule->kind;
+    seq->log_threshold = perf_log_(t);
+    seq->tick = perf_step_log_(tick, tick) + 1e-12; /* rounding of the logs: ties stay ties       */
+    seq->level = 2.0 / (1.0 - c);
     return PERF_OK;
 }
 
 /* "The same within x %": ACCEPT when the bets against both limits have been won, REJECT when one
  * for lying outside has.                                                                         */
-PERF_FN void perf_seq_same_(perf_seq *s, double log_ratio, int *accept, int *reject)
+PERF_FN void perf_seq_same_(perf_seq *seq, double log_ratio, int *accept, int *reject)
 {
-    double from_lower = log_ratio + s->log_threshold;
+    double from_lower = log_ratio + seq->log_threshold;
 
     if (*accept)
-        s->below = 1;
-    if (perf_seq_bet_(s->slower, from_lower - s->tick, 1.0) >= s->level)
-        s->above = 1;
-    if (perf_seq_bet_(s->faster, from_lower + s->tick, -1.0) >= s->level)
+        seq->below = 1;
+    if (perf_seq_bet_(seq->slower, from_lower - seq->tick, 1.0) >= seq->level)
+        seq->above = 1;
+    if (perf_seq_bet_(seq->faster, from_lower + seq->tick, -1.0) >= seq->level)
         *reject = 1;
-    *accept = s->below && s->above;
+    *accept = seq->below && seq->above;
 }
 
-PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidate)
+PERF_FN perf_decision perf_seq_add(perf_seq *seq, double baseline, double candidate)
 {
     double log_ratio;
     int    accept, reject;
 
-    if (!s)
+    if (!seq)
         return PERF_INCONCLUSIVE;
     if (!perf_is_duration_(baseline) || !perf_is_duration_(candidate)) {
-        s->excluded++;
-        return s->decision;
+        seq->excluded++;
+        return seq->decision;
     }
-    s->pairs++;
-    if (s->decision != PERF_INCONCLUSIVE || s->pairs > 0x7fffffffu)
-        return s->decision;
+    seq->pairs++;
+    if (seq->decision != PERF_INCONCLUSIVE || seq->pairs > 0x7fffffffu)
+        return seq->decision;
     log_ratio = perf_log_(candidate) - perf_log_(baseline);
-    accept = perf_seq_bet_(s->accept, log_ratio - s->log_threshold + s->tick, -1.0) >= s->level;
-    reject = perf_seq_bet_(s->reject, log_ratio - s->log_threshold - s->tick, 1.0) >= s->level;
-    if (s->kind == PERF_RULE_SAME)
-        perf_seq_same_(s, log_ratio, &accept, &reject);
+    accept =
+        perf_seq_bet_(seq->accept, log_ratio - seq->log_threshold + seq->tick, -1.0) >= seq->level;
+    reject =
+        perf_seq_bet_(seq->reject, log_ratio - seq->log_threshold - seq->tick, 1.0) >= seq->level;
+    if (seq->kind == PERF_RULE_SAME)
+        perf_seq_same_(seq, log_ratio, &accept, &reject);
     if (accept == reject)
         return PERF_INCONCLUSIVE;
-    s->decision = PERF_REJECT;
+    seq->decision = PERF_REJECT;
     if (accept)
-        s->decision = PERF_ACCEPT;
-    s->decided_at = s->pairs;
-    return s->decision;
+        seq->decision = PERF_ACCEPT;
+    seq->decided_at = seq->pairs;
+    return seq->decision;
 }
 
 /* 1: the bet that the centre lies in direction `toward` of theta was ever won at `level`. */
@@ -5894,7 +5940,7 @@ PERF_FN size_t perf_seq_excluded_(const perf_logs_ *logs, double toward, double 
 
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence)
 {
-    perf_interval r = {-PERF_INF_, PERF_NAN_, PERF_INF_};
+    perf_interval result = {-PERF_INF_, PERF_NAN_, PERF_INF_};
     double        c = confidence, local[256], *sorted;
     perf_logs_    logs = PERF_ZERO;
     size_t        i, k = 0, low, high;
@@ -5902,10 +5948,10 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
     if (!(c > 0.999999 && c < 1.0))                 /* that much a race of many asks for each     */
         c = perf_confidence_(confidence);
     if (!log_ratio || !n || perf_is_nan_(c))
-        return r;
+        return result;
     sorted = perf_scratch_(local, 256, n);
     if (!sorted)
-        return r;
+        return result;
     for (i = 0; i < n; i++)
         if (perf_is_finite_(log_ratio[i]))
             sorted[k++] = log_ratio[i];
@@ -5916,13 +5962,13 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
     logs.finite = k;
     low = perf_seq_excluded_(&logs, 1.0, 2.0 / (1.0 - c));
     high = perf_seq_excluded_(&logs, -1.0, 2.0 / (1.0 - c));
-    r.estimate = perf_quantile_(sorted, k, 0.5);
+    result.estimate = perf_quantile_(sorted, k, 0.5);
     if (low)                                        /* the median may since have come back over   */
-        r.low = perf_least_(sorted[low - 1], r.estimate);           /* the bets' limit            */
+        result.low = perf_least_(sorted[low - 1], result.estimate); /* the bets' limit            */
     if (high)
-        r.high = perf_most_(sorted[k - high], r.estimate);
+        result.high = perf_most_(sorted[k - high], result.estimate);
     perf_scratch_free_(sorted, local);
-    return r;
+    return result;
 }
 
 PERF_END_DECLS

@@ -89,9 +89,9 @@ PERF_FN void look_pf_packet(look_packet *p)
 PERF_FN void look_pf_write(look_packet *p, perf_file_ *f)
 {
     look_pf_close(p);
-    memcpy(f->p, p->bytes, p->n);
-    f->p += p->n;
-    if (f->p > f->limit)
+    memcpy(f->at, p->bytes, p->n);
+    f->at += p->n;
+    if (f->at > f->limit)
         perf_file_flush_(f);
 }
 

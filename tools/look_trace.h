@@ -112,7 +112,7 @@ PERF_FN void look_put_place(perf_file_ *f, const look_name *name)
 /* The begin of a record, up to its time. */
 PERF_FN void look_record(look_trace *w, const char *head, const char *name)
 {
-    if (w->file.p > w->file.limit)
+    if (w->file.at > w->file.limit)
         perf_file_flush_(&w->file);
     perf_file_putf_(&w->file, "%s\n{\"ph\":\"%s\",\"name\":", w->some ? "," : "", head);
     perf_file_json_(&w->file, name);
@@ -544,7 +544,7 @@ PERF_FN void look_write_folded(void *with)
         for (n = 0, at = i; at && n <= LOOK_TREE_DEPTH; at = rep->node[at].parent)
             path[n++] = at;
         while (n) {
-            if (w->file.p > w->file.limit)
+            if (w->file.at > w->file.limit)
                 perf_file_flush_(&w->file);
             look_put_folded_name(&w->file, look_name_shown(rep->names, rep->node[path[--n]].name));
             perf_file_put_(&w->file, n ? ";" : "");
@@ -573,7 +573,7 @@ PERF_FN void look_write_boxes(look_trace *w, uint32_t i)
     const double       up = (double)rep->node[n->parent].total + 1e-9;
     uint32_t           k;
 
-    if (w->file.p > w->file.limit)
+    if (w->file.at > w->file.limit)
         perf_file_flush_(&w->file);
     perf_file_putf_(&w->file, "<div tabindex=0 role=button style=\"width:%.3f%%\" title=\"",
                     (double)n->total / up * 100);
