@@ -20,9 +20,9 @@ enum { AB_ACCEPT = 0, AB_REJECT = 1, AB_INCONCLUSIVE = 2, AB_UNUSABLE = 3 };
 
 /* ---- memory: a tool that runs out of it has nothing better to do than to say so ---- */
 
-PERF_FN void *ab_grow(void *p, size_t count, size_t size)
+PERF_FN void *ab_grow(void *memory, size_t count, size_t size)
 {
-    void *q = count > SIZE_MAX / size ? NULL : realloc(p, count ? count * size : 1);
+    void *q = count > SIZE_MAX / size ? NULL : realloc(memory, count ? count * size : 1);
 
     if (!q) {
         fprintf(stderr, "perf-ab: out of memory\n");
@@ -31,13 +31,13 @@ PERF_FN void *ab_grow(void *p, size_t count, size_t size)
     return q;
 }
 
-PERF_FN char *ab_copy(const char *s, size_t len)
+PERF_FN char *ab_copy(const char *text, size_t len)
 {
-    char *p = (char *)ab_grow(NULL, len + 1, 1);
+    char *at = (char *)ab_grow(NULL, len + 1, 1);
 
-    memcpy(p, s, len);
-    p[len] = '\0';
-    return p;
+    memcpy(at, text, len);
+    at[len] = '\0';
+    return at;
 }
 
 /* Brings x[0..n) into an order that coins decide, all orders alike (Fisher and Yates). */
@@ -57,33 +57,33 @@ PERF_FN void ab_shuffle(size_t *x, size_t n, uint64_t *coins)
 
 /* May a character be shown?  No byte that is not UTF-8, no control character (C0, DEL, C1: U+009B
  * steers a terminal as ESC [ does), none that turns the direction of the text around it.         */
-PERF_FN int ab_is_safe(perf_char_ c)
+PERF_FN int ab_is_safe(perf_char_ ch)
 {
-    const int line_or_turn = c.code >= 0x2028 && c.code <= 0x202e;
-    const int isolate = c.code >= 0x2066 && c.code <= 0x2069;
+    const int line_or_turn = ch.code >= 0x2028 && ch.code <= 0x202e;
+    const int isolate = ch.code >= 0x2066 && ch.code <= 0x2069;
 
-    return !c.broken && !c.control && !line_or_turn && !isolate;
+    return !ch.broken && !ch.control && !line_or_turn && !isolate;
 }
 
-/* Bytes of the character at s, at least 1; *safe: may it be shown? */
-PERF_FN size_t ab_character(const char *s, int *safe)
+/* Bytes of the character at `text`, at least 1; *safe: may it be shown? */
+PERF_FN size_t ab_character(const char *text, int *safe)
 {
-    const perf_char_ c = perf_char_of_(s);
+    const perf_char_ ch = perf_char_of_(text);
 
-    *safe = ab_is_safe(c);
-    return (size_t)c.bytes;
+    *safe = ab_is_safe(ch);
+    return (size_t)ch.bytes;
 }
 
 /* Puts '?' for what may not be shown, in place. */
-PERF_FN void ab_make_safe(char *s)
+PERF_FN void ab_make_safe(char *text)
 {
     size_t n;
     int    safe;
 
-    for (; *s; s += n) {
-        n = ab_character(s, &safe);
+    for (; *text; text += n) {
+        n = ab_character(text, &safe);
         if (!safe)
-            memset(s, '?', n);
+            memset(text, '?', n);
     }
 }
 
@@ -94,22 +94,23 @@ typedef struct ab_error {
 } ab_error;
 
 /* "file:line:column: message"; line 0 leaves the position out.  Always returns -1. */
-PERF_FN int ab_fail(ab_error *e, const char *file, size_t line, size_t column, const char *format,
-                    ...) PERF_ATTR_((__format__(__printf__, 5, 6)));
+PERF_FN int ab_fail(ab_error *error, const char *file, size_t line, size_t column,
+                    const char *format, ...) PERF_ATTR_((__format__(__printf__, 5, 6)));
 
-PERF_FN int ab_fail(ab_error *e, const char *file, size_t line, size_t column, const char *format,
-                    ...)
+PERF_FN int ab_fail(ab_error *error, const char *file, size_t line, size_t column,
+                    const char *format, ...)
 {
     va_list args;
     size_t  n;
-    int     k = line ? snprintf(e->text, sizeof e->text, "%.200s:%zu:%zu: ", file, line, column)
-                     : snprintf(e->text, sizeof e->text, "%.200s: ", file);
+    int     k = line ? snprintf(error->text, sizeof error->text, "%.200s:%zu:%zu: ", file, line,
+                                column)
+                     : snprintf(error->text, sizeof error->text, "%.200s: ", file);
 
     n = k > 0 ? (size_t)k : 0;
     va_start(args, format);
-    vsnprintf(e->text + n, sizeof e->text - n, format, args);
+    vsnprintf(error->text + n, sizeof error->text - n, format, args);
     va_end(args);
-    ab_make_safe(e->text);
+    ab_make_safe(error->text);
     return -1;
 }
 
@@ -120,13 +121,13 @@ typedef struct ab_values {
     size_t  n, cap;
 } ab_values;
 
-PERF_FN void ab_push(ab_values *v, double x)
+PERF_FN void ab_push(ab_values *values, double x)
 {
-    if (v->n == v->cap) {
-        v->cap = v->cap + v->cap / 2 + 16;
-        v->x = (double *)ab_grow(v->x, v->cap, sizeof *v->x);
+    if (values->n == values->cap) {
+        values->cap = values->cap + values->cap / 2 + 16;
+        values->x = (double *)ab_grow(values->x, values->cap, sizeof *values->x);
     }
-    v->x[v->n++] = x;
+    values->x[values->n++] = x;
 }
 
 /* One process's worth of values.  Where a file holds pairs, v[0] is the baseline, v[1] the
@@ -198,33 +199,35 @@ PERF_FN size_t ab_hash_(const char *name, size_t slots)
 }
 
 /* The place of a key, from 0; SIZE_MAX: it is not there. */
-PERF_FN size_t ab_look_up(const ab_index *x, const char *key, ab_key_of *key_of, const void *array)
+PERF_FN size_t ab_look_up(const ab_index *index, const char *key, ab_key_of *key_of,
+                          const void *array)
 {
     size_t i;
 
-    if (!x->slots)
+    if (!index->slots)
         return SIZE_MAX;
-    for (i = ab_hash_(key, x->slots); x->slot[i]; i = (i + 1) & (x->slots - 1))
-        if (!strcmp(key_of(array, x->slot[i] - 1), key))
-            return x->slot[i] - 1;
+    for (i = ab_hash_(key, index->slots); index->slot[i]; i = (i + 1) & (index->slots - 1))
+        if (!strcmp(key_of(array, index->slot[i] - 1), key))
+            return index->slot[i] - 1;
     return SIZE_MAX;
 }
 
 /* Takes in the last of now n keys, none of which is there twice. */
-PERF_FN void ab_index_last(ab_index *x, size_t n, ab_key_of *key_of, const void *array)
+PERF_FN void ab_index_last(ab_index *index, size_t n, ab_key_of *key_of, const void *array)
 {
     size_t i, k = n - 1;
 
-    if (n * 2 > x->slots) {                         /* grow and fill again                        */
-        x->slots = x->slots ? x->slots * 4 : 64;
-        x->slot = (size_t *)ab_grow(x->slot, x->slots, sizeof *x->slot);
-        memset(x->slot, 0, x->slots * sizeof *x->slot);
+    if (n * 2 > index->slots) {                     /* grow and fill again                        */
+        index->slots = index->slots ? index->slots * 4 : 64;
+        index->slot = (size_t *)ab_grow(index->slot, index->slots, sizeof *index->slot);
+        memset(index->slot, 0, index->slots * sizeof *index->slot);
         k = 0;
     }
     for (; k < n; k++) {
-        for (i = ab_hash_(key_of(array, k), x->slots); x->slot[i]; i = (i + 1) & (x->slots - 1))
+        for (i = ab_hash_(key_of(array, k), index->slots); index->slot[i]; i = (i + 1) &
+             (index->slots - 1))
             continue;
-        x->slot[i] = k + 1;
+        index->slot[i] = k + 1;
     }
 }
 
@@ -250,21 +253,21 @@ PERF_FN ab_series *ab_find(const ab_set *set, const char *key)
 /* The series of that key, made if need be with that name. */
 PERF_FN ab_series *ab_series_by(ab_set *set, const char *key, const char *name)
 {
-    ab_series *s = ab_find(set, key);
+    ab_series *series = ab_find(set, key);
 
-    if (s)
-        return s;
+    if (series)
+        return series;
     if (set->n == set->cap) {
         set->cap = set->cap * 2 + 8;
         set->s = (ab_series *)ab_grow(set->s, set->cap, sizeof *set->s);
     }
-    s = &set->s[set->n++];
-    memset(s, 0, sizeof *s);
-    s->key = ab_copy(key, strlen(key));
-    s->name = ab_copy(name, strlen(name));
-    s->unit = ab_copy("", 0);
+    series = &set->s[set->n++];
+    memset(series, 0, sizeof *series);
+    series->key = ab_copy(key, strlen(key));
+    series->name = ab_copy(name, strlen(name));
+    series->unit = ab_copy("", 0);
     ab_index_last(&set->by_key, set->n, ab_series_key_, set->s);
-    return s;
+    return series;
 }
 
 PERF_FN ab_series *ab_series_of(ab_set *set, const char *name)
@@ -274,79 +277,79 @@ PERF_FN ab_series *ab_series_of(ab_set *set, const char *name)
 
 /* The run of that id (NULL: the run without a name), made if need be.  Looks at the one asked for
  * before, and the one behind it, first: files list their values run by run, or round by round.   */
-PERF_FN ab_run *ab_run_of(ab_series *s, const char *id)
+PERF_FN ab_run *ab_run_of(ab_series *series, const char *id)
 {
     const char *key = id ? id : "\nnone";
-    ab_run     *r;
+    ab_run     *run;
     size_t      i, next;
 
-    for (i = 0; i < 2 && s->runs; i++) {
-        next = (s->last + i) % s->runs;
-        if (!strcmp(ab_run_key_(s->run, next), key)) {
-            s->last = next;
-            return &s->run[next];
+    for (i = 0; i < 2 && series->runs; i++) {
+        next = (series->last + i) % series->runs;
+        if (!strcmp(ab_run_key_(series->run, next), key)) {
+            series->last = next;
+            return &series->run[next];
         }
     }
-    s->last = ab_look_up(&s->by_id, key, ab_run_key_, s->run);
-    if (s->last != SIZE_MAX)
-        return &s->run[s->last];
-    if (s->runs == s->cap) {
-        s->cap = s->cap * 2 + 1;
-        s->run = (ab_run *)ab_grow(s->run, s->cap, sizeof *s->run);
+    series->last = ab_look_up(&series->by_id, key, ab_run_key_, series->run);
+    if (series->last != SIZE_MAX)
+        return &series->run[series->last];
+    if (series->runs == series->cap) {
+        series->cap = series->cap * 2 + 1;
+        series->run = (ab_run *)ab_grow(series->run, series->cap, sizeof *series->run);
     }
-    s->last = s->runs++;
-    r = &s->run[s->last];
-    memset(r, 0, sizeof *r);
+    series->last = series->runs++;
+    run = &series->run[series->last];
+    memset(run, 0, sizeof *run);
     if (id)
-        r->id = ab_copy(id, strlen(id));
-    ab_index_last(&s->by_id, s->runs, ab_run_key_, s->run);
-    return r;
+        run->id = ab_copy(id, strlen(id));
+    ab_index_last(&series->by_id, series->runs, ab_run_key_, series->run);
+    return run;
 }
 
 /* It is not judged, and why; what was said first stays. */
-PERF_FN void ab_lacks(ab_series *s, ab_lack lack, const char *why)
+PERF_FN void ab_lacks(ab_series *series, ab_lack lack, const char *why)
 {
-    if (s->lack != AB_HAS)
+    if (series->lack != AB_HAS)
         return;
-    s->lack = lack;
-    s->why = ab_copy(why, strlen(why));
+    series->lack = lack;
+    series->why = ab_copy(why, strlen(why));
 }
 
 /* Counts values that are not used, of one file for one reason. */
 PERF_FN void ab_note_add(ab_set *set, const char *where, const char *what, size_t count)
 {
-    ab_note *n;
+    ab_note *note;
 
     if (set->notes == set->notes_cap) {
         set->notes_cap = set->notes_cap * 2 + 4;
         set->note = (ab_note *)ab_grow(set->note, set->notes_cap, sizeof *set->note);
     }
-    n = &set->note[set->notes++];
-    n->where = ab_copy(where, strlen(where));
-    n->what = ab_copy(what, strlen(what));
-    n->count = count;
+    note = &set->note[set->notes++];
+    note->where = ab_copy(where, strlen(where));
+    note->what = ab_copy(what, strlen(what));
+    note->count = count;
 }
 
 /* Drops all runs of a series, and why it was not judged. */
-PERF_FN void ab_forget(ab_series *s)
+PERF_FN void ab_forget(ab_series *series)
 {
     size_t k;
 
-    for (k = 0; k < s->runs; k++) {
-        free(s->run[k].id);
-        free(s->run[k].machine);
-        free(s->run[k].label);
-        free(s->run[k].v[0].x);
-        free(s->run[k].v[1].x);
+    for (k = 0; k < series->runs; k++) {
+        free(series->run[k].id);
+        free(series->run[k].machine);
+        free(series->run[k].label);
+        free(series->run[k].v[0].x);
+        free(series->run[k].v[1].x);
     }
-    free(s->run);
-    free(s->by_id.slot);
-    free(s->why);
-    s->run = NULL;
-    s->by_id.slot = NULL;
-    s->by_id.slots = s->runs = s->cap = s->last = 0;
-    s->why = NULL;
-    s->lack = AB_HAS;
+    free(series->run);
+    free(series->by_id.slot);
+    free(series->why);
+    series->run = NULL;
+    series->by_id.slot = NULL;
+    series->by_id.slots = series->runs = series->cap = series->last = 0;
+    series->why = NULL;
+    series->lack = AB_HAS;
 }
 
 PERF_FN void ab_set_free(ab_set *set)
@@ -370,58 +373,60 @@ PERF_FN void ab_set_free(ab_set *set)
 }
 
 /* What one benchmark of a further file says besides its runs.  -1: they do not go together. */
-PERF_FN int ab_absorb_head_(ab_series *t, const ab_series *f, const char *file, ab_error *e)
+PERF_FN int ab_absorb_head_(ab_series *series, const ab_series *first, const char *file,
+                            ab_error *error)
 {
-    if (!t->runs) {
-        t->design = f->design;
-        t->processes = f->processes;
+    if (!series->runs) {
+        series->design = first->design;
+        series->processes = first->processes;
     }
-    t->same_order |= f->same_order;
-    t->failed += f->failed;
-    t->zeros |= f->zeros;
-    t->fractions |= f->fractions;
-    t->step = f->step > t->step ? f->step : t->step;
-    if (f->lack != AB_HAS)
-        ab_lacks(t, f->lack, f->why);
-    if (f->runs && t->runs && (t->design == AB_PAIRS) != (f->design == AB_PAIRS))
-        return ab_fail(e, file, 0, 0, "'%.80s': pairs here, single values in a file before, or the "
-                       "other way round", f->name);
-    if (*t->unit && *f->unit && strcmp(t->unit, f->unit) != 0)
-        return ab_fail(e, file, 0, 0, "'%.80s': unit %.40s here, %.40s in a file before", f->name,
-                       f->unit, t->unit);
-    if (!*t->unit) {
-        free(t->unit);
-        t->unit = ab_copy(f->unit, strlen(f->unit));
+    series->same_order |= first->same_order;
+    series->failed += first->failed;
+    series->zeros |= first->zeros;
+    series->fractions |= first->fractions;
+    series->step = first->step > series->step ? first->step : series->step;
+    if (first->lack != AB_HAS)
+        ab_lacks(series, first->lack, first->why);
+    if (first->runs && series->runs && (series->design == AB_PAIRS) != (first->design == AB_PAIRS))
+        return ab_fail(error, file, 0, 0,
+                       "'%.80s': pairs here, single values in a file before, or the "
+                       "other way round", first->name);
+    if (*series->unit && *first->unit && strcmp(series->unit, first->unit) != 0)
+        return ab_fail(error, file, 0, 0, "'%.80s': unit %.40s here, %.40s in a file before",
+                       first->name, first->unit, series->unit);
+    if (!*series->unit) {
+        free(series->unit);
+        series->unit = ab_copy(first->unit, strlen(first->unit));
     }
     return 0;
 }
 
-/* Moves a run to t under that id, which becomes t's. */
-PERF_FN void ab_absorb_run_(ab_series *t, ab_run *from, char *id)
+/* Moves a run to `series` under that id, which then owns it. */
+PERF_FN void ab_absorb_run_(ab_series *series, ab_run *from, char *id)
 {
-    ab_run *r = ab_run_of(t, id);
+    ab_run *run = ab_run_of(series, id);
     size_t  i;
     int     side;
 
-    if (r->v[0].n) {                                /* it has one of that id: they become one     */
+    if (run->v[0].n) {                              /* it has one of that id: they become one     */
         for (side = 0; side < 2; side++)
             for (i = 0; i < from->v[side].n; i++)
-                ab_push(&r->v[side], from->v[side].x[i]);
+                ab_push(&run->v[side], from->v[side].x[i]);
         free(id);
         return;
     }
-    free(r->machine);
-    free(r->label);
+    free(run->machine);
+    free(run->label);
     free(from->id);
-    from->id = r->id;                               /* the same text as id                        */
-    *r = *from;
+    from->id = run->id;                             /* the same text as id                        */
+    *run = *from;
     memset(from, 0, sizeof *from);
     free(id);
 }
 
 /* Moves every run of `from`, which becomes empty, to `into`.  An id that any run there has already
  * gets the number of the file in front.  -1 with a message when they do not go together.         */
-PERF_FN int ab_absorb(ab_set *into, ab_set *from, size_t number, const char *file, ab_error *e)
+PERF_FN int ab_absorb(ab_set *into, ab_set *from, size_t number, const char *file, ab_error *error)
 {
     ab_set taken;                       /* ids, as names of empty series                          */
     size_t i, k, size;
@@ -434,17 +439,17 @@ PERF_FN int ab_absorb(ab_set *into, ab_set *from, size_t number, const char *fil
             ab_series_of(&taken, into->s[i].run[k].id ? into->s[i].run[k].id : "");
     into->format = from->format;
     for (i = 0; i < from->n && !failed; i++) {
-        ab_series *f = &from->s[i], *t = ab_series_by(into, f->key, f->name);
-        failed = ab_absorb_head_(t, f, file, e);
-        for (k = 0; k < f->runs && !failed; k++) {
-            const char *was = f->run[k].id ? f->run[k].id : "";
+        ab_series *first = &from->s[i], *series = ab_series_by(into, first->key, first->name);
+        failed = ab_absorb_head_(series, first, file, error);
+        for (k = 0; k < first->runs && !failed; k++) {
+            const char *was = first->run[k].id ? first->run[k].id : "";
             size = strlen(was) + 32;
             id = (char *)ab_grow(NULL, size, 1);
             if (ab_find(&taken, was))
                 snprintf(id, size, "%zu.%s", number, was);
             else
                 snprintf(id, size, "%s", was);
-            ab_absorb_run_(t, &f->run[k], id);
+            ab_absorb_run_(series, &first->run[k], id);
         }
     }
     for (i = 0; i < from->notes && !failed; i++)
@@ -519,40 +524,40 @@ PERF_FN double ab_abs(double x)
 /* Four digits: 12.34, 1234, 0.001234, 1.234e+09; "-" for what is not finite. */
 PERF_FN ab_text ab_number(double x)
 {
-    ab_text t;
+    ab_text text;
     double  a = ab_abs(x);
 
     if (!perf_is_finite_(x))
-        snprintf(t.s, sizeof t.s, "-");
+        snprintf(text.s, sizeof text.s, "-");
     else if (a >= 1000.0 && a < 1e9)
-        snprintf(t.s, sizeof t.s, "%.0f", x);
+        snprintf(text.s, sizeof text.s, "%.0f", x);
     else
-        snprintf(t.s, sizeof t.s, "%.4g", x);
-    return t;
+        snprintf(text.s, sizeof text.s, "%.4g", x);
+    return text;
 }
 
 /* A value with its unit: 12.34 us, 4096 B.  Half a byte is no byte. */
 PERF_FN ab_text ab_quantity(double x, const char *unit)
 {
     static const char *const time[] = {"ps", "ns", "us", "ms", "s"};
-    ab_text t, n;
+    ab_text text, n;
     int     i = 1;
     double  a = ab_abs(x);
 
     if ((!strcmp(unit, "B/s") || !strcmp(unit, "items/s")) && a >= 1e4 && a < 1e15) {
         for (i = -1; a >= 999.95; i++)
             a /= 1e3;
-        snprintf(t.s, sizeof t.s, "%#.4g %c%s", a, "kMGT"[i], unit);
-        return t;
+        snprintf(text.s, sizeof text.s, "%#.4g %c%s", a, "kMGT"[i], unit);
+        return text;
     }
 
     if (strcmp(unit, "ns") != 0 || !perf_is_finite_(x)) {
         n = ab_number(ab_unit_kind(unit) == AB_MEMORY && x <= AB_ZERO_COUNT ? 0.0 : x);
         if (*unit && perf_is_finite_(x))
-            snprintf(t.s, sizeof t.s, "%.60s %.60s", n.s, unit);
+            snprintf(text.s, sizeof text.s, "%.60s %.60s", n.s, unit);
         else
-            t = n;
-        return t;
+            text = n;
+        return text;
     }
     if (a > 0.0 && a < 1.0) {
         a *= 1e3;
@@ -562,74 +567,75 @@ PERF_FN ab_text ab_quantity(double x, const char *unit)
         a /= 1e3;
         i++;
     }
-    snprintf(t.s, sizeof t.s, a < 999.95 && a > 0.0 ? "%s%#.4g %s" : "%s%.4g %s",
+    snprintf(text.s, sizeof text.s, a < 999.95 && a > 0.0 ? "%s%#.4g %s" : "%s%.4g %s",
              x < 0.0 ? "-" : "", a, time[i]);
-    return t;
+    return text;
 }
 
 /* Bytes: 1.95 MB. */
 PERF_FN ab_text ab_bytes(double x)
 {
     static const char *const unit[] = {"B", "kB", "MB", "GB", "TB"};
-    ab_text t;
+    ab_text text;
     int     i = 0;
 
     for (; x >= 999.5 && i < 4; i++)
         x /= 1e3;
-    snprintf(t.s, sizeof t.s, perf_is_finite_(x) ? "%.3g %s" : "-", x, unit[i]);
-    return t;
+    snprintf(text.s, sizeof text.s, perf_is_finite_(x) ? "%.3g %s" : "-", x, unit[i]);
+    return text;
 }
 
 /* Columns of a character on a terminal; 1 for the '?' that stands for one that is not shown. */
-PERF_FN size_t ab_columns(perf_char_ c)
+PERF_FN size_t ab_columns(perf_char_ ch)
 {
-    return ab_is_safe(c) ? perf_char_columns_(c) : 1;
+    return ab_is_safe(ch) ? perf_char_columns_(ch) : 1;
 }
 
 /* Columns that a name takes on a terminal, as ab_print_name shows it. */
-PERF_FN size_t ab_width(const char *s)
+PERF_FN size_t ab_width(const char *text)
 {
-    perf_char_ c;
+    perf_char_ ch;
     size_t     n = 0;
 
-    for (; *s; s += c.bytes) {
-        c = perf_char_of_(s);
-        n += ab_columns(c);
+    for (; *text; text += ch.bytes) {
+        ch = perf_char_of_(text);
+        n += ab_columns(ch);
     }
     return n;
 }
 
-/* The first `most` columns of s, without what could steer a terminal.  Returns how many it took. */
-PERF_FN size_t ab_print_start(FILE *f, const char *s, size_t most)
+/* The first `most` columns of `text`, without what could steer a terminal.  Returns how many it
+ * took.                                                                                          */
+PERF_FN size_t ab_print_start(FILE *file, const char *text, size_t most)
 {
-    perf_char_ c;
+    perf_char_ ch;
     size_t     n = 0;
 
-    for (; *s; s += c.bytes) {
-        c = perf_char_of_(s);
-        if (n + ab_columns(c) > most)
+    for (; *text; text += ch.bytes) {
+        ch = perf_char_of_(text);
+        if (n + ab_columns(ch) > most)
             break;
-        n += ab_columns(c);
-        if (ab_is_safe(c))
-            fwrite(s, 1, (size_t)c.bytes, f);
+        n += ab_columns(ch);
+        if (ab_is_safe(ch))
+            fwrite(text, 1, (size_t)ch.bytes, file);
         else
-            putc('?', f);
+            putc('?', file);
     }
     return n;
 }
 
-PERF_FN void ab_print_name(FILE *f, const char *s)
+PERF_FN void ab_print_name(FILE *file, const char *text)
 {
-    ab_print_start(f, s, SIZE_MAX);
+    ab_print_start(file, text, SIZE_MAX);
 }
 
-/* The first `most` columns of s, with blanks behind them up to `width`. */
-PERF_FN void ab_print_column(FILE *f, const char *s, size_t most, size_t width)
+/* The first `most` columns of `text`, with blanks behind them up to `width`. */
+PERF_FN void ab_print_column(FILE *file, const char *text, size_t most, size_t width)
 {
-    size_t n = ab_print_start(f, s, most);
+    size_t n = ab_print_start(file, text, most);
 
     for (; n < width; n++)
-        putc(' ', f);
+        putc(' ', file);
 }
 
 /* A copy of a text with U+FFFD and two digits for each byte that is no UTF-8, so that names which
@@ -637,64 +643,64 @@ PERF_FN void ab_print_column(FILE *f, const char *s, size_t most, size_t width)
 PERF_FN char *ab_as_utf8(const char *text, size_t *len)
 {
     size_t     i, n = 0, bad = 0;
-    char      *t;
-    perf_char_ c;
+    char      *string;
+    perf_char_ ch;
 
-    for (i = 0; i < *len; i += (size_t)c.bytes) {
-        c = perf_char_of_(text + i);
-        bad += c.broken != 0;
+    for (i = 0; i < *len; i += (size_t)ch.bytes) {
+        ch = perf_char_of_(text + i);
+        bad += ch.broken != 0;
     }
     if (!bad)
         return NULL;
-    t = (char *)ab_grow(NULL, *len + 4 * bad + 1, 1);
-    for (i = 0; i < *len; i += (size_t)c.bytes) {
-        c = perf_char_of_(text + i);
-        if (c.broken) {
-            n += (size_t)snprintf(t + n, 6, "\xef\xbf\xbd%02x", (unsigned)c.code);
+    string = (char *)ab_grow(NULL, *len + 4 * bad + 1, 1);
+    for (i = 0; i < *len; i += (size_t)ch.bytes) {
+        ch = perf_char_of_(text + i);
+        if (ch.broken) {
+            n += (size_t)snprintf(string + n, 6, "\xef\xbf\xbd%02x", (unsigned)ch.code);
         } else {
-            memcpy(t + n, text + i, (size_t)c.bytes);
-            n += (size_t)c.bytes;
+            memcpy(string + n, text + i, (size_t)ch.bytes);
+            n += (size_t)ch.bytes;
         }
     }
-    t[n] = '\0';
+    string[n] = '\0';
     *len = n;
-    return t;
+    return string;
 }
 
 /* A JSON string with its quotes.  Bytes that are not UTF-8 become U+FFFD; what may not be shown, C1
  * controls too, is escaped: the text may go to a terminal.                                       */
-PERF_FN void ab_print_json(FILE *f, const char *s)
+PERF_FN void ab_print_json(FILE *file, const char *text)
 {
-    perf_char_ c;
+    perf_char_ ch;
 
-    putc('"', f);
-    for (; *s; s += c.bytes) {
-        c = perf_char_of_(s);
-        if (*s == '"' || *s == '\\')
-            fprintf(f, "\\%c", *s);
-        else if (c.broken)
-            fputs("\\ufffd", f);
-        else if (ab_is_safe(c))
-            fwrite(s, 1, (size_t)c.bytes, f);
+    putc('"', file);
+    for (; *text; text += ch.bytes) {
+        ch = perf_char_of_(text);
+        if (*text == '"' || *text == '\\')
+            fprintf(file, "\\%c", *text);
+        else if (ch.broken)
+            fputs("\\ufffd", file);
+        else if (ab_is_safe(ch))
+            fwrite(text, 1, (size_t)ch.bytes, file);
         else
-            fprintf(f, "\\u%04x", (unsigned)c.code);
+            fprintf(file, "\\u%04x", (unsigned)ch.code);
     }
-    putc('"', f);
+    putc('"', file);
 }
 
 /* A JSON number that reads back to the same double; what JSON cannot say becomes null. */
-PERF_FN void ab_print_json_number(FILE *f, double x)
+PERF_FN void ab_print_json_number(FILE *file, double x)
 {
-    char t[40];
+    char kind[40];
 
     if (!perf_is_finite_(x)) {
-        fprintf(f, "null");
+        fprintf(file, "null");
         return;
     }
-    snprintf(t, sizeof t, "%.15g", x);
-    if (strtod(t, NULL) < x || strtod(t, NULL) > x)
-        snprintf(t, sizeof t, "%.17g", x);
-    fputs(t, f);
+    snprintf(kind, sizeof kind, "%.15g", x);
+    if (strtod(kind, NULL) < x || strtod(kind, NULL) > x)
+        snprintf(kind, sizeof kind, "%.17g", x);
+    fputs(kind, file);
 }
 
 #endif

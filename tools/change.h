@@ -115,9 +115,9 @@ PERF_FN change_stretch change_search(const double *sum, size_t n, const change_s
 }
 
 /* The better of two. */
-PERF_FN change_stretch change_better(change_stretch a, change_stretch b)
+PERF_FN change_stretch change_better(change_stretch stretch, change_stretch b)
 {
-    return a.between >= b.between ? a : b;
+    return stretch.between >= b.between ? stretch : b;
 }
 
 /* Searches all stretches: of a long series first a part of them. */
@@ -140,7 +140,7 @@ PERF_FN change_stretch change_find(const double *sum, size_t n)
 
 /* 1: of the values in the stretch, or (inside 0) of the rest, more visit the other level in a row
  * than chance makes: states that last, and no level.  `here` and `there`: both levels.           */
-PERF_FN int change_visits(const double *y, size_t n, const change_stretch *s, int inside,
+PERF_FN int change_visits(const double *y, size_t n, const change_stretch *stretch, int inside,
                           double here, double there)
 {
     const double way = there - here;
@@ -150,7 +150,7 @@ PERF_FN int change_visits(const double *y, size_t n, const change_stretch *s, in
 
     for (i = 0; i < n; i++) {
         visits = (y[i] - here) * way > CHANGE_VISIT * way * way;
-        if ((i >= s->from && i < s->to) == inside) {
+        if ((i >= stretch->from && i < stretch->to) == inside) {
             all += 1.0;
             away += visits;
             pairs += visits && before;
@@ -165,22 +165,23 @@ PERF_FN int change_visits(const double *y, size_t n, const change_stretch *s, in
 
 /* 1: too many of a stretch lie nearer to the rest than to its mean, or one of both visits the other
  * level: no level, but some nights of another state, and nights beside them.                     */
-PERF_FN int change_mixed(const double *y, size_t n, const change_stretch *s, double inside,
+PERF_FN int change_mixed(const double *y, size_t n, const change_stretch *stretch, double inside,
                          double outside)
 {
     const double middle = 0.5 * (inside + outside);
     size_t       i, nearer = 0;
 
-    for (i = s->from; i < s->to; i++)
+    for (i = stretch->from; i < stretch->to; i++)
         nearer += (y[i] < middle) == (inside > outside);
-    return (double)nearer > CHANGE_MIXED * (double)(s->to - s->from) ||
-           change_visits(y, n, s, 1, inside, outside) || change_visits(y, n, s, 0, outside, inside);
+    return (double)nearer > CHANGE_MIXED * (double)(stretch->to - stretch->from) ||
+           change_visits(y, n, stretch, 1, inside, outside) ||
+           change_visits(y, n, stretch, 0, outside, inside);
 }
 
 /* Places where such a stretch might have been. */
-PERF_FN double change_tries(const change_stretch *s, size_t n)
+PERF_FN double change_tries(const change_stretch *stretch, size_t n)
 {
-    return s->to == n ? (double)n : 0.25 * (double)n * (double)n;
+    return stretch->to == n ? (double)n : 0.25 * (double)n * (double)n;
 }
 
 /* The pieces of a series: from edge[i] to edge[i + 1]. */
@@ -200,7 +201,8 @@ PERF_FN void change_edge(change_pieces *pieces, size_t at)
 
 /* Cuts one piece in two, where the levels differ most; what is left around the levels of all pieces
  * are the residuals.  sum: of y.                                                                 */
-PERF_FN void change_take(const double *y, const double *sum, change_pieces *pieces, double *residual)
+PERF_FN void change_take(const double *y, const double *sum, change_pieces *pieces,
+                         double *residual)
 {
     double best = -1.0, part, length, left, between, mean;
     size_t at = 0, i, k;
@@ -231,20 +233,20 @@ PERF_FN void change_take(const double *y, const double *sum, change_pieces *piec
 /* The p of a stretch beside other steps: what they leave in the residuals looks like runs that
  * resemble each other.  So up to CHANGE_TAKEN more cuts are made first, each at the price of all the
  * places where it might have been.                                                               */
-PERF_FN double change_beside_steps(const double *y, size_t n, const change_stretch *s, double size,
-                                   double scale)
+PERF_FN double change_beside_steps(const double *y, size_t n, const change_stretch *stretch,
+                                   double size, double scale)
 {
     double       *sum = (double *)ab_grow(NULL, 2 * n + 1, sizeof *sum), *residual = sum + n + 1;
-    double        tries = change_tries(s, n), best = CHANGE_NONE, p;
+    double        tries = change_tries(stretch, n), best = CHANGE_NONE, p;
     change_pieces pieces = {{0, 0}, 1};
     size_t        i;
 
     for (sum[0] = 0.0, i = 0; i < n; i++)
         sum[i + 1] = sum[i] + y[i];
     pieces.edge[1] = n;
-    change_edge(&pieces, s->from);
-    if (s->to < n)
-        change_edge(&pieces, s->to);
+    change_edge(&pieces, stretch->from);
+    if (stretch->to < n)
+        change_edge(&pieces, stretch->to);
     for (i = 0; i < CHANGE_TAKEN; i++) {
         change_take(y, sum, &pieces, residual);
         tries *= (double)n;
@@ -314,8 +316,8 @@ typedef struct change_fit {
 
 /* Of the differences of neighbours, noise alone (share 0) makes the variance 2 and, from one to
  * the next, the covariance -1; a random walk alone (share 1) makes 1 and 0.  A step is one
- * difference, at each of its ends; a ramp is in all between s->from and s->to.                   */
-PERF_FN change_fit change_fit_of(const double *y, size_t n, const change_stretch *s, int ramp,
+ * difference, at each of its ends; a ramp is in all between stretch->from and stretch->to.       */
+PERF_FN change_fit change_fit_of(const double *y, size_t n, const change_stretch *stretch, int ramp,
                                  double share)
 {
     const double least = 0.001;         /* as of runs that all take the same time                 */
@@ -328,9 +330,9 @@ PERF_FN change_fit change_fit_of(const double *y, size_t n, const change_stretch
         move = y[i] - y[i - 1] - factor * move;
         shape *= -factor;
         if (ramp)
-            shape += i > s->from && i < s->to;
+            shape += i > stretch->from && i < stretch->to;
         else
-            shape += (i == s->from) - (i == s->to);
+            shape += (i == stretch->from) - (i == stretch->to);
         squares += move * move / variance;
         both += move * shape / variance;
         shapes += shape * shape / variance;
@@ -345,17 +347,17 @@ PERF_FN change_fit change_fit_of(const double *y, size_t n, const change_stretch
 
 /* The p of a step or a ramp where the level wanders by itself, as far as explains most: of the
  * likelihoods' ratio.                                                                            */
-PERF_FN double change_beside_walk(const double *y, size_t n, const change_stretch *s, int ramp,
-                                  double tries)
+PERF_FN double change_beside_walk(const double *y, size_t n, const change_stretch *stretch,
+                                  int ramp, double tries)
 {
     static const double share[] = {0.0, 0.001, 0.003, 0.01, 0.03, 0.09, 0.23, 0.5, 0.75, 0.9, 1.0};
     const double        df = (double)n - 2.0;
-    change_fit          best = change_fit_of(y, n, s, ramp, share[0]), fit;
+    change_fit          best = change_fit_of(y, n, stretch, ramp, share[0]), fit;
     double              ratio;
     size_t              i;
 
     for (i = 1; i < sizeof share / sizeof *share; i++) {
-        fit = change_fit_of(y, n, s, ramp, share[i]);
+        fit = change_fit_of(y, n, stretch, ramp, share[i]);
         best.without = fit.without > best.without ? fit.without : best.without;
         best.with = fit.with > best.with ? fit.with : best.with;
     }
@@ -381,13 +383,13 @@ PERF_FN double change_goes(const double *y, size_t n)
 /* The p of a ramp through y[from .. to) of a series whose level wanders. */
 PERF_FN double change_ramp_in(const double *y, size_t n, size_t from, size_t to)
 {
-    change_stretch s = {0, 0, 0.0, 0.0};
+    change_stretch stretch = {0, 0, 0.0, 0.0};
 
-    s.from = from;
-    s.to = to;
+    stretch.from = from;
+    stretch.to = to;
     if (change_goes(y + from, to - from) < CHANGE_CREEP)
         return CHANGE_NONE;
-    return change_beside_walk(y, n, &s, 1, 1.0);
+    return change_beside_walk(y, n, &stretch, 1, 1.0);
 }
 
 /* The likeliest ramp that goes on: through all of a series, its last half, quarter ... */
@@ -420,22 +422,22 @@ PERF_FN double change_ramp_ended(const double *y, size_t n)
     return best * tries;
 }
 
-PERF_FN void change_add(changes *c, size_t at, int creeps)
+PERF_FN void change_add(changes *found, size_t at, int creeps)
 {
-    if (c->n == CHANGE_MOST)
+    if (found->n == CHANGE_MOST)
         return;
-    c->point[c->n].at = at;
-    c->point[c->n++].creeps = creeps;
+    found->point[found->n].at = at;
+    found->point[found->n++].creeps = creeps;
 }
 
 /* Cuts y[from .. to) where it changed, and the pieces again. */
-PERF_FN void change_cut(changes *c, const double *y, size_t from, size_t to)
+PERF_FN void change_cut(changes *found, const double *y, size_t from, size_t to)
 {
     const size_t   n = to - from;
     change_stretch best;
     double         step = CHANGE_NONE, ramp, ended;
 
-    if (n < 2 * CHANGE_LEAST || c->n == CHANGE_MOST)
+    if (n < 2 * CHANGE_LEAST || found->n == CHANGE_MOST)
         return;
     best = change_step(y + from, n);
     if (!best.to || !(best.p < CHANGE_P || change_line(y + from, n) < CHANGE_P))
@@ -447,13 +449,13 @@ PERF_FN void change_cut(changes *c, const double *y, size_t from, size_t to)
     ramp = ended < ramp ? ended : ramp;
     if (!(step < CHANGE_STEP || ramp < CHANGE_RAMP))
         return;
-    change_cut(c, y, from, from + best.from);
-    change_add(c, from + best.from, ramp < step);
-    change_cut(c, y, from + best.from, from + best.to);
+    change_cut(found, y, from, from + best.from);
+    change_add(found, from + best.from, ramp < step);
+    change_cut(found, y, from + best.from, from + best.to);
     if (best.to == n)
         return;
-    change_add(c, from + best.to, 0);
-    change_cut(c, y, from + best.to, to);
+    change_add(found, from + best.to, 0);
+    change_cut(found, y, from + best.to, to);
 }
 
 /* All changes of x[0 .. n), which are above 0. */

@@ -42,42 +42,42 @@ typedef struct convert_arm {
 } convert_arm;
 
 /* Calls `each` for every run and side that has values. */
-PERF_FN void convert_arms(converting *c, void (*each)(converting *, const convert_arm *))
+PERF_FN void convert_arms(converting *conversion, void (*each)(converting *, const convert_arm *))
 {
     static const char *const suffix[] = {"/baseline", "/candidate"};
     size_t      i, k;
     int         side, sides;
-    convert_arm a;
+    convert_arm arm;
 
-    for (i = 0; i < c->set.n; i++)
-        for (k = 0; k < c->set.s[i].runs; k++) {
-            a.s = &c->set.s[i];
-            a.run = &a.s->run[k];
-            sides = a.s->design == AB_PAIRS ? 2 : 1;
+    for (i = 0; i < conversion->set.n; i++)
+        for (k = 0; k < conversion->set.s[i].runs; k++) {
+            arm.s = &conversion->set.s[i];
+            arm.run = &arm.s->run[k];
+            sides = arm.s->design == AB_PAIRS ? 2 : 1;
             for (side = 0; side < sides; side++) {
-                a.v = &a.run->v[side];
-                a.suffix = sides == 2 ? suffix[side] : "";
-                if (a.v->n)
-                    each(c, &a);
+                arm.v = &arm.run->v[side];
+                arm.suffix = sides == 2 ? suffix[side] : "";
+                if (arm.v->n)
+                    each(conversion, &arm);
             }
         }
 }
 
 /* A count of zero is kept as half a unit: what it was. */
-PERF_FN double convert_value(const convert_arm *a, size_t i)
+PERF_FN double convert_value(const convert_arm *arm, size_t i)
 {
-    const int none = a->s->zeros && a->v->x[i] <= AB_ZERO_COUNT;
+    const int none = arm->s->zeros && arm->v->x[i] <= AB_ZERO_COUNT;
 
-    return none ? 0.0 : a->v->x[i];
+    return none ? 0.0 : arm->v->x[i];
 }
 
 /* Names how many benchmarks are no times, for formats that hold times only. */
-PERF_FN void convert_only_times(const converting *c)
+PERF_FN void convert_only_times(const converting *conversion)
 {
     size_t i, n = 0;
 
-    for (i = 0; i < c->set.n; i++)
-        n += ab_unit_kind(c->set.s[i].unit) != AB_TIME && c->set.s[i].runs;
+    for (i = 0; i < conversion->set.n; i++)
+        n += ab_unit_kind(conversion->set.s[i].unit) != AB_TIME && conversion->set.s[i].runs;
     if (n)
         fprintf(stderr, "perf-ab: not converted: %zu benchmark%s whose figures are no times\n", n,
                 n > 1 ? "s" : "");
@@ -85,24 +85,24 @@ PERF_FN void convert_only_times(const converting *c)
 
 /* ---- Google Benchmark ---- */
 
-PERF_FN void convert_google_arm(converting *c, const convert_arm *a)
+PERF_FN void convert_google_arm(converting *conversion, const convert_arm *arm)
 {
-    size_t i, size = strlen(a->s->name) + strlen(a->suffix) + 1;
+    size_t i, size = strlen(arm->s->name) + strlen(arm->suffix) + 1;
     char  *name;
 
-    if (ab_unit_kind(a->s->unit) != AB_TIME)
+    if (ab_unit_kind(arm->s->unit) != AB_TIME)
         return;
     name = (char *)ab_grow(NULL, size, 1);
-    snprintf(name, size, "%s%s", a->s->name, a->suffix);
-    for (i = 0; i < a->v->n; i++) {
-        fputs(c->entries++ ? ",\n  {\"name\": " : "\n  {\"name\": ", c->f);
-        ab_print_json(c->f, name);
-        fputs(", \"run_name\": ", c->f);
-        ab_print_json(c->f, name);
-        fprintf(c->f, ", \"run_type\": \"iteration\", \"repetitions\": %zu, "
-                "\"repetition_index\": %zu, \"threads\": 1, \"iterations\": 1, ", a->v->n, i);
-        ab_json_member_(c->f, "real_time", a->v->x[i], ", ");
-        ab_json_member_(c->f, "cpu_time", a->v->x[i], ", \"time_unit\": \"ns\"}");
+    snprintf(name, size, "%s%s", arm->s->name, arm->suffix);
+    for (i = 0; i < arm->v->n; i++) {
+        fputs(conversion->entries++ ? ",\n  {\"name\": " : "\n  {\"name\": ", conversion->f);
+        ab_print_json(conversion->f, name);
+        fputs(", \"run_name\": ", conversion->f);
+        ab_print_json(conversion->f, name);
+        fprintf(conversion->f, ", \"run_type\": \"iteration\", \"repetitions\": %zu, "
+                "\"repetition_index\": %zu, \"threads\": 1, \"iterations\": 1, ", arm->v->n, i);
+        ab_json_member_(conversion->f, "real_time", arm->v->x[i], ", ");
+        ab_json_member_(conversion->f, "cpu_time", arm->v->x[i], ", \"time_unit\": \"ns\"}");
     }
     free(name);
 }
@@ -119,68 +119,69 @@ PERF_FN const ab_run *convert_dated(const ab_set *set)
     return NULL;
 }
 
-PERF_FN int convert_google(converting *c)
+PERF_FN int convert_google(converting *conversion)
 {
-    const ab_run *run = convert_dated(&c->set);
+    const ab_run *run = convert_dated(&conversion->set);
     const time_t  when = run ? (time_t)run->time : 0;
     char          date[40] = "";
 
     if (run && !strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S+00:00", gmtime(&when)))
         *date = '\0';
-    fputs("{\"context\": {\"date\": ", c->f);
-    ab_print_json(c->f, date);
-    fputs(", \"host_name\": ", c->f);
-    ab_print_json(c->f, run && run->machine ? run->machine : "");
-    fputs(", \"caches\": [], \"library_version\": \"perf-ab convert\"},\n\"benchmarks\": [", c->f);
-    convert_arms(c, convert_google_arm);
-    fputs("\n]}\n", c->f);
-    convert_only_times(c);
+    fputs("{\"context\": {\"date\": ", conversion->f);
+    ab_print_json(conversion->f, date);
+    fputs(", \"host_name\": ", conversion->f);
+    ab_print_json(conversion->f, run && run->machine ? run->machine : "");
+    fputs(", \"caches\": [], \"library_version\": \"perf-ab convert\"},\n\"benchmarks\": [",
+          conversion->f);
+    convert_arms(conversion, convert_google_arm);
+    fputs("\n]}\n", conversion->f);
+    convert_only_times(conversion);
     return 0;
 }
 
 /* ---- Go: what benchstat reads ---- */
 
 /* A text as one word: blanks, also those beyond ASCII, and what may not be shown become '_'. */
-PERF_FN void convert_word(FILE *f, const char *s, int upper)
+PERF_FN void convert_word(FILE *file, const char *text, int upper)
 {
     size_t n;
     int    safe, blank;
 
-    for (; *s; s += n, upper = 0) {
-        n = ab_character(s, &safe);
-        blank = *s == ' ' || !strncmp(s, "\xc2\xa0", 2) || !strncmp(s, "\xe2\x80", 2) ||
-                !strncmp(s, "\xe3\x80\x80", 3);
+    for (; *text; text += n, upper = 0) {
+        n = ab_character(text, &safe);
+        blank = *text == ' ' || !strncmp(text, "\xc2\xa0", 2) || !strncmp(text, "\xe2\x80", 2) ||
+                !strncmp(text, "\xe3\x80\x80", 3);
         if (blank || !safe)
-            putc('_', f);
-        else if (upper && *s >= 'a' && *s <= 'z')
-            putc(*s - 32, f);
+            putc('_', file);
+        else if (upper && *text >= 'a' && *text <= 'z')
+            putc(*text - 32, file);
         else
-            fwrite(s, 1, n, f);
+            fwrite(text, 1, n, file);
     }
 }
 
-PERF_FN void convert_go_arm(converting *c, const convert_arm *a)
+PERF_FN void convert_go_arm(converting *conversion, const convert_arm *arm)
 {
-    const char *unit = *a->s->unit ? a->s->unit : "value";
+    const char *unit = *arm->s->unit ? arm->s->unit : "value";
     const int   per_second = !strcmp(unit, "B/s");
     size_t      i;
     double      x;
 
-    for (i = 0; i < a->v->n; i++) {
-        fputs("Benchmark", c->f);
-        convert_word(c->f, a->s->name, 1);
-        fprintf(c->f, "%s\t1\t", a->suffix);
-        x = convert_value(a, i);
-        ab_print_json_number(c->f, per_second ? x / 1e6 : x);
-        putc(' ', c->f);
-        convert_word(c->f, per_second ? "MB/s" : unit, 0);
-        fputs(!strcmp(unit, "ns") || !strcmp(unit, "B") ? "/op\n" : "\n", c->f);
+    for (i = 0; i < arm->v->n; i++) {
+        fputs("Benchmark", conversion->f);
+        convert_word(conversion->f, arm->s->name, 1);
+        fprintf(conversion->f, "%s\t1\t", arm->suffix);
+        x = convert_value(arm, i);
+        ab_print_json_number(conversion->f, per_second ? x / 1e6 : x);
+        putc(' ', conversion->f);
+        convert_word(conversion->f, per_second ? "MB/s" : unit, 0);
+        fputs(!strcmp(unit, "ns") || !strcmp(unit, "B") ? "/op\n" : "\n", conversion->f);
     }
 }
 
-PERF_FN int convert_go(converting *c)
+PERF_FN int convert_go(converting *conversion)
 {
-    convert_arms(c, convert_go_arm);
+    convert_arms(conversion, convert_go_arm);
     return 0;
 }
 
@@ -202,36 +203,36 @@ PERF_FN double convert_bound(int i)
 }
 
 /* name{label="text"} x, with `more` labels behind. */
-PERF_FN void convert_sample(FILE *f, const char *series, const char *text, const char *more,
+PERF_FN void convert_sample(FILE *file, const char *series, const char *text, const char *more,
                             double x)
 {
     size_t n;
     int    safe;
 
-    fprintf(f, "%s=\"", series);
+    fprintf(file, "%s=\"", series);
     for (; *text; text += n) {
         n = ab_character(text, &safe);
         if (*text == '\n')
-            fputs("\\n", f);
+            fputs("\\n", file);
         else if (!safe)
-            putc('?', f);
+            putc('?', file);
         else if (*text == '"' || *text == '\\')
-            fprintf(f, "\\%c", *text);
+            fprintf(file, "\\%c", *text);
         else
-            fwrite(text, 1, n, f);
+            fwrite(text, 1, n, file);
     }
-    fprintf(f, "%s\"} ", more);
-    ab_print_json_number(f, x);
-    putc('\n', f);
+    fprintf(file, "%s\"} ", more);
+    ab_print_json_number(file, x);
+    putc('\n', file);
 }
 
-PERF_FN void convert_family(FILE *f, const char *name, const char *type, const char *help)
+PERF_FN void convert_family(FILE *file, const char *name, const char *type, const char *help)
 {
-    fprintf(f, "# HELP %s %s\n# TYPE %s %s\n# UNIT %s seconds\n", name, help, name, type, name);
+    fprintf(file, "# HELP %s %s\n# TYPE %s %s\n# UNIT %s seconds\n", name, help, name, type, name);
 }
 
-/* One scope, added up over the runs s[0 .. n). */
-PERF_FN void convert_scope(FILE *f, const char *family, const ab_scope *s, size_t n)
+/* One scope, added up over the runs scope[0 .. n). */
+PERF_FN void convert_scope(FILE *file, const char *family, const ab_scope *scope, size_t n)
 {
     double count[CONVERT_BOUNDS + 1] = {0.0}, calls = 0.0, total = 0.0, seconds;
     char   series[80], bound[60];
@@ -239,13 +240,13 @@ PERF_FN void convert_scope(FILE *f, const char *family, const ab_scope *s, size_
     int    at;
 
     for (i = 0; i < n; i++) {
-        total += s[i].total * 1e-9;
-        for (k = 0; k < json_array_size(s[i].buckets); k++) {
-            const json_t *b = json_array_get(s[i].buckets, k);
-            seconds = json_number_value(json_array_get(b, 0)) * 1e-9;
+        total += scope[i].total * 1e-9;
+        for (k = 0; k < json_array_size(scope[i].buckets); k++) {
+            const json_t *object = json_array_get(scope[i].buckets, k);
+            seconds = json_number_value(json_array_get(object, 0)) * 1e-9;
             for (at = 0; at < CONVERT_BOUNDS && seconds > convert_bound(at); at++)
                 continue;
-            count[at] += json_number_value(json_array_get(b, 1));
+            count[at] += json_number_value(json_array_get(object, 1));
         }
     }
     snprintf(series, sizeof series, "%s_bucket{scope", family);
@@ -256,162 +257,170 @@ PERF_FN void convert_scope(FILE *f, const char *family, const ab_scope *s, size_
         else
             snprintf(bound, sizeof bound, "\",le=\"%.15g%s", convert_bound(at),
                      convert_bound(at) >= 1.0 ? ".0" : "");
-        convert_sample(f, series, s->name, bound, calls);
+        convert_sample(file, series, scope->name, bound, calls);
     }
     snprintf(series, sizeof series, "%s_count{scope", family);
-    convert_sample(f, series, s->name, "", calls);
+    convert_sample(file, series, scope->name, "", calls);
     snprintf(series, sizeof series, "%s_sum{scope", family);
-    convert_sample(f, series, s->name, "", total);
+    convert_sample(file, series, scope->name, "", total);
 }
 
 /* The scopes of a kind, or of another, as one family. */
-PERF_FN void convert_scopes(converting *c, const char *family, const char *help, int async)
+PERF_FN void convert_scopes(converting *conversion, const char *family, const char *help, int async)
 {
-    const ab_scope *s = c->scopes.s;
+    const ab_scope *scope = conversion->scopes.s;
     size_t          i, end, some = 0;
     int             is_async;
 
-    for (i = 0; i < c->scopes.n; i = end) {
-        for (end = i + 1; end < c->scopes.n && !strcmp(s[end].name, s[i].name) &&
-                          !strcmp(s[end].kind, s[i].kind); end++)
+    for (i = 0; i < conversion->scopes.n; i = end) {
+        for (end = i + 1; end < conversion->scopes.n && !strcmp(scope[end].name, scope[i].name) &&
+                          !strcmp(scope[end].kind, scope[i].kind); end++)
             continue;
-        is_async = !strcmp(s[i].kind, "async");
-        if (!json_array_size(s[i].buckets) || is_async != async ||
-            !strcmp(s[i].kind, "counter") || !strcmp(s[i].kind, "instant"))
+        is_async = !strcmp(scope[i].kind, "async");
+        if (!json_array_size(scope[i].buckets) || is_async != async ||
+            !strcmp(scope[i].kind, "counter") || !strcmp(scope[i].kind, "instant"))
             continue;
         if (!some++)
-            convert_family(c->f, family, "histogram", help);
-        convert_scope(c->f, family, &s[i], end - i);
+            convert_family(conversion->f, family, "histogram", help);
+        convert_scope(conversion->f, family, &scope[i], end - i);
     }
 }
 
 /* The median of all runs of a benchmark. */
-PERF_FN void convert_median(converting *c, const ab_series *s, int side, const char *suffix)
+PERF_FN void convert_median(converting *conversion, const ab_series *series, int side,
+                            const char *suffix)
 {
-    ab_data d;
+    ab_data data;
 
-    memset(&d, 0, sizeof d);
-    ab_flat_(&d, 0, s, side);
-    if (d.n[0] && !c->entries++)
-        convert_family(c->f, "perf_benchmark_seconds", "gauge", "Median time of one iteration.");
-    if (d.n[0])
-        convert_sample(c->f, "perf_benchmark_seconds{benchmark", s->name, suffix,
-                       ab_statistic(d.x[0], d.n[0], PERF_METRIC_P50) * 1e-9);
-    if (d.own[0])
-        free(d.x[0]);
+    memset(&data, 0, sizeof data);
+    ab_flat_(&data, 0, series, side);
+    if (data.n[0] && !conversion->entries++)
+        convert_family(conversion->f, "perf_benchmark_seconds", "gauge",
+                       "Median time of one iteration.");
+    if (data.n[0])
+        convert_sample(conversion->f, "perf_benchmark_seconds{benchmark", series->name, suffix,
+                       ab_statistic(data.x[0], data.n[0], PERF_METRIC_P50) * 1e-9);
+    if (data.own[0])
+        free(data.x[0]);
 }
 
-PERF_FN int convert_openmetrics(converting *c)
+PERF_FN int convert_openmetrics(converting *conversion)
 {
     size_t i;
 
-    if (c->scopes.n)
-        qsort(c->scopes.s, c->scopes.n, sizeof *c->scopes.s, ab_by_scope_);
-    convert_scopes(c, "perf_scope_seconds", "Time between the begin and the end of a scope.", 0);
-    convert_scopes(c, "perf_async_seconds",
+    if (conversion->scopes.n)
+        qsort(conversion->scopes.s, conversion->scopes.n, sizeof *conversion->scopes.s,
+              ab_by_scope_);
+    convert_scopes(conversion, "perf_scope_seconds",
+                   "Time between the begin and the end of a scope.", 0);
+    convert_scopes(conversion, "perf_async_seconds",
                    "Time between the begin and the end of an asynchronous span.", 1);
-    for (i = 0; i < c->set.n; i++) {
-        const ab_series *s = &c->set.s[i];
-        if (ab_unit_kind(s->unit) != AB_TIME || !s->runs)
+    for (i = 0; i < conversion->set.n; i++) {
+        const ab_series *series = &conversion->set.s[i];
+        if (ab_unit_kind(series->unit) != AB_TIME || !series->runs)
             continue;
-        convert_median(c, s, 0, s->design == AB_PAIRS ? "/baseline" : "");
-        if (s->design == AB_PAIRS)
-            convert_median(c, s, 1, "/candidate");
+        convert_median(conversion, series, 0, series->design == AB_PAIRS ? "/baseline" : "");
+        if (series->design == AB_PAIRS)
+            convert_median(conversion, series, 1, "/candidate");
     }
-    fputs("# EOF\n", c->f);
-    convert_only_times(c);
+    fputs("# EOF\n", conversion->f);
+    convert_only_times(conversion);
     return 0;
 }
 
 /* ---- CSV, and our own results ---- */
 
-PERF_FN void convert_csv_arm(converting *c, const convert_arm *a)
+PERF_FN void convert_csv_arm(converting *conversion, const convert_arm *arm)
 {
-    size_t i, size = strlen(a->s->name) + strlen(a->suffix) + 1;
+    size_t i, size = strlen(arm->s->name) + strlen(arm->suffix) + 1;
     char  *name = (char *)ab_grow(NULL, size, 1);
 
-    snprintf(name, size, "%s%s", a->s->name, a->suffix);
-    for (i = 0; i < a->v->n; i++) {
-        ab_csv_text_(c->f, name);
-        putc(',', c->f);
-        ab_csv_text_(c->f, a->s->unit);
-        putc(',', c->f);
-        ab_csv_text_(c->f, a->run->id ? a->run->id : "");
-        putc(',', c->f);
-        ab_print_json_number(c->f, convert_value(a, i));
-        putc('\n', c->f);
+    snprintf(name, size, "%s%s", arm->s->name, arm->suffix);
+    for (i = 0; i < arm->v->n; i++) {
+        ab_csv_text_(conversion->f, name);
+        putc(',', conversion->f);
+        ab_csv_text_(conversion->f, arm->s->unit);
+        putc(',', conversion->f);
+        ab_csv_text_(conversion->f, arm->run->id ? arm->run->id : "");
+        putc(',', conversion->f);
+        ab_print_json_number(conversion->f, convert_value(arm, i));
+        putc('\n', conversion->f);
     }
     free(name);
 }
 
-PERF_FN int convert_csv(converting *c)
+PERF_FN int convert_csv(converting *conversion)
 {
-    fputs("name,unit,run,value\n", c->f);
-    convert_arms(c, convert_csv_arm);
+    fputs("name,unit,run,value\n", conversion->f);
+    convert_arms(conversion, convert_csv_arm);
     return 0;
 }
 
-PERF_FN int convert_results(converting *c)
+PERF_FN int convert_results(converting *conversion)
 {
-    ab_list_runs(&c->scopes, &c->set);
-    ab_print_results_begin(c->f, &c->set);
-    ab_print_scopes_json(c->f, &c->scopes);
-    fputs("\n}\n", c->f);
+    ab_list_runs(&conversion->scopes, &conversion->set);
+    ab_print_results_begin(conversion->f, &conversion->set);
+    ab_print_scopes_json(conversion->f, &conversion->scopes);
+    fputs("\n}\n", conversion->f);
     return 0;
 }
 
 /* ---- histograms ---- */
 
 /* Ten levels for each halving of the distance to 100 %, as HdrHistogram prints them. */
-PERF_FN int convert_percentiles(converting *c)
+PERF_FN int convert_percentiles(converting *conversion)
 {
     ab_hist_level level = PERF_ZERO;
 
-    fprintf(c->f, "%16s %14s %12s %16s\n", "value", "percentile", "count", "1/(1-percentile)");
-    while (ab_hist_next_level(c->hist, &level, 5)) {
-        fprintf(c->f, "%16.3f %14.10f %12" PRIu64, level.value, level.quantile, level.count);
+    fprintf(conversion->f, "%16s %14s %12s %16s\n", "value", "percentile", "count",
+            "1/(1-percentile)");
+    while (ab_hist_next_level(conversion->hist, &level, 5)) {
+        fprintf(conversion->f, "%16.3f %14.10f %12" PRIu64, level.value, level.quantile,
+                level.count);
         if (level.quantile < 1.0)
-            fprintf(c->f, " %16.2f\n", 1.0 / (1.0 - level.quantile));
+            fprintf(conversion->f, " %16.2f\n", 1.0 / (1.0 - level.quantile));
         else
-            fputs("              inf\n", c->f);
+            fputs("              inf\n", conversion->f);
     }
-    fprintf(c->f, "# mean %.3f, standard deviation %.3f, maximum %.3f, count %" PRIu64 "\n",
-            perf_hist_mean(c->hist), perf_hist_std(c->hist), perf_hist_quantile(c->hist, 1.0),
-            perf_hist_count(c->hist));
+    fprintf(conversion->f,
+            "# mean %.3f, standard deviation %.3f, maximum %.3f, count %" PRIu64 "\n",
+            perf_hist_mean(conversion->hist), perf_hist_std(conversion->hist),
+            perf_hist_quantile(conversion->hist, 1.0), perf_hist_count(conversion->hist));
     return 0;
 }
 
 enum { CONVERT_TEXT = 1 << 16 };
 
-PERF_FN int convert_bars(converting *c)
+PERF_FN int convert_bars(converting *conversion)
 {
     char *text = (char *)ab_grow(NULL, CONVERT_TEXT, 1);
 
-    ab_hist_bars_text(text, CONVERT_TEXT, c->hist, 0, 0, 0);
-    fputs(text, c->f);
+    ab_hist_bars_text(text, CONVERT_TEXT, conversion->hist, 0, 0, 0);
+    fputs(text, conversion->f);
     free(text);
     return 0;
 }
 
-PERF_FN int convert_prometheus(converting *c)
+PERF_FN int convert_prometheus(converting *conversion)
 {
     char  *text = (char *)ab_grow(NULL, CONVERT_TEXT, 1);
-    size_t n = ab_hist_prometheus_text(text, CONVERT_TEXT, c->hist, c->name);
+    size_t n = ab_hist_prometheus_text(text, CONVERT_TEXT, conversion->hist, conversion->name);
 
     if (n)
-        fprintf(c->f, "%s# EOF\n", text);
+        fprintf(conversion->f, "%s# EOF\n", text);
     free(text);
-    return n ? 0 : usage_error("no name of a metric: --name", c->name);
+    return n ? 0 : usage_error("no name of a metric: --name", conversion->name);
 }
 
-PERF_FN int convert_otlp(converting *c)
+PERF_FN int convert_otlp(converting *conversion)
 {
     char    *text = (char *)ab_grow(NULL, CONVERT_TEXT, 1);
-    uint64_t begin = (uint64_t)(c->begin * 1e9), end = (uint64_t)(c->end * 1e9);
-    size_t   n = ab_hist_otlp_text(text, CONVERT_TEXT, c->hist, c->name, c->unit, begin, end);
+    uint64_t begin = (uint64_t)(conversion->begin * 1e9), end = (uint64_t)(conversion->end * 1e9);
+    size_t   n = ab_hist_otlp_text(text, CONVERT_TEXT, conversion->hist, conversion->name,
+                                   conversion->unit, begin, end);
 
     if (n)
-        fprintf(c->f, "%s\n", text);
+        fprintf(conversion->f, "%s\n", text);
     free(text);
     return n ? 0 : usage_error("a histogram needs a name: --name", "");
 }
@@ -424,37 +433,37 @@ typedef struct convert_shape {          /* what holds all intervals of all logs 
 } convert_shape;
 
 /* The intervals of a log: into `hist`, or with NULL only looked at.  -1 with a message. */
-PERF_FN int convert_log(converting *c, const char *file, perf_hist *hist, convert_shape *shape,
-                        ab_error *e)
+PERF_FN int convert_log(converting *conversion, const char *file, perf_hist *hist,
+                        convert_shape *shape, ab_error *error)
 {
-    perf_hlog_reader   r = PERF_ZERO;
+    perf_hlog_reader   reader = PERF_ZERO;
     perf_hlog_interval iv = PERF_ZERO;
     perf_status        status;
     size_t             len = 0;
-    char              *text = ab_slurp(file, &len, e);
+    char              *text = ab_slurp(file, &len, error);
     double             begin;
 
-    r.text = text;
-    r.size = len;
+    reader.text = text;
+    reader.size = len;
     if (!text)
         return -1;
-    while ((status = perf_hlog_next(&r, &iv, hist)) == PERF_OK) {
+    while ((status = perf_hlog_next(&reader, &iv, hist)) == PERF_OK) {
         shape->digits = iv.digits < shape->digits ? iv.digits : shape->digits;
         if (shape->unit > 0.0 && (iv.ratio > shape->unit || iv.ratio < shape->unit))
             break;
         shape->unit = iv.ratio;
-        begin = r.start_seconds + r.base_seconds + iv.start_seconds;
-        if (!(c->begin > 0.0) || begin < c->begin)
-            c->begin = begin;
-        if (begin + iv.length_seconds > c->end)
-            c->end = begin + iv.length_seconds;
+        begin = reader.start_seconds + reader.base_seconds + iv.start_seconds;
+        if (!(conversion->begin > 0.0) || begin < conversion->begin)
+            conversion->begin = begin;
+        if (begin + iv.length_seconds > conversion->end)
+            conversion->end = begin + iv.length_seconds;
     }
     free(text);
     if (status == PERF_OK)
-        return ab_fail(e, file, 0, 0, "its intervals have different units");
+        return ab_fail(error, file, 0, 0, "its intervals have different units");
     if (status == PERF_ENODATA)
         return 0;
-    return ab_fail(e, file, 0, 0, "byte %zu: no line of a histogram log (%s)", r.error_at,
+    return ab_fail(error, file, 0, 0, "byte %zu: no line of a histogram log (%s)", reader.error_at,
                    perf_status_text(status));
 }
 
@@ -466,54 +475,55 @@ PERF_FN int convert_bits(int digits)
 }
 
 /* Reads all logs into one histogram.  -1 with a message. */
-PERF_FN int convert_logs(converting *c, ab_error *e)
+PERF_FN int convert_logs(converting *conversion, ab_error *error)
 {
     convert_shape  shape = {5, 0.0};
-    perf_hist_opts o = PERF_ZERO;
+    perf_hist_opts opts = PERF_ZERO;
     size_t         i, bytes;
 
-    for (i = 0; i < c->files; i++)
-        if (convert_log(c, c->file[i], NULL, &shape, e) < 0)
+    for (i = 0; i < conversion->files; i++)
+        if (convert_log(conversion, conversion->file[i], NULL, &shape, error) < 0)
             return -1;
     if (!(shape.unit > 0.0))
-        return ab_fail(e, c->file[0], 0, 0, "no interval of a histogram log (.hlog)");
-    o.bits = convert_bits(shape.digits);
-    o.counter_bytes = 8;
-    o.highest = UINT64_C(1) << 62;
-    o.unit = shape.unit;
-    bytes = perf_hist_bytes(&o);
-    c->hist = perf_hist_init(ab_grow(NULL, bytes, 1), bytes, &o);
-    for (i = 0; i < c->files; i++)
-        if (convert_log(c, c->file[i], c->hist, &shape, e) < 0)
+        return ab_fail(error, conversion->file[0], 0, 0, "no interval of a histogram log (.hlog)");
+    opts.bits = convert_bits(shape.digits);
+    opts.counter_bytes = 8;
+    opts.highest = UINT64_C(1) << 62;
+    opts.unit = shape.unit;
+    bytes = perf_hist_bytes(&opts);
+    conversion->hist = perf_hist_init(ab_grow(NULL, bytes, 1), bytes, &opts);
+    for (i = 0; i < conversion->files; i++)
+        if (convert_log(conversion, conversion->file[i], conversion->hist, &shape, error) < 0)
             return -1;
     return 0;
 }
 
 /* Reads all files of measurements.  -1 with a message. */
-PERF_FN int convert_read(converting *c, ab_error *e)
+PERF_FN int convert_read(converting *conversion, ab_error *error)
 {
-    ab_read_opts o;
+    ab_read_opts opts;
     ab_set       one;
     size_t       i, len;
     char        *text, id[32];
     int          measured, found, failed = 0;
 
-    memset(&o, 0, sizeof o);
+    memset(&opts, 0, sizeof opts);
     memset(&one, 0, sizeof one);
-    o.every = 1;
-    for (i = 0; i < c->files && !failed; i++) {
+    opts.every = 1;
+    for (i = 0; i < conversion->files && !failed; i++) {
         snprintf(id, sizeof id, "%zu", i + 1);
-        o.run = c->files > 1 ? id : NULL;
-        text = ab_slurp(c->file[i], &len, e);
+        opts.run = conversion->files > 1 ? id : NULL;
+        text = ab_slurp(conversion->file[i], &len, error);
         if (!text)
             return -1;
-        found = ab_read_scopes(&c->scopes, c->file[i], text, len, i + 1, NULL, &measured, e);
+        found = ab_read_scopes(&conversion->scopes, conversion->file[i], text, len, i + 1, NULL,
+                               &measured, error);
         failed = found < 0;
         if (!failed && (measured || !found))
-            failed = ab_read(&one, c->file[i], text, len, &o, e);
+            failed = ab_read(&one, conversion->file[i], text, len, &opts, error);
         if (!failed) {
             say_left_out(&one, "converted");
-            failed = ab_absorb(&c->set, &one, i + 1, c->file[i], e);
+            failed = ab_absorb(&conversion->set, &one, i + 1, conversion->file[i], error);
         }
         ab_set_free(&one);
         free(text);
@@ -552,7 +562,7 @@ PERF_FN const convert_row *convert_to(const char *to)
     return NULL;
 }
 
-PERF_FN int convert_options(converting *c, int argc, char **argv)
+PERF_FN int convert_options(converting *conversion, int argc, char **argv)
 {
     int i;
 
@@ -560,13 +570,13 @@ PERF_FN int convert_options(converting *c, int argc, char **argv)
         const int    more = i + 1 < argc;
         const char **value = NULL;
         if (!strcmp(argv[i], "--to"))
-            value = &c->to;
+            value = &conversion->to;
         else if (!strcmp(argv[i], "-o"))
-            value = &c->out;
+            value = &conversion->out;
         else if (!strcmp(argv[i], "--name"))
-            value = &c->name;
+            value = &conversion->name;
         else if (!strcmp(argv[i], "--unit"))
-            value = &c->unit;
+            value = &conversion->unit;
         if (value && !more)
             return usage_error("its value is missing:", argv[i]);
         if (value)
@@ -574,38 +584,38 @@ PERF_FN int convert_options(converting *c, int argc, char **argv)
         else if (argv[i][0] == '-' && argv[i][1])
             return usage_error("no such option:", argv[i]);
         else
-            c->file[c->files++] = argv[i];
+            conversion->file[conversion->files++] = argv[i];
     }
-    if (!c->files)
+    if (!conversion->files)
         return usage_error("nothing to convert", "");
-    if (!convert_to(c->to))
+    if (!convert_to(conversion->to))
         return usage_error("--to google, go, openmetrics, csv, results, percentiles, bars, "
-                           "prometheus or otlp, not", c->to ? c->to : "nothing");
+                           "prometheus or otlp, not", conversion->to ? conversion->to : "nothing");
     return 0;
 }
 
 /* Reads, then writes to a file or standard output.  An exit status. */
-PERF_FN int convert_all(converting *c)
+PERF_FN int convert_all(converting *conversion)
 {
-    const convert_row *way = convert_to(c->to);
-    const int          to_stdout = !strcmp(c->out, "-");
+    const convert_row *way = convert_to(conversion->to);
+    const int          to_stdout = !strcmp(conversion->out, "-");
     perf_file_         out;
-    ab_error           e;
+    ab_error           error;
     int                status;
 
-    if ((way->logs ? convert_logs(c, &e) : convert_read(c, &e)) < 0)
-        return unusable(&e);
-    c->f = to_stdout ? stdout : ab_begin_file(&out, c->out);
-    if (!c->f)
-        return unwritten(c->out);
-    status = way->write(c);
+    if ((way->logs ? convert_logs(conversion, &error) : convert_read(conversion, &error)) < 0)
+        return unusable(&error);
+    conversion->f = to_stdout ? stdout : ab_begin_file(&out, conversion->out);
+    if (!conversion->f)
+        return unwritten(conversion->out);
+    status = way->write(conversion);
     if (to_stdout)
         return status ? status : written();
     if (status) {
-        perf_file_end_(&out, c->out, 0);
+        perf_file_end_(&out, conversion->out, 0);
         return status;
     }
-    return ab_end_file(&out, c->out) ? unwritten(c->out) : 0;
+    return ab_end_file(&out, conversion->out) ? unwritten(conversion->out) : 0;
 }
 
 PERF_FN int convert(int argc, char **argv)

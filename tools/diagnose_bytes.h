@@ -48,16 +48,16 @@ typedef struct diag_bytes {
 } diag_bytes;
 
 /* Ends the reading with a sentence.  Returns -1. */
-PERF_FN int diag_bytes_fail(diag_bytes *b, const char *why)
+PERF_FN int diag_bytes_fail(diag_bytes *bytes, const char *why)
 {
-    if (!b->failed)
-        ab_fail(b->e, b->file, b->line, 1, "%s", why);
-    b->failed = 1;
+    if (!bytes->failed)
+        ab_fail(bytes->e, bytes->file, bytes->line, 1, "%s", why);
+    bytes->failed = 1;
     return -1;
 }
 
 /* Finds zlib and begins a stream of gzip.  -1 with a message. */
-PERF_FN int diag_unpack_begin(diag_bytes *b)
+PERF_FN int diag_unpack_begin(diag_bytes *bytes)
 {
     enum { GZIP = 15 + 16 };
     int (*begin)(diag_zstream *, int, const char *, int) = NULL;
@@ -70,113 +70,113 @@ PERF_FN int diag_unpack_begin(diag_bytes *b)
         symbol[2] = look_dlsym(library, "inflateEnd");
     }
     if (!symbol[0] || !symbol[1] || !symbol[2])
-        return diag_bytes_fail(b, "packed by gzip, and zlib (libz.so.1) is not installed: "
-                                  "gzip -dc FILE | perf-ab diagnose -");
+        return diag_bytes_fail(bytes, "packed by gzip, and zlib (libz.so.1) is not installed: "
+                                      "gzip -dc FILE | perf-ab diagnose -");
     memcpy(&begin, &symbol[0], sizeof begin);
-    memcpy(&b->inflate, &symbol[1], sizeof b->inflate);
-    memcpy(&b->inflate_end, &symbol[2], sizeof b->inflate_end);
-    if (begin(&b->z, GZIP, "1", (int)sizeof b->z) == 0)
+    memcpy(&bytes->inflate, &symbol[1], sizeof bytes->inflate);
+    memcpy(&bytes->inflate_end, &symbol[2], sizeof bytes->inflate_end);
+    if (begin(&bytes->z, GZIP, "1", (int)sizeof bytes->z) == 0)
         return 0;
-    b->inflate_end = NULL;
-    return diag_bytes_fail(b, "zlib cannot unpack this file");
+    bytes->inflate_end = NULL;
+    return diag_bytes_fail(bytes, "zlib cannot unpack this file");
 }
 
 /* The next piece of a packed file.  Bytes of it; 0: the end; -1 with a message. */
-PERF_FN int diag_unpack(diag_bytes *b)
+PERF_FN int diag_unpack(diag_bytes *bytes)
 {
     enum { STREAM_END = 1 };
     int status = 0;
 
-    b->z.next_out = b->piece;
-    b->z.avail_out = (unsigned)DIAG_PIECE;
-    while (b->z.avail_out == DIAG_PIECE && !b->over) {
-        if (!b->z.avail_in) {
-            b->z.next_in = b->packed;
-            b->z.avail_in = (unsigned)fread(b->packed, 1, DIAG_PIECE, b->f);
-            if (!b->z.avail_in)
-                return diag_bytes_fail(b, "the packed file is cut off");
+    bytes->z.next_out = bytes->piece;
+    bytes->z.avail_out = (unsigned)DIAG_PIECE;
+    while (bytes->z.avail_out == DIAG_PIECE && !bytes->over) {
+        if (!bytes->z.avail_in) {
+            bytes->z.next_in = bytes->packed;
+            bytes->z.avail_in = (unsigned)fread(bytes->packed, 1, DIAG_PIECE, bytes->f);
+            if (!bytes->z.avail_in)
+                return diag_bytes_fail(bytes, "the packed file is cut off");
         }
-        status = b->inflate(&b->z, 0);
+        status = bytes->inflate(&bytes->z, 0);
         if (status != 0 && status != STREAM_END)
-            return diag_bytes_fail(b, "the packed file is damaged");
-        b->over = status == STREAM_END;
+            return diag_bytes_fail(bytes, "the packed file is damaged");
+        bytes->over = status == STREAM_END;
     }
-    return (int)(DIAG_PIECE - b->z.avail_out);
+    return (int)(DIAG_PIECE - bytes->z.avail_out);
 }
 
 /* Fetches the next piece.  1: there is one. */
-PERF_FN int diag_bytes_more(diag_bytes *b)
+PERF_FN int diag_bytes_more(diag_bytes *bytes)
 {
     int n;
 
-    b->before += b->n;
-    b->at = b->n = 0;
-    if (b->failed)
+    bytes->before += bytes->n;
+    bytes->at = bytes->n = 0;
+    if (bytes->failed)
         return 0;
-    if (b->before > DIAG_MOST_BYTES) {
-        diag_bytes_fail(b, "more than 2 GiB of text: profile fewer steps");
+    if (bytes->before > DIAG_MOST_BYTES) {
+        diag_bytes_fail(bytes, "more than 2 GiB of text: profile fewer steps");
         return 0;
     }
-    n = b->packed ? diag_unpack(b) : (int)fread(b->piece, 1, DIAG_PIECE, b->f);
-    if (n <= 0 && ferror(b->f))
-        diag_bytes_fail(b, strerror(errno));
-    b->n = n > 0 ? (size_t)n : 0;
-    return b->n > 0;
+    n = bytes->packed ? diag_unpack(bytes) : (int)fread(bytes->piece, 1, DIAG_PIECE, bytes->f);
+    if (n <= 0 && ferror(bytes->f))
+        diag_bytes_fail(bytes, strerror(errno));
+    bytes->n = n > 0 ? (size_t)n : 0;
+    return bytes->n > 0;
 }
 
 /* The next byte without taking it; -1: the end, or a failure. */
-PERF_FN int diag_peek(diag_bytes *b)
+PERF_FN int diag_peek(diag_bytes *bytes)
 {
-    if (b->at == b->n && !diag_bytes_more(b))
+    if (bytes->at == bytes->n && !diag_bytes_more(bytes))
         return -1;
-    return b->piece[b->at];
+    return bytes->piece[bytes->at];
 }
 
 /* The next byte; -1: the end, or a failure. */
-PERF_FN int diag_byte(diag_bytes *b)
+PERF_FN int diag_byte(diag_bytes *bytes)
 {
-    const int c = diag_peek(b);
+    const int ch = diag_peek(bytes);
 
-    if (c < 0)
+    if (ch < 0)
         return -1;
-    b->at++;
-    b->line += c == '\n';
-    return c;
+    bytes->at++;
+    bytes->line += ch == '\n';
+    return ch;
 }
 
-PERF_FN void diag_bytes_close(diag_bytes *b)
+PERF_FN void diag_bytes_close(diag_bytes *bytes)
 {
-    if (b->inflate_end)
-        b->inflate_end(&b->z);
-    if (b->f && b->f != stdin)
-        fclose(b->f);
-    free(b->packed);
-    free(b->piece);
-    memset(b, 0, sizeof *b);
+    if (bytes->inflate_end)
+        bytes->inflate_end(&bytes->z);
+    if (bytes->f && bytes->f != stdin)
+        fclose(bytes->f);
+    free(bytes->packed);
+    free(bytes->piece);
+    memset(bytes, 0, sizeof *bytes);
 }
 
 /* Opens a trace; "-" is standard input.  -1 with a message; close it in any case. */
-PERF_FN int diag_bytes_open(diag_bytes *b, const char *file, ab_error *e)
+PERF_FN int diag_bytes_open(diag_bytes *bytes, const char *file, ab_error *error)
 {
-    memset(b, 0, sizeof *b);
-    b->file = file;
-    b->e = e;
-    b->f = strcmp(file, "-") ? fopen(file, "rb") : stdin;
-    if (!b->f)
-        return ab_fail(e, file, 0, 0, "cannot be opened: %s", strerror(errno));
-    b->piece = (unsigned char *)ab_grow(NULL, DIAG_PIECE, 1);
+    memset(bytes, 0, sizeof *bytes);
+    bytes->file = file;
+    bytes->e = error;
+    bytes->f = strcmp(file, "-") ? fopen(file, "rb") : stdin;
+    if (!bytes->f)
+        return ab_fail(error, file, 0, 0, "cannot be opened: %s", strerror(errno));
+    bytes->piece = (unsigned char *)ab_grow(NULL, DIAG_PIECE, 1);
     errno = 0;
-    if (!diag_bytes_more(b))
-        return ab_fail(e, file, 0, 0, "%s", errno ? strerror(errno) : "this file is empty");
-    b->line = 1;
-    if (b->n < 2 || b->piece[0] != 0x1f || b->piece[1] != 0x8b)
+    if (!diag_bytes_more(bytes))
+        return ab_fail(error, file, 0, 0, "%s", errno ? strerror(errno) : "this file is empty");
+    bytes->line = 1;
+    if (bytes->n < 2 || bytes->piece[0] != 0x1f || bytes->piece[1] != 0x8b)
         return 0;
-    b->packed = b->piece;
-    b->piece = (unsigned char *)ab_grow(NULL, DIAG_PIECE, 1);
-    b->z.next_in = b->packed;
-    b->z.avail_in = (unsigned)b->n;
-    b->at = b->n = 0;
-    return diag_unpack_begin(b);
+    bytes->packed = bytes->piece;
+    bytes->piece = (unsigned char *)ab_grow(NULL, DIAG_PIECE, 1);
+    bytes->z.next_in = bytes->packed;
+    bytes->z.avail_in = (unsigned)bytes->n;
+    bytes->at = bytes->n = 0;
+    return diag_unpack_begin(bytes);
 }
 
 #endif

@@ -16,18 +16,19 @@ typedef struct diag_change {            /* of one kernel or operator, a step    
 } diag_change;
 
 /* Time that a rank spends on its own work, not in collectives, a step; ns. */
-PERF_FN double diag_own_time(const diag_found *f)
+PERF_FN double diag_own_time(const diag_found *found)
 {
-    if (!f->has_device)
-        return f->steps ? f->time.mean : diag_window(f);
-    return (double)(f->end - f->begin - f->only_collective) / diag_units(f);
+    if (!found->has_device)
+        return found->steps ? found->time.mean : diag_window(found);
+    return (double)(found->end - found->begin - found->only_collective) / diag_units(found);
 }
 
 /* What changed most first. */
 PERF_FN int diag_by_change(const void *a_, const void *b_)
 {
-    const diag_change *a = (const diag_change *)a_, *b = (const diag_change *)b_;
-    const double       of_a = ab_abs(a->ns[1] - a->ns[0]), of_b = ab_abs(b->ns[1] - b->ns[0]);
+    const diag_change *change = (const diag_change *)a_, *b = (const diag_change *)b_;
+    const double       of_a = ab_abs(change->ns[1] - change->ns[0]),
+                       of_b = ab_abs(b->ns[1] - b->ns[0]);
 
     if (of_a > of_b)
         return -1;
@@ -40,37 +41,37 @@ PERF_FN const char *diag_change_key(const void *array, size_t i)
 }
 
 /* Adds the sums of one side; the names of a sum are those of its event, or of what is around it. */
-PERF_FN size_t diag_change_side(diag_change *row, size_t n, ab_index *index, const diag_found *f,
-                                const diag_sums *sums, int side)
+PERF_FN size_t diag_change_side(diag_change *row, size_t n, ab_index *index,
+                                const diag_found *found, const diag_sums *sums, int side)
 {
     size_t i, at;
 
     for (i = 0; i < sums->n; i++) {
-        const diag_sum *s = &sums->s[i];
-        const char     *name = diag_text_of(f->t, &f->t->event[s->event]);
+        const diag_sum *sum = &sums->s[i];
+        const char     *name = diag_text_of(found->t, &found->t->event[sum->event]);
         at = ab_look_up(index, name, diag_change_key, row);
         if (at == SIZE_MAX) {
             at = n++;
             memset(&row[at], 0, sizeof row[at]);
             row[at].name = name;
-            row[at].kernel = f->t->event[s->event].kind == DIAG_KERNEL;
+            row[at].kernel = found->t->event[sum->event].kind == DIAG_KERNEL;
             ab_index_last(index, n, diag_change_key, row);
         }
-        row[at].ns[side] += (double)s->ns / diag_units(f);
-        row[at].count[side] += (double)s->count / diag_units(f);
+        row[at].ns[side] += (double)sum->ns / diag_units(found);
+        row[at].count[side] += (double)sum->count / diag_units(found);
     }
     return n;
 }
 
 /* A table of what differs most between two lists. */
-PERF_FN void diag_say_changes(FILE *out, const diag_found *f[2], const diag_sums *sums[2])
+PERF_FN void diag_say_changes(FILE *out, const diag_found *found[2], const diag_sums *sums[2])
 {
     ab_index     index = {NULL, 0};
     diag_change *row = (diag_change *)ab_grow(NULL, sums[0]->n + sums[1]->n, sizeof *row);
-    size_t       n = diag_change_side(row, 0, &index, f[0], sums[0], 0), i;
+    size_t       n = diag_change_side(row, 0, &index, found[0], sums[0], 0), i;
     char         text[120];
 
-    n = diag_change_side(row, n, &index, f[1], sums[1], 1);
+    n = diag_change_side(row, n, &index, found[1], sums[1], 1);
     if (n)
         qsort(row, n, sizeof *row, diag_by_change);
     for (i = 0; i < n && i < DIAG_ROWS + 2; i++) {
@@ -99,9 +100,9 @@ PERF_FN void diag_say_changes(FILE *out, const diag_found *f[2], const diag_sums
 /* One line of figures of both sides, in ns a step. */
 PERF_FN void diag_say_pair(FILE *out, const char *what, double before, double after)
 {
-    const ab_text a = ab_quantity(before, "ns"), b = ab_quantity(after, "ns");
+    const ab_text text = ab_quantity(before, "ns"), b = ab_quantity(after, "ns");
 
-    fprintf(out, "  %-28s %10s %10s", what, a.s, b.s);
+    fprintf(out, "  %-28s %10s %10s", what, text.s, b.s);
     if (before > 0)
         fprintf(out, "  %+.1f %%", 100 * (after / before - 1));
     putc('\n', out);
@@ -110,7 +111,7 @@ PERF_FN void diag_say_pair(FILE *out, const char *what, double before, double af
 /* What changed from the first trace to the second. */
 PERF_FN void diag_say_change(FILE *out, const diag_found *before, const diag_found *after)
 {
-    const diag_found *f[2] = {before, after};
+    const diag_found *found[2] = {before, after};
     const diag_sums  *kernels[2] = {&before->kernels, &after->kernels};
     const diag_sums  *operators[2] = {&before->operators, &after->operators};
     const double      a = diag_units(before), b = diag_units(after);
@@ -136,10 +137,10 @@ PERF_FN void diag_say_change(FILE *out, const diag_found *before, const diag_fou
     diag_say_pair(out, "host waits for the device", (double)before->sync.total / a,
                   (double)after->sync.total / b);
     fputs("kernels:\n      before      after     change   calls   calls\n", out);
-    diag_say_changes(out, f, kernels);
+    diag_say_changes(out, found, kernels);
     fputs("operators (own time of the host):\n      before      after     change   calls   "
           "calls\n", out);
-    diag_say_changes(out, f, operators);
+    diag_say_changes(out, found, operators);
     fputs("caution: one trace is one run, and a profiler slows the host; to decide: perf-ab run "
           "-- OLD -- NEW\n", out);
 }

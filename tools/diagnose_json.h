@@ -18,38 +18,38 @@ enum { DIAG_DEPTH = 256 };              /* of objects and arrays inside each oth
 #define DIAG_NO_TIME INT64_MIN          /* of diag_ns(): no number, or out of range               */
 
 /* Passes over blanks.  The next character, not taken; -1: the end. */
-PERF_FN int diag_value(diag_bytes *b)
+PERF_FN int diag_value(diag_bytes *bytes)
 {
-    int c = diag_peek(b);
+    int ch = diag_peek(bytes);
 
-    while (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
-        (void)diag_byte(b);
-        c = diag_peek(b);
+    while (ch == ' ' || ch == '\n' || ch == '\t' || ch == '\r') {
+        (void)diag_byte(bytes);
+        ch = diag_peek(bytes);
     }
-    return c;
+    return ch;
 }
 
-PERF_FN int diag_not_json(diag_bytes *b, int c)
+PERF_FN int diag_not_json(diag_bytes *bytes, int ch)
 {
     char why[60];
 
-    if (c < 0)
-        return diag_bytes_fail(b, "the trace is cut off: it ends in the middle");
-    if (c < 0x20 || c > 0x7e)
-        snprintf(why, sizeof why, "not JSON: unexpected byte 0x%02x", (unsigned)c);
+    if (ch < 0)
+        return diag_bytes_fail(bytes, "the trace is cut off: it ends in the middle");
+    if (ch < 0x20 || ch > 0x7e)
+        snprintf(why, sizeof why, "not JSON: unexpected byte 0x%02x", (unsigned)ch);
     else
-        snprintf(why, sizeof why, "not JSON: unexpected '%c'", c);
-    return diag_bytes_fail(b, why);
+        snprintf(why, sizeof why, "not JSON: unexpected '%c'", ch);
+    return diag_bytes_fail(bytes, why);
 }
 
 /* Takes that character, after blanks.  -1 with a message: another one stands there. */
-PERF_FN int diag_expect(diag_bytes *b, int wanted)
+PERF_FN int diag_expect(diag_bytes *bytes, int wanted)
 {
-    const int c = diag_value(b);
+    const int ch = diag_value(bytes);
 
-    if (c != wanted)
-        return diag_not_json(b, c);
-    (void)diag_byte(b);
+    if (ch != wanted)
+        return diag_not_json(bytes, ch);
+    (void)diag_byte(bytes);
     return 0;
 }
 
@@ -60,122 +60,122 @@ typedef struct diag_text {              /* where a text goes                    
     size_t n, size;
 } diag_text;
 
-PERF_FN void diag_text_add(diag_text *t, int c)
+PERF_FN void diag_text_add(diag_text *text, int ch)
 {
-    if (t->n + 1 < t->size)
-        t->to[t->n++] = (char)c;
+    if (text->n + 1 < text->size)
+        text->to[text->n++] = (char)ch;
 }
 
-PERF_FN int diag_hex(int c)
+PERF_FN int diag_hex(int ch)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (ch >= '0' && ch <= '9')
+        return ch - '0';
+    ch |= 0x20;
+    return ch >= 'a' && ch <= 'f' ? ch - 'a' + 10 : -1;
 }
 
 /* What stands behind \u, as UTF-8; half of a surrogate pair becomes '?'. */
-PERF_FN int diag_unicode(diag_bytes *b, diag_text *t)
+PERF_FN int diag_unicode(diag_bytes *bytes, diag_text *text)
 {
-    int code = 0, i, c, digit;
+    int code = 0, i, ch, digit;
 
     for (i = 0; i < 4; i++) {
-        c = diag_byte(b);
-        digit = diag_hex(c);
+        ch = diag_byte(bytes);
+        digit = diag_hex(ch);
         if (digit < 0)
-            return diag_not_json(b, c);
+            return diag_not_json(bytes, ch);
         code = code * 16 + digit;
     }
     if (code >= 0xd800 && code < 0xe000) {
-        diag_text_add(t, '?');
+        diag_text_add(text, '?');
     } else if (code < 0x80) {
-        diag_text_add(t, code ? code : '?');
+        diag_text_add(text, code ? code : '?');
     } else if (code < 0x800) {
-        diag_text_add(t, 0xc0 | code >> 6);
-        diag_text_add(t, 0x80 | (code & 63));
+        diag_text_add(text, 0xc0 | code >> 6);
+        diag_text_add(text, 0x80 | (code & 63));
     } else {
-        diag_text_add(t, 0xe0 | code >> 12);
-        diag_text_add(t, 0x80 | (code >> 6 & 63));
-        diag_text_add(t, 0x80 | (code & 63));
+        diag_text_add(text, 0xe0 | code >> 12);
+        diag_text_add(text, 0x80 | (code >> 6 & 63));
+        diag_text_add(text, 0x80 | (code & 63));
     }
     return 0;
 }
 
-PERF_FN int diag_escape(diag_bytes *b, diag_text *t)
+PERF_FN int diag_escape(diag_bytes *bytes, diag_text *text)
 {
     static const char letter[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
-    const int   c = diag_byte(b);
+    const int   ch = diag_byte(bytes);
     const char *at;
 
-    if (c == 'u')
-        return diag_unicode(b, t);
-    at = c > 0 ? strchr(letter, c) : NULL;
+    if (ch == 'u')
+        return diag_unicode(bytes, text);
+    at = ch > 0 ? strchr(letter, ch) : NULL;
     if (!at)
-        return diag_not_json(b, c);
-    diag_text_add(t, means[at - letter]);
+        return diag_not_json(bytes, ch);
+    diag_text_add(text, means[at - letter]);
     return 0;
 }
 
 /* Takes the plain characters of a string that lie in the piece at hand. */
-PERF_FN void diag_string_run(diag_bytes *b, diag_text *t)
+PERF_FN void diag_string_run(diag_bytes *bytes, diag_text *text)
 {
-    const size_t left = b->n - b->at, room = t->size - t->n - 1;
+    const size_t left = bytes->n - bytes->at, room = text->size - text->n - 1;
     size_t       n = 0, kept;
 
-    while (n < left && b->piece[b->at + n] != '"' && b->piece[b->at + n] != '\\' &&
-           b->piece[b->at + n] != '\n')
+    while (n < left && bytes->piece[bytes->at + n] != '"' && bytes->piece[bytes->at + n] != '\\' &&
+           bytes->piece[bytes->at + n] != '\n')
         n++;
     kept = n < room ? n : room;
-    memcpy(t->to + t->n, b->piece + b->at, kept);
-    t->n += kept;
-    b->at += n;
+    memcpy(text->to + text->n, bytes->piece + bytes->at, kept);
+    text->n += kept;
+    bytes->at += n;
 }
 
 /* A string into to[size], cut where there is no more room.  -1 with a message. */
-PERF_FN int diag_string(diag_bytes *b, char *to, size_t size)
+PERF_FN int diag_string(diag_bytes *bytes, char *to, size_t size)
 {
-    diag_text t;
-    int       c;
+    diag_text text;
+    int       ch;
 
-    t.to = to;
-    t.n = 0;
-    t.size = size;
-    if (diag_expect(b, '"') < 0)
+    text.to = to;
+    text.n = 0;
+    text.size = size;
+    if (diag_expect(bytes, '"') < 0)
         return -1;
-    diag_string_run(b, &t);
-    for (c = diag_byte(b); c != '"'; c = diag_byte(b)) {
-        if (c < 0)
-            return diag_not_json(b, c);
-        if (c != '\\')
-            diag_text_add(&t, c);               /* control characters, too: profilers write them  */
-        else if (diag_escape(b, &t) < 0)
+    diag_string_run(bytes, &text);
+    for (ch = diag_byte(bytes); ch != '"'; ch = diag_byte(bytes)) {
+        if (ch < 0)
+            return diag_not_json(bytes, ch);
+        if (ch != '\\')
+            diag_text_add(&text, ch);           /* control characters, too: profilers write them  */
+        else if (diag_escape(bytes, &text) < 0)
             return -1;
-        diag_string_run(b, &t);
+        diag_string_run(bytes, &text);
     }
-    to[t.n] = '\0';
+    to[text.n] = '\0';
     return 0;
 }
 
 /* A number or a word (true, null) into to[size], or a string.  -1 with a message. */
-PERF_FN int diag_scalar(diag_bytes *b, char *to, size_t size)
+PERF_FN int diag_scalar(diag_bytes *bytes, char *to, size_t size)
 {
     size_t n = 0;
-    int    c = diag_value(b);
+    int    ch = diag_value(bytes);
 
-    if (c == '"')
-        return diag_string(b, to, size);
-    while (c > ' ' && c < 0x7f && !strchr(",:]}[{\"", c)) {
+    if (ch == '"')
+        return diag_string(bytes, to, size);
+    while (ch > ' ' && ch < 0x7f && !strchr(",:]}[{\"", ch)) {
         if (n + 1 < size)
-            to[n++] = (char)c;
-        (void)diag_byte(b);
-        c = diag_peek(b);
+            to[n++] = (char)ch;
+        (void)diag_byte(bytes);
+        ch = diag_peek(bytes);
     }
     if (!n)
-        return diag_not_json(b, c);
+        return diag_not_json(bytes, ch);
     to[n] = '\0';
     if (strchr("-0123456789tfnNI", *to))            /* Python writes NaN and Infinity             */
         return 0;
-    return diag_not_json(b, *to);
+    return diag_not_json(bytes, *to);
 }
 
 /* ---- numbers ---- */
@@ -194,26 +194,26 @@ PERF_FN int64_t diag_ns(const char *text)
 {
     enum { DIGITS = 16, FRACTION = 3 };
     const int   negative = *text == '-';
-    const char *s = text + negative;
+    const char *string = text + negative;
     int64_t     ns = 0;
     int         i;
 
-    if (strpbrk(s, "eE")) {
-        const double us = strtod(s, NULL);
+    if (strpbrk(string, "eE")) {
+        const double us = strtod(string, NULL);
         if (!(us < 4e15))
             return DIAG_NO_TIME;
         return diag_signed((int64_t)(us * 1000.0), negative);
     }
-    for (i = 0; ab_is_digit(*s) && i < DIGITS; i++)
-        ns = ns * 10 + (*s++ - '0');
-    if (!i || ab_is_digit(*s) || ns > INT64_C(4000000000000000))
+    for (i = 0; ab_is_digit(*string) && i < DIGITS; i++)
+        ns = ns * 10 + (*string++ - '0');
+    if (!i || ab_is_digit(*string) || ns > INT64_C(4000000000000000))
         return DIAG_NO_TIME;
-    if (*s == '.')
-        s++;
+    if (*string == '.')
+        string++;
     for (i = 0; i < FRACTION; i++) {
         ns *= 10;
-        if (ab_is_digit(*s))
-            ns += *s++ - '0';
+        if (ab_is_digit(*string))
+            ns += *string++ - '0';
     }
     return diag_signed(ns, negative);
 }
@@ -228,33 +228,33 @@ PERF_FN uint64_t diag_whole(const char *text)
 
 /* The next key of an object whose { is taken, with the colon behind it.  0: the object is over, or
  * a failure.  `first` is 1 before the first member and set to 0.                                 */
-PERF_FN int diag_member(diag_bytes *b, int *first, char *key, size_t size)
+PERF_FN int diag_member(diag_bytes *bytes, int *first, char *key, size_t size)
 {
-    int c = diag_value(b);
+    int ch = diag_value(bytes);
 
-    if (c == '}') {
-        (void)diag_byte(b);
+    if (ch == '}') {
+        (void)diag_byte(bytes);
         return 0;
     }
-    if (!*first && diag_expect(b, ',') < 0)
+    if (!*first && diag_expect(bytes, ',') < 0)
         return 0;
     *first = 0;
-    return diag_string(b, key, size) == 0 && diag_expect(b, ':') == 0;
+    return diag_string(bytes, key, size) == 0 && diag_expect(bytes, ':') == 0;
 }
 
 /* Is there another element of an array whose [ is taken? */
-PERF_FN int diag_element(diag_bytes *b, int *first)
+PERF_FN int diag_element(diag_bytes *bytes, int *first)
 {
-    const int c = diag_value(b);
+    const int ch = diag_value(bytes);
 
-    if (c == ']') {
-        (void)diag_byte(b);
+    if (ch == ']') {
+        (void)diag_byte(bytes);
         return 0;
     }
-    if (!*first && diag_expect(b, ',') < 0)
+    if (!*first && diag_expect(bytes, ',') < 0)
         return 0;
     *first = 0;
-    return diag_value(b) >= 0 || diag_not_json(b, -1) == 0;
+    return diag_value(bytes) >= 0 || diag_not_json(bytes, -1) == 0;
 }
 
 typedef struct diag_nest {              /* objects and arrays that are open                       */
@@ -263,38 +263,38 @@ typedef struct diag_nest {              /* objects and arrays that are open     
 } diag_nest;
 
 /* One token of a value that is passed over.  -1 with a message. */
-PERF_FN int diag_skip_token(diag_bytes *b, diag_nest *n)
+PERF_FN int diag_skip_token(diag_bytes *bytes, diag_nest *nest)
 {
     char      text[8];
-    const int c = diag_value(b);
+    const int ch = diag_value(bytes);
 
-    if (c == '{' || c == '[') {
-        if (n->depth == DIAG_DEPTH)
-            return diag_bytes_fail(b, "not a trace: nested more than 256 deep");
-        n->open[n->depth++] = (char)(c == '{' ? '}' : ']');
-        return diag_byte(b);
+    if (ch == '{' || ch == '[') {
+        if (nest->depth == DIAG_DEPTH)
+            return diag_bytes_fail(bytes, "not a trace: nested more than 256 deep");
+        nest->open[nest->depth++] = (char)(ch == '{' ? '}' : ']');
+        return diag_byte(bytes);
     }
-    if (c == '}' || c == ']') {
-        if (!n->depth || n->open[n->depth - 1] != c)
-            return diag_not_json(b, c);
-        n->depth--;
-        return diag_byte(b);
+    if (ch == '}' || ch == ']') {
+        if (!nest->depth || nest->open[nest->depth - 1] != ch)
+            return diag_not_json(bytes, ch);
+        nest->depth--;
+        return diag_byte(bytes);
     }
-    if ((c == ',' || c == ':') && n->depth)
-        return diag_byte(b);
-    return diag_scalar(b, text, sizeof text);
+    if ((ch == ',' || ch == ':') && nest->depth)
+        return diag_byte(bytes);
+    return diag_scalar(bytes, text, sizeof text);
 }
 
 /* Passes over a value of any depth up to DIAG_DEPTH.  -1 with a message. */
-PERF_FN int diag_skip(diag_bytes *b)
+PERF_FN int diag_skip(diag_bytes *bytes)
 {
-    diag_nest n;
+    diag_nest nest;
 
-    n.depth = 0;
+    nest.depth = 0;
     do {
-        if (diag_skip_token(b, &n) < 0)
+        if (diag_skip_token(bytes, &nest) < 0)
             return -1;
-    } while (n.depth);
+    } while (nest.depth);
     return 0;
 }
 

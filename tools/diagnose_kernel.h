@@ -27,7 +27,8 @@ PERF_FN const diag_family *diag_families(size_t *n)
                                 "BatchNorm|rms_norm|rmsnorm|RMSNorm|RmsNorm|GroupNorm|group_norm|"
                                 "RowwiseMoments|GammaBeta", 1},
         {"softmax", "softmax|SoftMax|Softmax", 1},
-        {"layout change", "nchwToNhwc|nhwcToNchw|transpose|Transpose|permute|im2col|col2im|Im2d", 1},
+        {"layout change", "nchwToNhwc|nhwcToNchw|transpose|Transpose|permute|im2col|col2im|Im2d",
+         1},
         {"convolution", "fprop|dgrad|wgrad|conv2d|conv3d|conv_|AsmConv|MIOpenConv|convolve|"
                         "Convolution|_scudnn_|s884cudnn|1688cudnn|16816cudnn|_hcudnn|winograd|"
                         "Winograd|igemm_", 0},
@@ -64,17 +65,17 @@ PERF_FN size_t diag_family_of(const char *kernel)
 
 /* Length of a kernel's name up to its template arguments or parameters; a group in parentheses at
  * the begin of a part, "(anonymous namespace)", belongs to the name.                             */
-PERF_FN size_t diag_base(const char *s)
+PERF_FN size_t diag_base(const char *text)
 {
     size_t n = 0;
 
-    while (s[n] && s[n] != '<') {
-        if (s[n] == '(') {
-            if (strncmp(s + n, "(anonymous", 10) != 0)
+    while (text[n] && text[n] != '<') {
+        if (text[n] == '(') {
+            if (strncmp(text + n, "(anonymous", 10) != 0)
                 break;
-            n += strcspn(s + n, ")");
+            n += strcspn(text + n, ")");
         }
-        n += s[n] != '\0';
+        n += text[n] != '\0';
     }
     return n;
 }
@@ -96,19 +97,19 @@ PERF_FN int diag_says_what(const char *word, size_t n)
 
 /* What an elementwise or reducing kernel of PyTorch does: the first word inside its arguments that
  * says it.  Bytes of it at *at; 0: there is none.                                                */
-PERF_FN size_t diag_inner(const char *s, const char **at)
+PERF_FN size_t diag_inner(const char *text, const char **at)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     size_t n;
 
-    while (*s) {
-        s += strcspn(s, letters);
-        n = strspn(s, letters);
-        if (diag_says_what(s, n)) {
-            *at = s;
+    while (*text) {
+        text += strcspn(text, letters);
+        n = strspn(text, letters);
+        if (diag_says_what(text, n)) {
+            *at = text;
             return n;
         }
-        s += n;
+        text += n;
     }
     return 0;
 }
@@ -116,13 +117,14 @@ PERF_FN size_t diag_inner(const char *s, const char **at)
 /* A kernel's name for people: without "void", namespaces, arguments; what it does follows. */
 PERF_FN void diag_readable(const char *kernel, char *out, size_t size)
 {
-    const char *s = diag_starts(kernel, "void ") ? kernel + 5 : kernel, *base = s, *inner = NULL;
-    size_t      n = diag_base(s), i, m = 0;
+    const char *text = diag_starts(kernel, "void ") ? kernel + 5 : kernel, *base = text,
+               *inner = NULL;
+    size_t      n = diag_base(text), i, m = 0;
 
     for (i = 0; i + 1 < n; i++)
-        if (s[i] == ':' && s[i + 1] == ':')
-            base = s + i + 2;
-    n -= (size_t)(base - s);
+        if (text[i] == ':' && text[i + 1] == ':')
+            base = text + i + 2;
+    n -= (size_t)(base - text);
     if (n < 8 && diag_starts(base, "Kernel") && base[n] == '<') {   /* of CUTLASS: its argument   */
         base += n + 1;
         n = strcspn(base, "<>(,");
@@ -203,13 +205,13 @@ typedef struct diag_class {             /* what a name is, looked up once       
 } diag_class;
 
 /* The class of every name of a trace; to be freed. */
-PERF_FN diag_class *diag_classes(const diag_trace *t)
+PERF_FN diag_class *diag_classes(const diag_trace *trace)
 {
-    diag_class *is = (diag_class *)ab_grow(NULL, t->names.n, sizeof *is);
+    diag_class *is = (diag_class *)ab_grow(NULL, trace->names.n, sizeof *is);
     size_t      i;
 
-    for (i = 0; i < t->names.n; i++) {
-        const char *name = t->names.text[i];
+    for (i = 0; i < trace->names.n; i++) {
+        const char *name = trace->names.text[i];
         is[i].family = (unsigned char)diag_family_of(name);
         is[i].data = (unsigned char)diag_is_data(name);
         is[i].talk = (unsigned char)diag_is_host_collective(name);

@@ -34,7 +34,8 @@ PERF_FN const diag_words *diag_words_of(diag_bound bound)
                           "rank"},
         {"host compute", "a faster operator, a device; more threads, or fewer on a crowded machine "
                          "(torch.set_num_threads)"},
-        {"one pause", "profile later steps, 10 or more: schedule(wait=1, warmup=2, active=10); what "
+        {"one pause",
+         "profile later steps, 10 or more: schedule(wait=1, warmup=2, active=10); what "
                       "does not repeat is start-up (kernels and libraries load at first use)"},
         {"host code", "find what Python does there (record_function around it, with_stack=True, "
                       "python -m perfh run); do it less often, or in another thread or process"},
@@ -61,28 +62,28 @@ PERF_FN const char *diag_why_text(int why)
 }
 
 /* "41.2 ms" */
-PERF_FN void diag_print_ns(FILE *f, const char *before, double ns)
+PERF_FN void diag_print_ns(FILE *file, const char *before, double ns)
 {
-    const ab_text t = ab_quantity(ns, "ns");
+    const ab_text text = ab_quantity(ns, "ns");
 
-    fprintf(f, "%s%s", before, t.s);
+    fprintf(file, "%s%s", before, text.s);
 }
 
 /* "12.3 %" of the window */
-PERF_FN void diag_print_share(FILE *f, const char *before, double part, double whole)
+PERF_FN void diag_print_share(FILE *file, const char *before, double part, double whole)
 {
-    fprintf(f, "%s%.1f %%", before, whole > 0 ? 100 * part / whole : 0.0);
+    fprintf(file, "%s%.1f %%", before, whole > 0 ? 100 * part / whole : 0.0);
 }
 
 /* Steps, or 1 where there are none: what totals are divided by. */
-PERF_FN double diag_units(const diag_found *f)
+PERF_FN double diag_units(const diag_found *found)
 {
-    return f->steps ? (double)f->steps : 1;
+    return found->steps ? (double)found->steps : 1;
 }
 
-PERF_FN const char *diag_unit(const diag_found *f)
+PERF_FN const char *diag_unit(const diag_found *found)
 {
-    return f->steps ? "a step" : "in all";
+    return found->steps ? "a step" : "in all";
 }
 
 /* ---- places ---- */
@@ -109,37 +110,38 @@ PERF_FN const char *diag_short(const char *name)
 }
 
 /* The name of any event for people. */
-PERF_FN void diag_event_text(const diag_trace *t, const diag_event *e, char *out, size_t size)
+PERF_FN void diag_event_text(const diag_trace *trace, const diag_event *event, char *out,
+                             size_t size)
 {
-    if (e->kind == DIAG_KERNEL)
-        diag_readable(diag_text_of(t, e), out, size);
+    if (event->kind == DIAG_KERNEL)
+        diag_readable(diag_text_of(trace, event), out, size);
     else
-        snprintf(out, size, "%.*s", 80, diag_short(diag_text_of(t, e)));
+        snprintf(out, size, "%.*s", 80, diag_short(diag_text_of(trace, event)));
 }
 
 /* Annotation, module and operators around an event, "forward > Linear_0 > aten::addmm". */
-PERF_FN void diag_path(const diag_trace *t, uint32_t event, char *out, size_t size)
+PERF_FN void diag_path(const diag_trace *trace, uint32_t event, char *out, size_t size)
 {
-    const diag_place p = diag_place_of(t, event + 1);
-    const uint32_t   part[4] = {p.note, p.module, p.outer, p.inner};
+    const diag_place place = diag_place_of(trace, event + 1);
+    const uint32_t   part[4] = {place.note, place.module, place.outer, place.inner};
     const char      *last = "", *name;
     int              i;
 
     *out = '\0';
-    if (!diag_of_host(&t->event[event])) {
-        diag_event_text(t, &t->event[event], out, size);
+    if (!diag_of_host(&trace->event[event])) {
+        diag_event_text(trace, &trace->event[event], out, size);
         return;
     }
     for (i = 0; i < 4; i++) {
         if (!part[i])
             continue;
-        name = diag_short(diag_text_of(t, &t->event[part[i] - 1]));
+        name = diag_short(diag_text_of(trace, &trace->event[part[i] - 1]));
         if (strcmp(name, last) != 0)
             diag_path_add(out, size, name);
         last = name;
     }
     if (!*out)
-        diag_path_add(out, size, diag_text_of(t, &t->event[event]));
+        diag_path_add(out, size, diag_text_of(trace, &trace->event[event]));
 }
 
 PERF_FN const diag_sum *diag_first(const diag_sums *sums)
@@ -148,202 +150,204 @@ PERF_FN const diag_sum *diag_first(const diag_sums *sums)
 }
 
 /* The collective with most time; NULL: there is none. */
-PERF_FN const diag_sum *diag_first_collective(const diag_found *f)
+PERF_FN const diag_sum *diag_first_collective(const diag_found *found)
 {
     size_t i;
 
-    for (i = 0; i < f->kernels.n; i++)
-        if (!f->is[f->t->event[f->kernels.s[i].event].name].family)
-            return &f->kernels.s[i];
-    return diag_first(&f->talks);
+    for (i = 0; i < found->kernels.n; i++)
+        if (!found->is[found->t->event[found->kernels.s[i].event].name].family)
+            return &found->kernels.s[i];
+    return diag_first(&found->talks);
 }
 
 /* Where most of the bound is; *path: its event stands for a path.  NULL: the trace does not say. */
-PERF_FN const diag_sum *diag_shown_by(const diag_found *f, int *path)
+PERF_FN const diag_sum *diag_shown_by(const diag_found *found, int *path)
 {
     *path = 0;
-    switch (f->bound) {
+    switch (found->bound) {
     case DIAG_BY_DATA:
-        return diag_first(&f->datas);
+        return diag_first(&found->datas);
     case DIAG_BY_COPIES:
-        return diag_first(&f->moves);
+        return diag_first(&found->moves);
     case DIAG_BY_COLLECTIVES:
-        return diag_first_collective(f);
+        return diag_first_collective(found);
     case DIAG_BY_HOST:
-        return diag_first(&f->operators);
+        return diag_first(&found->operators);
     case DIAG_BY_LAUNCH:
         *path = 1;
-        return diag_first(&f->hosts);
+        return diag_first(&found->hosts);
     case DIAG_BY_SYNC:
         *path = 1;
-        return diag_first(&f->drained);
+        return diag_first(&found->drained);
     case DIAG_BY_CODE:
         *path = 1;
-        return diag_first(&f->codes);
+        return diag_first(&found->codes);
     case DIAG_BY_OTHERS:
         *path = 1;
-        return diag_first(&f->held);
+        return diag_first(&found->held);
     default:
         *path = 1;
-        return diag_first(&f->paths);
+        return diag_first(&found->paths);
     }
 }
 
 /* What a sum is about. */
-PERF_FN void diag_sum_text(const diag_found *f, const diag_sum *s, int path, char *out, size_t size)
+PERF_FN void diag_sum_text(const diag_found *found, const diag_sum *sum, int path, char *out,
+                           size_t size)
 {
     if (path)
-        diag_path(f->t, s->event, out, size);
+        diag_path(found->t, sum->event, out, size);
     else
-        diag_event_text(f->t, &f->t->event[s->event], out, size);
+        diag_event_text(found->t, &found->t->event[sum->event], out, size);
 }
 
 /* ---- five lines ---- */
 
-PERF_FN void diag_say_baseline(FILE *out, const diag_found *f)
+PERF_FN void diag_say_baseline(FILE *out, const diag_found *found)
 {
     fputs("baseline: ", out);
-    if (!f->steps) {
+    if (!found->steps) {
         diag_print_ns(out, "no steps in this trace (prof.step() marks them); window ",
-                      diag_window(f));
+                      diag_window(found));
         fputs("\n", out);
         return;
     }
-    fprintf(out, "%zu step%s (%s)", f->steps, f->steps > 1 ? "s" : "", f->step_word);
-    diag_print_ns(out, ": mean ", f->time.mean);
-    if (f->steps > 1) {
-        diag_print_ns(out, ", std ", f->time.std);
-        diag_print_ns(out, ", p50 ", f->time.p50);
-        diag_print_ns(out, ", p95 ", f->time.p95);
+    fprintf(out, "%zu step%s (%s)", found->steps, found->steps > 1 ? "s" : "", found->step_word);
+    diag_print_ns(out, ": mean ", found->time.mean);
+    if (found->steps > 1) {
+        diag_print_ns(out, ", std ", found->time.std);
+        diag_print_ns(out, ", p50 ", found->time.p50);
+        diag_print_ns(out, ", p95 ", found->time.p95);
     }
-    if (f->warmup) {
-        fprintf(out, "; warm-up apart: %zu", f->warmup);
-        diag_print_ns(out, ", ", f->warmup_ns);
+    if (found->warmup) {
+        fprintf(out, "; warm-up apart: %zu", found->warmup);
+        diag_print_ns(out, ", ", found->warmup_ns);
     }
-    if (f->cut)
+    if (found->cut)
         fputs("; the last one, cut short, apart", out);
     putc('\n', out);
 }
 
 /* "bound by: host launch, 62.1 % of the time: ..." with the parts that add up to it. */
-PERF_FN void diag_say_bound(FILE *out, const diag_found *f)
+PERF_FN void diag_say_bound(FILE *out, const diag_found *found)
 {
-    const double window = diag_window(f);
+    const double window = diag_window(found);
 
-    fprintf(out, "bound by: %s", diag_bound_text(f->bound));
-    if (f->bound != DIAG_UNKNOWN)
-        fprintf(out, ", %.1f %% of the time", 100 * f->share);
-    if (f->has_device) {
-        diag_print_share(out, "; device computes ", (double)f->compute.total, window);
-        diag_print_share(out, ", only communicates ", (double)f->only_collective, window);
-        diag_print_share(out, ", only copies ", (double)f->only_copy, window);
-        diag_print_share(out, ", idles ", (double)f->idle, window);
+    fprintf(out, "bound by: %s", diag_bound_text(found->bound));
+    if (found->bound != DIAG_UNKNOWN)
+        fprintf(out, ", %.1f %% of the time", 100 * found->share);
+    if (found->has_device) {
+        diag_print_share(out, "; device computes ", (double)found->compute.total, window);
+        diag_print_share(out, ", only communicates ", (double)found->only_collective, window);
+        diag_print_share(out, ", only copies ", (double)found->only_copy, window);
+        diag_print_share(out, ", idles ", (double)found->idle, window);
     } else {
         diag_print_share(out, "; no device in this trace; operators ",
-                         (double)diag_operators(f), window);
-        diag_print_share(out, ", data ", (double)f->data.total, window);
-        diag_print_share(out, ", neither ", (double)f->why[DIAG_WHY_CODE], window);
+                         (double)diag_operators(found), window);
+        diag_print_share(out, ", data ", (double)found->data.total, window);
+        diag_print_share(out, ", neither ", (double)found->why[DIAG_WHY_CODE], window);
     }
     putc('\n', out);
 }
 
 /* "before aten::mm: 8.2 s, 80.1 % of the time, in one gap" */
-PERF_FN void diag_say_pause(FILE *out, const diag_found *f)
+PERF_FN void diag_say_pause(FILE *out, const diag_found *found)
 {
-    const diag_event *next = &f->t->event[f->pause_at - 1];
+    const diag_event *next = &found->t->event[found->pause_at - 1];
     char              text[300];
 
-    diag_path(f->t, next->in - 1, text, sizeof text);
+    diag_path(found->t, next->in - 1, text, sizeof text);
     fputs("before ", out);
     ab_print_name(out, text);
-    diag_print_ns(out, ": ", (double)f->pause);
-    diag_print_share(out, ", ", (double)f->pause, diag_window(f));
+    diag_print_ns(out, ": ", (double)found->pause);
+    diag_print_share(out, ", ", (double)found->pause, diag_window(found));
     fputs(" of the time, in one gap\n", out);
 }
 
 /* Is a place known only by what comes next? */
-PERF_FN int diag_is_before(const diag_found *f, const diag_sum *s)
+PERF_FN int diag_is_before(const diag_found *found, const diag_sum *sum)
 {
-    const uint32_t kind = f->t->event[s->event].kind;
+    const uint32_t kind = found->t->event[sum->event].kind;
 
-    if (f->bound == DIAG_BY_OTHERS)
+    if (found->bound == DIAG_BY_OTHERS)
         return 1;
-    return f->bound == DIAG_BY_CODE && kind != DIAG_NOTE && kind != DIAG_MODULE;
+    return found->bound == DIAG_BY_CODE && kind != DIAG_NOTE && kind != DIAG_MODULE;
 }
 
-PERF_FN void diag_say_where(FILE *out, const diag_found *f)
+PERF_FN void diag_say_where(FILE *out, const diag_found *found)
 {
     char            text[300];
     int             path;
-    const diag_sum *s = diag_shown_by(f, &path);
+    const diag_sum *sum = diag_shown_by(found, &path);
 
     fputs("where: ", out);
-    if (f->bound == DIAG_BY_PAUSE) {
-        diag_say_pause(out, f);
+    if (found->bound == DIAG_BY_PAUSE) {
+        diag_say_pause(out, found);
         return;
     }
-    if (!s) {
-        fputs(f->bound == DIAG_BY_CODE ? "after the last operator of the last step\n"
-                                       : "the trace does not say\n", out);
+    if (!sum) {
+        fputs(found->bound == DIAG_BY_CODE ? "after the last operator of the last step\n"
+                                           : "the trace does not say\n", out);
         return;
     }
-    diag_sum_text(f, s, path, text, sizeof text);
-    if (diag_is_before(f, s))
+    diag_sum_text(found, sum, path, text, sizeof text);
+    if (diag_is_before(found, sum))
         fputs("before ", out);
     ab_print_name(out, text);
-    diag_print_ns(out, ": ", (double)s->ns / diag_units(f));
-    fprintf(out, " %s", diag_unit(f));
-    if ((double)s->ns <= diag_window(f))
-        diag_print_share(out, ", ", (double)s->ns, diag_window(f));
-    fprintf(out, "%s in %.3g calls\n", (double)s->ns <= diag_window(f) ? " of the time,"
-                                                                       : ", several at once,",
-            (double)s->count / diag_units(f));
+    diag_print_ns(out, ": ", (double)sum->ns / diag_units(found));
+    fprintf(out, " %s", diag_unit(found));
+    if ((double)sum->ns <= diag_window(found))
+        diag_print_share(out, ", ", (double)sum->ns, diag_window(found));
+    fprintf(out, "%s in %.3g calls\n", (double)sum->ns <= diag_window(found) ? " of the time,"
+                                                                             : ", several at once,",
+            (double)sum->count / diag_units(found));
 }
 
 /* What to ask for: half of what is possible, 1.02 to 1.3. */
-PERF_FN double diag_goal(const diag_found *f)
+PERF_FN double diag_goal(const diag_found *found)
 {
-    double goal = 1 + (f->best - 1) / 2;
+    double goal = 1 + (found->best - 1) / 2;
 
-    if (f->best > 1.6)
+    if (found->best > 1.6)
         goal = 1.3;
     return goal < 1.02 ? 1.02 : goal;
 }
 
 /* What to try; where nothing stands out, what the trace lacks. */
-PERF_FN const char *diag_advice(const diag_found *f)
+PERF_FN const char *diag_advice(const diag_found *found)
 {
-    if (f->bound == DIAG_UNKNOWN && f->why[DIAG_WHY_UNSEEN] * 2 > f->idle && f->idle)
+    if (found->bound == DIAG_UNKNOWN && found->why[DIAG_WHY_UNSEEN] * 2 > found->idle &&
+        found->idle)
         return "profile with ProfilerActivity.CPU, too: this trace has no launches";
-    if (f->bound == DIAG_UNKNOWN && f->steps > 1)
+    if (found->bound == DIAG_UNKNOWN && found->steps > 1)
         return "no cause has 25 % of the time: begin with the largest one of the evidence";
-    return diag_words_of(f->bound)->advice;
+    return diag_words_of(found->bound)->advice;
 }
 
-PERF_FN void diag_say_advice(FILE *out, const diag_found *f)
+PERF_FN void diag_say_advice(FILE *out, const diag_found *found)
 {
-    fprintf(out, "try: %s", diag_advice(f));
-    if (f->bound != DIAG_UNKNOWN && f->bound != DIAG_BY_PAUSE)
-        fprintf(out, "; at most %.2f times as fast", f->best);
+    fprintf(out, "try: %s", diag_advice(found));
+    if (found->bound != DIAG_UNKNOWN && found->bound != DIAG_BY_PAUSE)
+        fprintf(out, "; at most %.2f times as fast", found->best);
     fprintf(out, "\nverify: perf-ab run --accept 'speedup >= %.2f' -- OLD -- NEW; then perf-ab "
-                 "diagnose ", diag_goal(f));
-    ab_print_name(out, f->t->file);
+                 "diagnose ", diag_goal(found));
+    ab_print_name(out, found->t->file);
     fputs(" --against NEW.json\n", out);
 }
 
 /* ---- evidence ---- */
 
 /* Why the device idles, largest first. */
-PERF_FN void diag_say_idle(FILE *out, const diag_found *f)
+PERF_FN void diag_say_idle(FILE *out, const diag_found *found)
 {
     int64_t left[DIAG_WHYS];
     int     i, best, some = 0;
 
-    memcpy(left, f->why, sizeof left);
-    diag_print_ns(out, "  device: busy ", (double)f->busy.total);
-    diag_print_ns(out, " of ", diag_window(f));
-    diag_print_ns(out, ", idle ", (double)f->idle);
-    fprintf(out, " in %llu gaps%s", (unsigned long long)f->gaps, f->idle ? ": " : "");
+    memcpy(left, found->why, sizeof left);
+    diag_print_ns(out, "  device: busy ", (double)found->busy.total);
+    diag_print_ns(out, " of ", diag_window(found));
+    diag_print_ns(out, ", idle ", (double)found->idle);
+    fprintf(out, " in %llu gaps%s", (unsigned long long)found->gaps, found->idle ? ": " : "");
     do {
         best = 0;
         for (i = 1; i < DIAG_WHYS; i++)
@@ -351,42 +355,42 @@ PERF_FN void diag_say_idle(FILE *out, const diag_found *f)
         if (left[best] <= 0)
             break;
         fprintf(out, "%s%s", some++ ? ", " : "", diag_why_text(best));
-        diag_print_share(out, " ", (double)left[best], (double)f->idle);
+        diag_print_share(out, " ", (double)left[best], (double)found->idle);
         left[best] = 0;
     } while (some < DIAG_WHYS);
     putc('\n', out);
-    if (f->why[DIAG_WHY_HOST] > 0) {
-        diag_print_share(out, "    while the host is behind: ", (double)f->unmarked,
-                         (double)f->why[DIAG_WHY_HOST]);
+    if (found->why[DIAG_WHY_HOST] > 0) {
+        diag_print_share(out, "    while the host is behind: ", (double)found->unmarked,
+                         (double)found->why[DIAG_WHY_HOST]);
         fputs(" of that outside of all operators (Python, or code without marks)\n", out);
     }
 }
 
-PERF_FN void diag_say_launches(FILE *out, const diag_found *f)
+PERF_FN void diag_say_launches(FILE *out, const diag_found *found)
 {
-    if (!f->kernels_all)
+    if (!found->kernels_all)
         return;
-    fprintf(out, "  launches: %.5g kernels %s, ", (double)f->kernels_all / diag_units(f),
-            diag_unit(f));
-    diag_print_ns(out, "mean ", (double)f->kernel_ns / (double)f->kernels_all);
+    fprintf(out, "  launches: %.5g kernels %s, ", (double)found->kernels_all / diag_units(found),
+            diag_unit(found));
+    diag_print_ns(out, "mean ", (double)found->kernel_ns / (double)found->kernels_all);
     fprintf(out, "; under 10 us: %.1f %% of them",
-            100 * (double)f->tiny / (double)f->kernels_all);
-    diag_print_share(out, ", ", (double)f->tiny_ns, (double)f->kernel_ns);
+            100 * (double)found->tiny / (double)found->kernels_all);
+    diag_print_share(out, ", ", (double)found->tiny_ns, (double)found->kernel_ns);
     fputs(" of kernel time\n", out);
-    if (f->delays) {
-        diag_print_ns(out, "    from launch to begin: p50 ", f->delay_p50);
-        diag_print_ns(out, ", p95 ", f->delay_p95);
-        fprintf(out, "; queue: mean %.1f, longest %.0f\n", f->queue_mean, f->queue_most);
+    if (found->delays) {
+        diag_print_ns(out, "    from launch to begin: p50 ", found->delay_p50);
+        diag_print_ns(out, ", p95 ", found->delay_p95);
+        fprintf(out, "; queue: mean %.1f, longest %.0f\n", found->queue_mean, found->queue_most);
     }
-    if (f->occupancy >= 0)
-        fprintf(out, "    occupancy (estimated, by kernel time): %.0f %%%s", f->occupancy,
-                f->few_blocks < 0 ? "\n" : "; ");
-    if (f->few_blocks >= 0)
+    if (found->occupancy >= 0)
+        fprintf(out, "    occupancy (estimated, by kernel time): %.0f %%%s", found->occupancy,
+                found->few_blocks < 0 ? "\n" : "; ");
+    if (found->few_blocks >= 0)
         fprintf(out, "%sless than one block an SM: %.1f %% of kernel time\n",
-                f->occupancy < 0 ? "    " : "", 100 * f->few_blocks);
+                found->occupancy < 0 ? "    " : "", 100 * found->few_blocks);
 }
 
-PERF_FN void diag_say_moves(FILE *out, const diag_found *f)
+PERF_FN void diag_say_moves(FILE *out, const diag_found *found)
 {
     static const char *const way[] = {"to the device", "to the host", "on the device"};
     static const char *const memory[] = {"", ", pinned", ", pageable"};
@@ -394,99 +398,100 @@ PERF_FN void diag_say_moves(FILE *out, const diag_found *f)
 
     for (i = 0; i < DIAG_DIRECTIONS; i++)
         for (k = DIAG_MEMORIES - 1; k >= 0; k--) {
-            const diag_move *m = &f->move[i][k];
-            ab_text          size = ab_bytes((double)m->bytes);
-            if (!m->count)
+            const diag_move *move = &found->move[i][k];
+            ab_text          size = ab_bytes((double)move->bytes);
+            if (!move->count)
                 continue;
             fprintf(out, "  copies %s%s: %.5g %s, ", way[i],
                     i == DIAG_ON_DEVICE ? "" : memory[k],
-                    (double)m->count / diag_units(f), diag_unit(f));
-            if (m->bytes)
+                    (double)move->count / diag_units(found), diag_unit(found));
+            if (move->bytes)
                 fprintf(out, "%s in all, ", size.s);
-            diag_print_ns(out, "", (double)m->ns);
-            if (m->bytes && m->ns)
-                fprintf(out, ", %.3g GB/s", (double)m->bytes / (double)m->ns);
+            diag_print_ns(out, "", (double)move->ns);
+            if (move->bytes && move->ns)
+                fprintf(out, ", %.3g GB/s", (double)move->bytes / (double)move->ns);
             putc('\n', out);
         }
 }
 
-PERF_FN void diag_say_overlap(FILE *out, const diag_found *f)
+PERF_FN void diag_say_overlap(FILE *out, const diag_found *found)
 {
-    if (f->copy.total) {
+    if (found->copy.total) {
         diag_print_share(out, "  beside computing: ",
-                         (double)diag_span_common(&f->copy, &f->compute), (double)f->copy.total);
-        diag_print_ns(out, " of ", (double)f->copy.total);
+                         (double)diag_span_common(&found->copy, &found->compute),
+                         (double)found->copy.total);
+        diag_print_ns(out, " of ", (double)found->copy.total);
         fputs(" of copies and fills\n", out);
     }
-    if (f->collective.total) {
+    if (found->collective.total) {
         diag_print_share(out, "  beside computing: ",
-                         (double)diag_span_common(&f->collective, &f->compute),
-                         (double)f->collective.total);
-        diag_print_ns(out, " of ", (double)f->collective.total);
+                         (double)diag_span_common(&found->collective, &found->compute),
+                         (double)found->collective.total);
+        diag_print_ns(out, " of ", (double)found->collective.total);
         fputs(" of collectives\n", out);
     }
 }
 
 /* A list of sums, each a line of at most 100 columns or so. */
-PERF_FN void diag_say_sums(FILE *out, const diag_found *f, const diag_sums *sums, int path,
+PERF_FN void diag_say_sums(FILE *out, const diag_found *found, const diag_sums *sums, int path,
                            size_t rows)
 {
     char   text[200];
     size_t i;
 
     for (i = 0; i < sums->n && i < rows; i++) {
-        const diag_sum *s = &sums->s[i];
-        diag_sum_text(f, s, path, text, sizeof text);
-        diag_print_share(out, "    ", (double)s->ns, diag_window(f));
-        diag_print_ns(out, "  ", (double)s->ns / diag_units(f));
-        fprintf(out, "  %6.4g x  ", (double)s->count / diag_units(f));
+        const diag_sum *sum = &sums->s[i];
+        diag_sum_text(found, sum, path, text, sizeof text);
+        diag_print_share(out, "    ", (double)sum->ns, diag_window(found));
+        diag_print_ns(out, "  ", (double)sum->ns / diag_units(found));
+        fprintf(out, "  %6.4g x  ", (double)sum->count / diag_units(found));
         ab_print_name(out, text);
         putc('\n', out);
     }
 }
 
-PERF_FN void diag_say_syncs(FILE *out, const diag_found *f)
+PERF_FN void diag_say_syncs(FILE *out, const diag_found *found)
 {
     uint64_t count = 0;
     size_t   i;
 
-    for (i = 0; i < f->syncs.n; i++)
-        count += f->syncs.s[i].count;
+    for (i = 0; i < found->syncs.n; i++)
+        count += found->syncs.s[i].count;
     if (!count)
         return;
-    fprintf(out, "  the host waits for the device: %.5g times %s", (double)count / diag_units(f),
-            diag_unit(f));
-    diag_print_share(out, ", ", (double)f->sync.total, diag_window(f));
+    fprintf(out, "  the host waits for the device: %.5g times %s",
+            (double)count / diag_units(found), diag_unit(found));
+    diag_print_share(out, ", ", (double)found->sync.total, diag_window(found));
     fprintf(out, " of the time; to fetch a number (.item() and the like): %.5g\n",
-            (double)f->fetches / diag_units(f));
-    diag_say_sums(out, f, &f->syncs, 1, 4);
+            (double)found->fetches / diag_units(found));
+    diag_say_sums(out, found, &found->syncs, 1, 4);
 }
 
 /* Families of kernels, largest first. */
-PERF_FN void diag_say_families(FILE *out, const diag_found *f)
+PERF_FN void diag_say_families(FILE *out, const diag_found *found)
 {
     size_t             n, i, best, rows;
     const diag_family *family = diag_families(&n);
     int64_t            left[DIAG_FAMILIES];
 
-    memcpy(left, f->family_ns, sizeof left);
-    fprintf(out, "  kernels by family (of kernel time, time and calls %s):\n", diag_unit(f));
+    memcpy(left, found->family_ns, sizeof left);
+    fprintf(out, "  kernels by family (of kernel time, time and calls %s):\n", diag_unit(found));
     for (rows = 0; rows < DIAG_ROWS; rows++) {
         best = 0;
         for (i = 1; i < n; i++)
             best = left[i] > left[best] ? i : best;
         if (left[best] <= 0)
             break;
-        diag_print_share(out, "    ", (double)left[best], (double)f->kernel_ns);
-        diag_print_ns(out, "  ", (double)left[best] / diag_units(f));
-        fprintf(out, "  %6.4g x  %s\n", (double)f->family_count[best] / diag_units(f),
+        diag_print_share(out, "    ", (double)left[best], (double)found->kernel_ns);
+        diag_print_ns(out, "  ", (double)left[best] / diag_units(found));
+        fprintf(out, "  %6.4g x  %s\n", (double)found->family_count[best] / diag_units(found),
                 family[best].name);
         left[best] = 0;
     }
 }
 
 /* aten::copy_ is a symptom: who asked for it. */
-PERF_FN void diag_say_copy_op(FILE *out, const diag_found *f)
+PERF_FN void diag_say_copy_op(FILE *out, const diag_found *found)
 {
     static const struct {
         const char *caller, *means;
@@ -496,93 +501,95 @@ PERF_FN void diag_say_copy_op(FILE *out, const diag_found *f)
                  {"aten::cat", "pieces put together"}, {"aten::_cat", "pieces put together"}};
     size_t i, k;
 
-    if (!f->copy_calls)
+    if (!found->copy_calls)
         return;
     fprintf(out, "  aten::copy_, a symptom: %.5g calls %s, asked for by\n",
-            (double)f->copy_calls / diag_units(f), diag_unit(f));
-    for (i = 0; i < f->copy_from.n && i < 4; i++) {
-        const diag_sum *s = &f->copy_from.s[i];
-        const char     *caller = s->key ? f->t->names.text[s->key - 1] : "the program itself";
+            (double)found->copy_calls / diag_units(found), diag_unit(found));
+    for (i = 0; i < found->copy_from.n && i < 4; i++) {
+        const diag_sum *sum = &found->copy_from.s[i];
+        const char     *caller =
+            sum->key ? found->t->names.text[sum->key - 1] : "the program itself";
         const char     *means = "";
         for (k = 0; k < sizeof known / sizeof *known; k++)
             if (!strcmp(caller, known[k].caller))
                 means = known[k].means;
-        fprintf(out, "    %6.4g x  ", (double)s->count / diag_units(f));
+        fprintf(out, "    %6.4g x  ", (double)sum->count / diag_units(found));
         ab_print_name(out, diag_short(caller));
         fprintf(out, "%s%s\n", *means ? ": " : "", means);
     }
 }
 
 /* Where the host was outside of operators. */
-PERF_FN void diag_say_codes(FILE *out, const diag_found *f)
+PERF_FN void diag_say_codes(FILE *out, const diag_found *found)
 {
-    if (f->codes.n)
+    if (found->codes.n)
         fputs("  the host outside of operators, in these annotations or before these:\n", out);
-    diag_say_sums(out, f, &f->codes, 1, 4);
+    diag_say_sums(out, found, &found->codes, 1, 4);
 }
 
-PERF_FN void diag_say_evidence(FILE *out, const diag_found *f)
+PERF_FN void diag_say_evidence(FILE *out, const diag_found *found)
 {
     fputs("evidence:\n", out);
-    if (f->has_device) {
-        diag_say_idle(out, f);
-        diag_say_launches(out, f);
-        diag_say_moves(out, f);
-        diag_say_overlap(out, f);
-        diag_say_syncs(out, f);
-        if (f->kernels.n)
-            diag_say_families(out, f);
-        fprintf(out, "  kernels (of the window, time and calls %s):\n", diag_unit(f));
-        diag_say_sums(out, f, &f->kernels, 0, DIAG_ROWS);
+    if (found->has_device) {
+        diag_say_idle(out, found);
+        diag_say_launches(out, found);
+        diag_say_moves(out, found);
+        diag_say_overlap(out, found);
+        diag_say_syncs(out, found);
+        if (found->kernels.n)
+            diag_say_families(out, found);
+        fprintf(out, "  kernels (of the window, time and calls %s):\n", diag_unit(found));
+        diag_say_sums(out, found, &found->kernels, 0, DIAG_ROWS);
         fputs("  operators by time of their kernels:\n", out);
-        diag_say_sums(out, f, &f->paths, 1, DIAG_ROWS);
-        if (f->hosts.n)
+        diag_say_sums(out, found, &found->paths, 1, DIAG_ROWS);
+        if (found->hosts.n)
             fputs("  launches that the device waited for:\n", out);
-        diag_say_sums(out, f, &f->hosts, 1, 4);
-        diag_say_codes(out, f);
+        diag_say_sums(out, found, &found->hosts, 1, 4);
+        diag_say_codes(out, found);
     } else {
-        diag_say_codes(out, f);
+        diag_say_codes(out, found);
         fputs("  operators by their own time:\n", out);
-        diag_say_sums(out, f, &f->operators, 0, DIAG_ROWS);
-        if (f->talks.n)
+        diag_say_sums(out, found, &found->operators, 0, DIAG_ROWS);
+        if (found->talks.n)
             fputs("  collectives:\n", out);
-        diag_say_sums(out, f, &f->talks, 0, 4);
+        diag_say_sums(out, found, &found->talks, 0, 4);
     }
-    diag_say_copy_op(out, f);
+    diag_say_copy_op(out, found);
 }
 
 /* What of the file is not in the figures. */
-PERF_FN void diag_say_losses(FILE *out, const diag_found *f)
+PERF_FN void diag_say_losses(FILE *out, const diag_found *found)
 {
-    if (f->t->broken)
-        fprintf(out, "  left out: %zu events whose time is none, or out of range\n", f->t->broken);
-    if (f->t->unlinked)
+    if (found->t->broken)
+        fprintf(out, "  left out: %zu events whose time is none, or out of range\n",
+                found->t->broken);
+    if (found->t->unlinked)
         fprintf(out, "  %zu events of the device came without the call that launched them\n",
-                f->t->unlinked);
+                found->t->unlinked);
 }
 
 /* The whole answer for one trace. */
-PERF_FN void diag_say(FILE *out, const diag_found *f)
+PERF_FN void diag_say(FILE *out, const diag_found *found)
 {
-    ab_print_name(out, f->t->file);
-    if (f->t->rank >= 0)
-        fprintf(out, ", rank %d", f->t->rank);
-    if (f->t->rank >= 0 && f->t->ranks > 0)
-        fprintf(out, " of %d", f->t->ranks);
-    if (*f->t->device)
+    ab_print_name(out, found->t->file);
+    if (found->t->rank >= 0)
+        fprintf(out, ", rank %d", found->t->rank);
+    if (found->t->rank >= 0 && found->t->ranks > 0)
+        fprintf(out, " of %d", found->t->ranks);
+    if (*found->t->device)
         fputs(", ", out);
-    ab_print_name(out, f->t->device);
-    if (f->devices.n > 1) {
-        fprintf(out, ", the busiest of %zu devices: ", f->devices.n);
-        ab_print_name(out, f->devices.text[f->device]);
+    ab_print_name(out, found->t->device);
+    if (found->devices.n > 1) {
+        fprintf(out, ", the busiest of %zu devices: ", found->devices.n);
+        ab_print_name(out, found->devices.text[found->device]);
     }
-    fprintf(out, ", %zu events\n", f->t->n);
-    diag_say_baseline(out, f);
-    diag_say_bound(out, f);
-    diag_say_where(out, f);
-    diag_say_advice(out, f);
-    diag_say_evidence(out, f);
-    diag_say_losses(out, f);
+    fprintf(out, ", %zu events\n", found->t->n);
+    diag_say_baseline(out, found);
+    diag_say_bound(out, found);
+    diag_say_where(out, found);
+    diag_say_advice(out, found);
+    diag_say_evidence(out, found);
+    diag_say_losses(out, found);
 }
 
 #endif

@@ -22,37 +22,37 @@ typedef struct diag_spans {             /* ascending, apart from each other     
 } diag_spans;
 
 /* Takes in a piece that begins no earlier than the last one did. */
-PERF_FN void diag_span_add(diag_spans *x, int64_t begin, int64_t end, uint32_t which)
+PERF_FN void diag_span_add(diag_spans *spans, int64_t begin, int64_t end, uint32_t which)
 {
-    diag_span *last = x->n ? &x->s[x->n - 1] : NULL;
+    diag_span *last = spans->n ? &spans->s[spans->n - 1] : NULL;
 
     if (end <= begin)
         return;
     if (last && begin <= last->end) {
         if (end > last->end) {
-            x->total += end - last->end;
+            spans->total += end - last->end;
             last->end = end;
         }
         return;
     }
-    if (x->n == x->cap) {
-        x->cap = x->cap * 2 + 64;
-        x->s = (diag_span *)ab_grow(x->s, x->cap, sizeof *x->s);
+    if (spans->n == spans->cap) {
+        spans->cap = spans->cap * 2 + 64;
+        spans->s = (diag_span *)ab_grow(spans->s, spans->cap, sizeof *spans->s);
     }
-    x->s[x->n].begin = begin;
-    x->s[x->n].end = end;
-    x->s[x->n++].first = which;
-    x->total += end - begin;
+    spans->s[spans->n].begin = begin;
+    spans->s[spans->n].end = end;
+    spans->s[spans->n++].first = which;
+    spans->total += end - begin;
 }
 
 /* The first piece that ends behind that time; n: there is none. */
-PERF_FN size_t diag_span_at(const diag_spans *x, int64_t time)
+PERF_FN size_t diag_span_at(const diag_spans *spans, int64_t time)
 {
-    size_t low = 0, high = x->n, mid;
+    size_t low = 0, high = spans->n, mid;
 
     while (low < high) {
         mid = low + (high - low) / 2;
-        if (x->s[mid].end > time)
+        if (spans->s[mid].end > time)
             high = mid;
         else
             low = mid + 1;
@@ -61,34 +61,34 @@ PERF_FN size_t diag_span_at(const diag_spans *x, int64_t time)
 }
 
 /* How much of [begin, end) lies in the pieces, in ns. */
-PERF_FN int64_t diag_span_within(const diag_spans *x, int64_t begin, int64_t end)
+PERF_FN int64_t diag_span_within(const diag_spans *spans, int64_t begin, int64_t end)
 {
     int64_t sum = 0, from, to;
     size_t  i;
 
-    for (i = diag_span_at(x, begin); i < x->n && x->s[i].begin < end; i++) {
-        from = x->s[i].begin > begin ? x->s[i].begin : begin;
-        to = x->s[i].end < end ? x->s[i].end : end;
+    for (i = diag_span_at(spans, begin); i < spans->n && spans->s[i].begin < end; i++) {
+        from = spans->s[i].begin > begin ? spans->s[i].begin : begin;
+        to = spans->s[i].end < end ? spans->s[i].end : end;
         sum += to - from;
     }
     return sum;
 }
 
 /* How much time two lists have in common, in ns. */
-PERF_FN int64_t diag_span_common(const diag_spans *a, const diag_spans *b)
+PERF_FN int64_t diag_span_common(const diag_spans *one, const diag_spans *other)
 {
     int64_t sum = 0;
     size_t  i;
 
-    for (i = 0; i < a->n; i++)
-        sum += diag_span_within(b, a->s[i].begin, a->s[i].end);
+    for (i = 0; i < one->n; i++)
+        sum += diag_span_within(other, one->s[i].begin, one->s[i].end);
     return sum;
 }
 
 /* The time of either list, what is in both counted once, in ns. */
-PERF_FN int64_t diag_span_either(const diag_spans *a, const diag_spans *b)
+PERF_FN int64_t diag_span_either(const diag_spans *one, const diag_spans *other)
 {
-    return a->total + b->total - diag_span_common(a, b);
+    return one->total + other->total - diag_span_common(one, other);
 }
 
 /* ---- sums by key ---- */
@@ -107,73 +107,73 @@ typedef struct diag_sums {
     size_t    slots;
 } diag_sums;
 
-PERF_FN size_t diag_sum_slot(const diag_sums *x, uint64_t key)
+PERF_FN size_t diag_sum_slot(const diag_sums *sums, uint64_t key)
 {
-    size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (x->slots - 1);
+    size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (sums->slots - 1);
 
-    while (x->slot[at] && x->s[x->slot[at] - 1].key != key)
-        at = (at + 1) & (x->slots - 1);
+    while (sums->slot[at] && sums->s[sums->slot[at] - 1].key != key)
+        at = (at + 1) & (sums->slots - 1);
     return at;
 }
 
-PERF_FN void diag_sums_grow(diag_sums *x)
+PERF_FN void diag_sums_grow(diag_sums *sums)
 {
     size_t i;
 
-    x->slots = x->slots ? x->slots * 4 : 64;
-    x->slot = (uint32_t *)ab_grow(x->slot, x->slots, sizeof *x->slot);
-    memset(x->slot, 0, x->slots * sizeof *x->slot);
-    for (i = 0; i < x->n; i++)
-        x->slot[diag_sum_slot(x, x->s[i].key)] = (uint32_t)i + 1;
+    sums->slots = sums->slots ? sums->slots * 4 : 64;
+    sums->slot = (uint32_t *)ab_grow(sums->slot, sums->slots, sizeof *sums->slot);
+    memset(sums->slot, 0, sums->slots * sizeof *sums->slot);
+    for (i = 0; i < sums->n; i++)
+        sums->slot[diag_sum_slot(sums, sums->s[i].key)] = (uint32_t)i + 1;
 }
 
 /* Adds to the sum of a key. */
-PERF_FN void diag_sum_add(diag_sums *x, uint64_t key, int64_t ns, uint32_t event)
+PERF_FN void diag_sum_add(diag_sums *sums, uint64_t key, int64_t ns, uint32_t event)
 {
-    diag_sum *s;
+    diag_sum *sum;
     size_t    at;
 
-    if (x->n * 2 >= x->slots)
-        diag_sums_grow(x);
-    at = diag_sum_slot(x, key);
-    if (!x->slot[at]) {
-        if (x->n == x->cap) {
-            x->cap = x->cap * 2 + 32;
-            x->s = (diag_sum *)ab_grow(x->s, x->cap, sizeof *x->s);
+    if (sums->n * 2 >= sums->slots)
+        diag_sums_grow(sums);
+    at = diag_sum_slot(sums, key);
+    if (!sums->slot[at]) {
+        if (sums->n == sums->cap) {
+            sums->cap = sums->cap * 2 + 32;
+            sums->s = (diag_sum *)ab_grow(sums->s, sums->cap, sizeof *sums->s);
         }
-        s = &x->s[x->n++];
-        memset(s, 0, sizeof *s);
-        s->key = key;
-        s->event = event;
-        x->slot[at] = (uint32_t)x->n;
+        sum = &sums->s[sums->n++];
+        memset(sum, 0, sizeof *sum);
+        sum->key = key;
+        sum->event = event;
+        sums->slot[at] = (uint32_t)sums->n;
     }
-    s = &x->s[x->slot[at] - 1];
-    s->ns += ns;
-    s->count++;
+    sum = &sums->s[sums->slot[at] - 1];
+    sum->ns += ns;
+    sum->count++;
 }
 
 /* Most time first; of equal ones what was added first. */
 PERF_FN int diag_by_sum(const void *a_, const void *b_)
 {
-    const diag_sum *a = (const diag_sum *)a_, *b = (const diag_sum *)b_;
+    const diag_sum *sum = (const diag_sum *)a_, *b = (const diag_sum *)b_;
 
-    if (a->ns != b->ns)
-        return a->ns > b->ns ? -1 : 1;
-    return (a->event > b->event) - (a->event < b->event);
+    if (sum->ns != b->ns)
+        return sum->ns > b->ns ? -1 : 1;
+    return (sum->event > b->event) - (sum->event < b->event);
 }
 
 /* Puts the sums in order; then nothing more can be added. */
-PERF_FN void diag_sums_sort(diag_sums *x)
+PERF_FN void diag_sums_sort(diag_sums *sums)
 {
-    if (x->n)
-        qsort(x->s, x->n, sizeof *x->s, diag_by_sum);
+    if (sums->n)
+        qsort(sums->s, sums->n, sizeof *sums->s, diag_by_sum);
 }
 
-PERF_FN void diag_sums_free(diag_sums *x)
+PERF_FN void diag_sums_free(diag_sums *sums)
 {
-    free(x->s);
-    free(x->slot);
-    memset(x, 0, sizeof *x);
+    free(sums->s);
+    free(sums->slot);
+    memset(sums, 0, sizeof *sums);
 }
 
 #endif

@@ -15,7 +15,7 @@
 
 #define DIAG_MOST_EVENTS ((size_t)4000000)
 #define DIAG_MOST_NAMES  ((size_t)64 << 20)         /* bytes of different names                   */
-#define DIAG_MOST_LENGTH INT64_C(4000000000000000000)  /* ns of all events: no sum overflows       */
+#define DIAG_MOST_LENGTH INT64_C(4000000000000000000)  /* ns of all events: no sum overflows      */
 
 typedef enum diag_kind {
     DIAG_OTHER,                         /* passed over                                            */
@@ -86,46 +86,46 @@ PERF_FN const char *diag_name_key(const void *array, size_t i)
 }
 
 /* The place of a text, taken in if it is new. */
-PERF_FN uint32_t diag_name(diag_names *t, const char *text)
+PERF_FN uint32_t diag_name(diag_names *names, const char *text)
 {
-    size_t at = ab_look_up(&t->index, text, diag_name_key, t->text);
+    size_t at = ab_look_up(&names->index, text, diag_name_key, names->text);
 
     if (at != SIZE_MAX)
         return (uint32_t)at;
-    if (t->n == t->cap) {
-        t->cap = t->cap * 2 + 64;
-        t->text = (char **)ab_grow(t->text, t->cap, sizeof *t->text);
+    if (names->n == names->cap) {
+        names->cap = names->cap * 2 + 64;
+        names->text = (char **)ab_grow(names->text, names->cap, sizeof *names->text);
     }
-    t->text[t->n++] = ab_copy(text, strlen(text));
-    t->bytes += strlen(text) + 1;
-    ab_index_last(&t->index, t->n, diag_name_key, t->text);
-    return (uint32_t)(t->n - 1);
+    names->text[names->n++] = ab_copy(text, strlen(text));
+    names->bytes += strlen(text) + 1;
+    ab_index_last(&names->index, names->n, diag_name_key, names->text);
+    return (uint32_t)(names->n - 1);
 }
 
-PERF_FN void diag_names_free(diag_names *t)
+PERF_FN void diag_names_free(diag_names *names)
 {
     size_t i;
 
-    for (i = 0; i < t->n; i++)
-        free(t->text[i]);
-    free(t->text);
-    free(t->index.slot);
-    memset(t, 0, sizeof *t);
+    for (i = 0; i < names->n; i++)
+        free(names->text[i]);
+    free(names->text);
+    free(names->index.slot);
+    memset(names, 0, sizeof *names);
 }
 
-PERF_FN const char *diag_text_of(const diag_trace *t, const diag_event *e)
+PERF_FN const char *diag_text_of(const diag_trace *trace, const diag_event *event)
 {
-    return t->names.text[e->name];
+    return trace->names.text[event->name];
 }
 
-PERF_FN int diag_of_device(const diag_event *e)
+PERF_FN int diag_of_device(const diag_event *event)
 {
-    return e->kind == DIAG_KERNEL || e->kind == DIAG_COPY || e->kind == DIAG_SET;
+    return event->kind == DIAG_KERNEL || event->kind == DIAG_COPY || event->kind == DIAG_SET;
 }
 
-PERF_FN int diag_of_host(const diag_event *e)
+PERF_FN int diag_of_host(const diag_event *event)
 {
-    return e->kind >= DIAG_OPERATOR && e->kind <= DIAG_RUNTIME;
+    return event->kind >= DIAG_OPERATOR && event->kind <= DIAG_RUNTIME;
 }
 
 /* ---- one event ---- */
@@ -178,40 +178,40 @@ PERF_FN diag_kind diag_kind_of(const diag_raw *raw)
 }
 
 /* A member of "args".  -1 with a message. */
-PERF_FN int diag_argument(diag_bytes *b, const char *key, diag_event *e)
+PERF_FN int diag_argument(diag_bytes *bytes, const char *key, diag_event *event)
 {
     char text[64];
 
     if (strcmp(key, "correlation") != 0 && strcmp(key, "bytes") != 0 &&
         strcmp(key, "est. achieved occupancy %") != 0 && strcmp(key, "blocks per SM") != 0)
-        return diag_skip(b);
-    if (diag_value(b) == '{' || diag_value(b) == '[')
-        return diag_skip(b);
-    if (diag_scalar(b, text, sizeof text) < 0)
+        return diag_skip(bytes);
+    if (diag_value(bytes) == '{' || diag_value(bytes) == '[')
+        return diag_skip(bytes);
+    if (diag_scalar(bytes, text, sizeof text) < 0)
         return -1;
     if (*key == 'c')
-        e->link = diag_whole(text);
+        event->link = diag_whole(text);
     else if (!strcmp(key, "bytes"))
-        e->bytes = diag_whole(text);
+        event->bytes = diag_whole(text);
     else if (*key == 'e')
-        e->occupancy = (float)diag_whole(text);
+        event->occupancy = (float)diag_whole(text);
     else
-        e->blocks = (float)strtod(text, NULL);
+        event->blocks = (float)strtod(text, NULL);
     return 0;
 }
 
-PERF_FN int diag_arguments(diag_bytes *b, diag_event *e)
+PERF_FN int diag_arguments(diag_bytes *bytes, diag_event *event)
 {
     char key[48];
     int  first = 1;
 
-    if (diag_value(b) != '{')
-        return diag_skip(b);
-    (void)diag_byte(b);
-    while (diag_member(b, &first, key, sizeof key))
-        if (diag_argument(b, key, e) < 0)
+    if (diag_value(bytes) != '{')
+        return diag_skip(bytes);
+    (void)diag_byte(bytes);
+    while (diag_member(bytes, &first, key, sizeof key))
+        if (diag_argument(bytes, key, event) < 0)
             return -1;
-    return b->failed ? -1 : 0;
+    return bytes->failed ? -1 : 0;
 }
 
 /* Where the text of a member of an event goes; NULL: it is no text that is kept. */
@@ -237,23 +237,23 @@ PERF_FN char *diag_room_of(diag_raw *raw, const char *key, size_t *size)
 }
 
 /* A member of an event.  -1 with a message. */
-PERF_FN int diag_event_member(diag_bytes *b, const char *key, diag_raw *raw)
+PERF_FN int diag_event_member(diag_bytes *bytes, const char *key, diag_raw *raw)
 {
     char   number[64], *to;
     size_t size = 0;
-    int    c;
+    int    ch;
 
     if (!strcmp(key, "args"))
-        return diag_arguments(b, &raw->e);
-    c = diag_value(b);
+        return diag_arguments(bytes, &raw->e);
+    ch = diag_value(bytes);
     to = diag_room_of(raw, key, &size);
-    if (c == '{' || c == '[')
-        return diag_skip(b);
+    if (ch == '{' || ch == '[')
+        return diag_skip(bytes);
     if (to)
-        return diag_scalar(b, to, size);
+        return diag_scalar(bytes, to, size);
     if (strcmp(key, "ts") != 0 && strcmp(key, "dur") != 0)
-        return diag_skip(b);
-    if (diag_scalar(b, number, sizeof number) < 0)
+        return diag_skip(bytes);
+    if (diag_scalar(bytes, number, sizeof number) < 0)
         return -1;
     if (*key == 't')
         raw->begin = diag_ns(number);
@@ -263,7 +263,7 @@ PERF_FN int diag_event_member(diag_bytes *b, const char *key, diag_raw *raw)
 }
 
 /* Keeps an event that was read.  -1 with a message: there are too many. */
-PERF_FN int diag_keep(diag_trace *t, diag_bytes *b, diag_raw *raw)
+PERF_FN int diag_keep(diag_trace *trace, diag_bytes *bytes, diag_raw *raw)
 {
     const diag_kind kind = diag_kind_of(raw);
     char            lane[100];
@@ -271,142 +271,143 @@ PERF_FN int diag_keep(diag_trace *t, diag_bytes *b, diag_raw *raw)
     if (kind == DIAG_OTHER)
         return 0;
     if (raw->begin == DIAG_NO_TIME || raw->length == DIAG_NO_TIME || raw->length < 0 ||
-        raw->length > DIAG_MOST_LENGTH - t->length) {
-        t->broken++;
+        raw->length > DIAG_MOST_LENGTH - trace->length) {
+        trace->broken++;
         return 0;
     }
-    t->length += raw->length;
-    if (t->n == DIAG_MOST_EVENTS)
-        return diag_bytes_fail(b, "more than 4,000,000 events: profile fewer steps");
-    if (t->names.bytes + t->lanes.bytes > DIAG_MOST_NAMES)
-        return diag_bytes_fail(b, "more than 64 MiB of different names: no trace of a profiler");
-    if (t->n == t->cap) {
-        t->cap = t->cap + t->cap / 2 + 1024;
-        t->event = (diag_event *)ab_grow(t->event, t->cap, sizeof *t->event);
+    trace->length += raw->length;
+    if (trace->n == DIAG_MOST_EVENTS)
+        return diag_bytes_fail(bytes, "more than 4,000,000 events: profile fewer steps");
+    if (trace->names.bytes + trace->lanes.bytes > DIAG_MOST_NAMES)
+        return diag_bytes_fail(bytes,
+                               "more than 64 MiB of different names: no trace of a profiler");
+    if (trace->n == trace->cap) {
+        trace->cap = trace->cap + trace->cap / 2 + 1024;
+        trace->event = (diag_event *)ab_grow(trace->event, trace->cap, sizeof *trace->event);
     }
     snprintf(lane, sizeof lane, "%s/%s", raw->process, raw->thread);
     raw->e.begin = raw->begin;
     raw->e.end = raw->begin + raw->length;
     raw->e.kind = kind;
-    raw->e.name = diag_name(&t->names, raw->name);
-    raw->e.lane = diag_name(&t->lanes, lane);
-    t->event[t->n++] = raw->e;
+    raw->e.name = diag_name(&trace->names, raw->name);
+    raw->e.lane = diag_name(&trace->lanes, lane);
+    trace->event[trace->n++] = raw->e;
     return 0;
 }
 
-PERF_FN int diag_read_event(diag_trace *t, diag_bytes *b)
+PERF_FN int diag_read_event(diag_trace *trace, diag_bytes *bytes)
 {
     static diag_raw raw;                            /* 4 KiB; a tool has one thread               */
     char            key[16];
     int             first = 1;
 
-    if (diag_value(b) != '{')
-        return diag_skip(b);
-    (void)diag_byte(b);
+    if (diag_value(bytes) != '{')
+        return diag_skip(bytes);
+    (void)diag_byte(bytes);
     memset(&raw.e, 0, sizeof raw.e);
     *raw.phase = *raw.category = *raw.name = *raw.process = *raw.thread = '\0';
     raw.begin = raw.length = DIAG_NO_TIME;
     raw.e.occupancy = raw.e.blocks = -1.0f;
-    while (diag_member(b, &first, key, sizeof key))
-        if (diag_event_member(b, key, &raw) < 0)
+    while (diag_member(bytes, &first, key, sizeof key))
+        if (diag_event_member(bytes, key, &raw) < 0)
             return -1;
-    return b->failed ? -1 : diag_keep(t, b, &raw);
+    return bytes->failed ? -1 : diag_keep(trace, bytes, &raw);
 }
 
 /* ---- the document ---- */
 
-PERF_FN int diag_read_events(diag_trace *t, diag_bytes *b)
+PERF_FN int diag_read_events(diag_trace *trace, diag_bytes *bytes)
 {
     int first = 1;
 
-    if (diag_expect(b, '[') < 0)
+    if (diag_expect(bytes, '[') < 0)
         return -1;
-    while (diag_element(b, &first))
-        if (diag_read_event(t, b) < 0)
+    while (diag_element(bytes, &first))
+        if (diag_read_event(trace, bytes) < 0)
             return -1;
-    return b->failed ? -1 : 0;
+    return bytes->failed ? -1 : 0;
 }
 
 /* "distributedInfo": which rank this is. */
-PERF_FN int diag_read_rank(diag_trace *t, diag_bytes *b)
+PERF_FN int diag_read_rank(diag_trace *trace, diag_bytes *bytes)
 {
     char key[24], text[24];
-    int  first = 1, c, failed = 0;
+    int  first = 1, ch, failed = 0;
 
-    if (diag_value(b) != '{')
-        return diag_skip(b);
-    (void)diag_byte(b);
-    while (!failed && diag_member(b, &first, key, sizeof key)) {
+    if (diag_value(bytes) != '{')
+        return diag_skip(bytes);
+    (void)diag_byte(bytes);
+    while (!failed && diag_member(bytes, &first, key, sizeof key)) {
         const int rank = !strcmp(key, "rank"), ranks = !strcmp(key, "world_size");
-        c = diag_value(b);
-        if ((!rank && !ranks) || !ab_is_digit((char)c)) {
-            failed = diag_skip(b) < 0;
+        ch = diag_value(bytes);
+        if ((!rank && !ranks) || !ab_is_digit((char)ch)) {
+            failed = diag_skip(bytes) < 0;
             continue;
         }
-        failed = diag_scalar(b, text, sizeof text) < 0;
-        *(rank ? &t->rank : &t->ranks) = (int)(diag_whole(text) % 10000000);
+        failed = diag_scalar(bytes, text, sizeof text) < 0;
+        *(rank ? &trace->rank : &trace->ranks) = (int)(diag_whole(text) % 10000000);
     }
-    return failed || b->failed ? -1 : 0;
+    return failed || bytes->failed ? -1 : 0;
 }
 
 /* One of "deviceProperties": the first name is kept. */
-PERF_FN int diag_read_device(diag_trace *t, diag_bytes *b)
+PERF_FN int diag_read_device(diag_trace *trace, diag_bytes *bytes)
 {
     char key[24];
     int  first = 1, failed = 0;
 
-    if (diag_value(b) != '{')
-        return diag_skip(b);
-    (void)diag_byte(b);
-    while (!failed && diag_member(b, &first, key, sizeof key)) {
-        const int wanted = !strcmp(key, "name") && !*t->device;
-        if (wanted && diag_value(b) == '"')
-            failed = diag_string(b, t->device, sizeof t->device) < 0;
+    if (diag_value(bytes) != '{')
+        return diag_skip(bytes);
+    (void)diag_byte(bytes);
+    while (!failed && diag_member(bytes, &first, key, sizeof key)) {
+        const int wanted = !strcmp(key, "name") && !*trace->device;
+        if (wanted && diag_value(bytes) == '"')
+            failed = diag_string(bytes, trace->device, sizeof trace->device) < 0;
         else
-            failed = diag_skip(b) < 0;
+            failed = diag_skip(bytes) < 0;
     }
-    return failed || b->failed ? -1 : 0;
+    return failed || bytes->failed ? -1 : 0;
 }
 
-PERF_FN int diag_read_devices(diag_trace *t, diag_bytes *b)
+PERF_FN int diag_read_devices(diag_trace *trace, diag_bytes *bytes)
 {
     int first = 1;
 
-    if (diag_value(b) != '[')
-        return diag_skip(b);
-    (void)diag_byte(b);
-    while (diag_element(b, &first))
-        if (diag_read_device(t, b) < 0)
+    if (diag_value(bytes) != '[')
+        return diag_skip(bytes);
+    (void)diag_byte(bytes);
+    while (diag_element(bytes, &first))
+        if (diag_read_device(trace, bytes) < 0)
             return -1;
-    return b->failed ? -1 : 0;
+    return bytes->failed ? -1 : 0;
 }
 
 /* The whole text: an object with "traceEvents", or an array of events.  -1 with a message. */
-PERF_FN int diag_read_text(diag_trace *t, diag_bytes *b)
+PERF_FN int diag_read_text(diag_trace *trace, diag_bytes *bytes)
 {
     char key[32];
     int  first = 1, failed = 0, events = 0;
 
-    if (diag_value(b) == '[')
-        return diag_read_events(t, b);
-    if (diag_expect(b, '{') < 0)
+    if (diag_value(bytes) == '[')
+        return diag_read_events(trace, bytes);
+    if (diag_expect(bytes, '{') < 0)
         return -1;
-    while (!failed && diag_member(b, &first, key, sizeof key)) {
+    while (!failed && diag_member(bytes, &first, key, sizeof key)) {
         if (!strcmp(key, "traceEvents")) {
             events = 1;
-            failed = diag_read_events(t, b) < 0;
+            failed = diag_read_events(trace, bytes) < 0;
         } else if (!strcmp(key, "distributedInfo")) {
-            failed = diag_read_rank(t, b) < 0;
+            failed = diag_read_rank(trace, bytes) < 0;
         } else if (!strcmp(key, "deviceProperties")) {
-            failed = diag_read_devices(t, b) < 0;
+            failed = diag_read_devices(trace, bytes) < 0;
         } else {
-            failed = diag_skip(b) < 0;
+            failed = diag_skip(bytes) < 0;
         }
     }
-    if (failed || b->failed)
+    if (failed || bytes->failed)
         return -1;
     if (!events)
-        return diag_bytes_fail(b, "JSON without \"traceEvents\": no trace of torch.profiler");
+        return diag_bytes_fail(bytes, "JSON without \"traceEvents\": no trace of torch.profiler");
     return 0;
 }
 
@@ -415,100 +416,102 @@ PERF_FN int diag_read_text(diag_trace *t, diag_bytes *b)
 /* By begin; of equal ones what lasts longer comes first: it is around the other. */
 PERF_FN int diag_by_time(const void *a_, const void *b_)
 {
-    const diag_event *a = (const diag_event *)a_, *b = (const diag_event *)b_;
+    const diag_event *event = (const diag_event *)a_, *b = (const diag_event *)b_;
 
-    if (a->begin != b->begin)
-        return a->begin < b->begin ? -1 : 1;
-    if (a->end != b->end)
-        return a->end > b->end ? -1 : 1;
-    return (a->kind > b->kind) - (a->kind < b->kind);
+    if (event->begin != b->begin)
+        return event->begin < b->begin ? -1 : 1;
+    if (event->end != b->end)
+        return event->end > b->end ? -1 : 1;
+    return (event->kind > b->kind) - (event->kind < b->kind);
 }
 
 /* What each event of the host lies in: the innermost one of its thread that is still open. */
-PERF_FN void diag_nest_events(diag_trace *t)
+PERF_FN void diag_nest_events(diag_trace *trace)
 {
-    uint32_t *open = (uint32_t *)ab_grow(NULL, t->lanes.n, sizeof *open), up;
+    uint32_t *open = (uint32_t *)ab_grow(NULL, trace->lanes.n, sizeof *open), up;
     size_t    i;
 
-    memset(open, 0, t->lanes.n * sizeof *open);
-    for (i = 0; i < t->n; i++) {
-        diag_event *e = &t->event[i];
-        if (!diag_of_host(e))
+    memset(open, 0, trace->lanes.n * sizeof *open);
+    for (i = 0; i < trace->n; i++) {
+        diag_event *event = &trace->event[i];
+        if (!diag_of_host(event))
             continue;
-        up = open[e->lane];
-        while (up && t->event[up - 1].end <= e->begin)
-            up = t->event[up - 1].in;
-        e->in = up;
-        open[e->lane] = (uint32_t)i + 1;
+        up = open[event->lane];
+        while (up && trace->event[up - 1].end <= event->begin)
+            up = trace->event[up - 1].in;
+        event->in = up;
+        open[event->lane] = (uint32_t)i + 1;
     }
     free(open);
 }
 
 /* The slot of a call's number in a hash table of 1 + places, or the free one where it belongs. */
-PERF_FN size_t diag_slot(const diag_trace *t, const uint32_t *table, size_t slots, uint64_t link)
+PERF_FN size_t diag_slot(const diag_trace *trace, const uint32_t *table, size_t slots,
+                         uint64_t link)
 {
     size_t at = (size_t)(link * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (slots - 1);
 
-    while (table[at] && t->event[table[at] - 1].link != link)
+    while (table[at] && trace->event[table[at] - 1].link != link)
         at = (at + 1) & (slots - 1);
     return at;
 }
 
 /* What launched each event of a device: the call of the same number. */
-PERF_FN void diag_link_events(diag_trace *t)
+PERF_FN void diag_link_events(diag_trace *trace)
 {
     size_t    slots = 64, i, at;
     uint32_t *table;
 
-    while (slots < t->n * 2)
+    while (slots < trace->n * 2)
         slots *= 2;
     table = (uint32_t *)ab_grow(NULL, slots, sizeof *table);
     memset(table, 0, slots * sizeof *table);
-    for (i = 0; i < t->n; i++) {
-        const diag_event *e = &t->event[i];
-        if (e->kind != DIAG_RUNTIME || !e->link)
+    for (i = 0; i < trace->n; i++) {
+        const diag_event *event = &trace->event[i];
+        if (event->kind != DIAG_RUNTIME || !event->link)
             continue;
-        at = diag_slot(t, table, slots, e->link);
+        at = diag_slot(trace, table, slots, event->link);
         if (!table[at])
             table[at] = (uint32_t)i + 1;
     }
-    for (i = 0; i < t->n; i++) {
-        diag_event *e = &t->event[i];
-        if (!diag_of_device(e))
+    for (i = 0; i < trace->n; i++) {
+        diag_event *event = &trace->event[i];
+        if (!diag_of_device(event))
             continue;
-        e->in = e->link ? table[diag_slot(t, table, slots, e->link)] : 0;
-        t->unlinked += !e->in;
+        event->in = event->link ? table[diag_slot(trace, table, slots, event->link)] : 0;
+        trace->unlinked += !event->in;
     }
     free(table);
 }
 
-PERF_FN void diag_trace_free(diag_trace *t)
+PERF_FN void diag_trace_free(diag_trace *trace)
 {
-    free(t->event);
-    diag_names_free(&t->names);
-    diag_names_free(&t->lanes);
-    memset(t, 0, sizeof *t);
+    free(trace->event);
+    diag_names_free(&trace->names);
+    diag_names_free(&trace->lanes);
+    memset(trace, 0, sizeof *trace);
 }
 
 /* Reads a trace.  -1 with a message; diag_trace_free() in any case. */
-PERF_FN int diag_trace_read(diag_trace *t, const char *file, ab_error *e)
+PERF_FN int diag_trace_read(diag_trace *trace, const char *file, ab_error *error)
 {
-    diag_bytes b;
+    diag_bytes bytes;
     int        failed;
 
-    memset(t, 0, sizeof *t);
-    t->file = file;
-    t->rank = t->ranks = -1;
-    failed = diag_bytes_open(&b, file, e) < 0 || diag_read_text(t, &b) < 0 || b.failed;
-    diag_bytes_close(&b);
+    memset(trace, 0, sizeof *trace);
+    trace->file = file;
+    trace->rank = trace->ranks = -1;
+    failed = diag_bytes_open(&bytes, file, error) < 0 || diag_read_text(trace, &bytes) < 0 ||
+             bytes.failed;
+    diag_bytes_close(&bytes);
     if (failed)
         return -1;
-    if (!t->n)
-        return ab_fail(e, file, 0, 0, "no operator, kernel or step in this trace%s",
-                       t->broken ? ": the times of all its events are out of range" : "");
-    qsort(t->event, t->n, sizeof *t->event, diag_by_time);
-    diag_nest_events(t);
-    diag_link_events(t);
+    if (!trace->n)
+        return ab_fail(error, file, 0, 0, "no operator, kernel or step in this trace%s",
+                       trace->broken ? ": the times of all its events are out of range" : "");
+    qsort(trace->event, trace->n, sizeof *trace->event, diag_by_time);
+    diag_nest_events(trace);
+    diag_link_events(trace);
     return 0;
 }
 

@@ -27,20 +27,20 @@ typedef struct ab_doubted {             /* of one side                          
 /* With m_i values of each kind: the product of m_i! over n!, and the sum of (m_i / n)^2. */
 PERF_FN ab_chance ab_chance_of(const double *sorted, size_t n)
 {
-    ab_chance c = PERF_ZERO;
+    ab_chance chance = PERF_ZERO;
     double       all = (double)n, ties = 0.0, run = 0.0;
     size_t       i;
 
     for (i = 0; i < n; i++) {
         run += 1.0;
-        c.log_order += perf_log_(run) - perf_log_((double)(i + 1));
+        chance.log_order += perf_log_(run) - perf_log_((double)(i + 1));
         if (i + 1 == n || sorted[i + 1] > sorted[i]) {
             ties += run / all * (run / all);
             run = 0.0;
         }
     }
-    c.log_tie = perf_log_(ties);
-    return c;
+    chance.log_tie = perf_log_(ties);
+    return chance;
 }
 
 /* 1: no value is below (toward -1: above) the one before it. */
@@ -88,45 +88,46 @@ PERF_FN int ab_is_alternating(const double *x, size_t n, double median)
 }
 
 /* 1: as many equal values as `equal` are no chance. */
-PERF_FN int ab_is_no_chance(const ab_chance *c, size_t equal)
+PERF_FN int ab_is_no_chance(const ab_chance *chance, size_t equal)
 {
-    return c->log_tie * (double)equal < AB_DOUBT_LOG;
+    return chance->log_tie * (double)equal < AB_DOUBT_LOG;
 }
 
 /* 1: rises (toward -1: falls) are far too rare, and each of the few undoes much of the others: the
  * column is sorted in parts, or but for some values.  A machine that slowly gets slower has small
  * ones.                                                                                          */
-PERF_FN int ab_is_sorted_in_parts(const ab_doubted *c, double toward)
+PERF_FN int ab_is_sorted_in_parts(const ab_doubted *doubt, double toward)
 {
     double against = 0.0, steps = 0.0, back = 0.0, step, middle;
     size_t i;
 
-    for (i = 1; i < c->n; i++) {
-        step = (c->x[i] - c->x[i - 1]) * toward;
+    for (i = 1; i < doubt->n; i++) {
+        step = (doubt->x[i] - doubt->x[i - 1]) * toward;
         steps += step < 0.0 || step > 0.0;
         against += step < 0.0;
         back -= step < 0.0 ? step : 0.0;
     }
-    middle = perf_quantile_(c->sorted, c->n, 0.75) - perf_quantile_(c->sorted, c->n, 0.25);
+    middle = perf_quantile_(doubt->sorted, doubt->n, 0.75) -
+             perf_quantile_(doubt->sorted, doubt->n, 0.25);
     return against > 0.0 && back > 0.5 * middle * against &&
            steps - 2.0 * against > 2.0 * AB_DOUBT_ERRORS * perf_sqrt_((steps + 2.0) / 12.0);
 }
 
 /* 1: values of two units: some, a tenth at least, are near 1,000 or a million times the others. */
-PERF_FN int ab_is_of_two_units(const ab_doubted *c)
+PERF_FN int ab_is_of_two_units(const ab_doubted *doubt)
 {
-    const double *s = c->sorted;
-    size_t        i, cut = 0, least = c->n / 10 > 2 ? c->n / 10 : 2;
+    const double *s = doubt->sorted;
+    size_t        i, cut = 0, least = doubt->n / 10 > 2 ? doubt->n / 10 : 2;
     double        ratio, gap = 100.0;
 
-    for (i = 1; i < c->n; i++)
+    for (i = 1; i < doubt->n; i++)
         if (s[i - 1] > 0.0 && s[i] / s[i - 1] > gap) {
             gap = s[i] / s[i - 1];
             cut = i;
         }
-    if (cut < least || c->n - cut < least)
+    if (cut < least || doubt->n - cut < least)
         return 0;
-    ratio = perf_quantile_(s + cut, c->n - cut, 0.5) / perf_quantile_(s, cut, 0.5);
+    ratio = perf_quantile_(s + cut, doubt->n - cut, 0.5) / perf_quantile_(s, cut, 0.5);
     for (; ratio > 5e4; ratio /= 1e3)
         continue;
     return ratio > 500.0 && ratio < 2000.0;
@@ -137,18 +138,18 @@ PERF_FN const char *ab_order_doubt(const ab_doubted *of)
 {
     const double   *x = of->x;
     const size_t    n = of->n;
-    const ab_chance c = ab_chance_of(of->sorted, n);
+    const ab_chance chance = ab_chance_of(of->sorted, n);
     size_t          k;
 
-    if (c.log_order < AB_DOUBT_LOG && ab_is_monotone(x, n, 1.0))
+    if (chance.log_order < AB_DOUBT_LOG && ab_is_monotone(x, n, 1.0))
         return "sorted by value: the order of time is lost";
-    if (c.log_order < AB_DOUBT_LOG && ab_is_monotone(x, n, -1.0))
+    if (chance.log_order < AB_DOUBT_LOG && ab_is_monotone(x, n, -1.0))
         return "sorted by value, largest first: the order of time is lost";
     for (k = 2; k <= n / 2 && k <= 16; k++)
-        if (ab_is_no_chance(&c, n - (n + k - 1) / k) && ab_is_doubled(x, n, k))
+        if (ab_is_no_chance(&chance, n - (n + k - 1) / k) && ab_is_doubled(x, n, k))
             return "each value is written more than once";
     for (k = 2; k <= n / 2; k++)
-        if (ab_is_no_chance(&c, n - k) && ab_is_periodic(x, n, k))
+        if (ab_is_no_chance(&chance, n - k) && ab_is_periodic(x, n, k))
             return "the same values again and again: parts of it are copies";
     if (n >= 18 && ab_is_alternating(x, n, perf_quantile_(of->sorted, n, 0.5)))
         return "large and small values alternate: are these two columns in one?";
@@ -160,38 +161,38 @@ PERF_FN const char *ab_order_doubt(const ab_doubted *of)
 }
 
 /* How many values differ from each other. */
-PERF_FN size_t ab_kinds(const ab_doubted *c)
+PERF_FN size_t ab_kinds(const ab_doubted *doubt)
 {
     size_t i, kinds = 1;
 
-    for (i = 1; i < c->n; i++)
-        kinds += c->sorted[i] > c->sorted[i - 1];
+    for (i = 1; i < doubt->n; i++)
+        kinds += doubt->sorted[i] > doubt->sorted[i - 1];
     return kinds;
 }
 
 /* What speaks against two columns of n values each: one is the other, or made from it. */
-PERF_FN const char *ab_copy_doubt(const ab_doubted *a, const ab_doubted *b)
+PERF_FN const char *ab_copy_doubt(const ab_doubted *one, const ab_doubted *other)
 {
     double low = PERF_INF_, high = 0.0, least = PERF_INF_, most = -PERF_INF_, ratio, gap, spread;
-    int    in_order = 1, in_all = a->n >= 8 && 4 * ab_kinds(a) >= 3 * a->n;
+    int    in_order = 1, in_all = one->n >= 8 && 4 * ab_kinds(one) >= 3 * one->n;
     size_t i;
 
-    for (i = 0; i < a->n; i++) {
-        ratio = b->x[i] / a->x[i];
-        gap = b->x[i] - a->x[i];
+    for (i = 0; i < one->n; i++) {
+        ratio = other->x[i] / one->x[i];
+        gap = other->x[i] - one->x[i];
         low = ratio < low ? ratio : low;
         high = ratio > high ? ratio : high;
         least = gap < least ? gap : least;
         most = gap > most ? gap : most;
         in_order &= !(gap < 0.0 || gap > 0.0);
-        in_all &= !(b->sorted[i] < a->sorted[i] || b->sorted[i] > a->sorted[i]);
+        in_all &= !(other->sorted[i] < one->sorted[i] || other->sorted[i] > one->sorted[i]);
     }
     if (in_order)
         return "the same numbers as the other side: a copy";
     if (in_all)
         return "the same numbers as the other side in another order: a copy";
-    spread = a->sorted[a->n - 1] - a->sorted[0];
-    if (high - low <= 1e-9 * high || (high / low - 1.0) * a->sorted[0] <= 1e-4 * spread)
+    spread = one->sorted[one->n - 1] - one->sorted[0];
+    if (high - low <= 1e-9 * high || (high / low - 1.0) * one->sorted[0] <= 1e-4 * spread)
         return "the other side times a constant: computed, not measured";
     if (most - least <= 1e-4 * spread)
         return "the other side plus a constant: computed, not measured";
@@ -204,79 +205,81 @@ typedef struct ab_two {                 /* a row of two columns                 
 
 PERF_FN int ab_by_two(const void *one, const void *other)
 {
-    const ab_two *x = (const ab_two *)one, *y = (const ab_two *)other;
+    const ab_two *two = (const ab_two *)one, *y = (const ab_two *)other;
 
-    if (x->a < y->a || x->a > y->a)
-        return x->a < y->a ? -1 : 1;
-    return (x->b > y->b) - (x->b < y->b);
+    if (two->a < y->a || two->a > y->a)
+        return two->a < y->a ? -1 : 1;
+    return (two->b > y->b) - (two->b < y->b);
 }
 
 /* Steps of its clock in the middle four fifths of a column, at least: the least distance of two
  * values is one step or more.                                                                    */
-PERF_FN double ab_levels(const ab_doubted *c)
+PERF_FN double ab_levels(const ab_doubted *doubt)
 {
     double step = PERF_INF_;
     size_t i;
 
-    for (i = 1; i < c->n; i++)
-        if (c->sorted[i] > c->sorted[i - 1] && c->sorted[i] - c->sorted[i - 1] < step)
-            step = c->sorted[i] - c->sorted[i - 1];
-    return (perf_quantile_(c->sorted, c->n, 0.9) - perf_quantile_(c->sorted, c->n, 0.1)) / step;
+    for (i = 1; i < doubt->n; i++)
+        if (doubt->sorted[i] > doubt->sorted[i - 1] &&
+            doubt->sorted[i] - doubt->sorted[i - 1] < step)
+            step = doubt->sorted[i] - doubt->sorted[i - 1];
+    return (perf_quantile_(doubt->sorted, doubt->n, 0.9) -
+            perf_quantile_(doubt->sorted, doubt->n, 0.1)) / step;
 }
 
 /* 1: a fifth of the rows or more, and three at least, stand elsewhere once more, and a coarse clock
  * explains no tenth of that.                                                                     */
-PERF_FN int ab_rows_repeat(const ab_doubted *a, const ab_doubted *b)
+PERF_FN int ab_rows_repeat(const ab_doubted *one, const ab_doubted *other)
 {
-    const double n = (double)a->n;
-    ab_two      *row = (ab_two *)ab_grow(NULL, a->n, sizeof *row);
+    const double n = (double)one->n;
+    ab_two      *row = (ab_two *)ab_grow(NULL, one->n, sizeof *row);
     size_t       i, again = 0;
 
-    for (i = 0; i < a->n; i++) {
-        row[i].a = a->x[i];
-        row[i].b = b->x[i];
+    for (i = 0; i < one->n; i++) {
+        row[i].a = one->x[i];
+        row[i].b = other->x[i];
     }
-    qsort(row, a->n, sizeof *row, ab_by_two);
-    for (i = 1; i < a->n; i++)
+    qsort(row, one->n, sizeof *row, ab_by_two);
+    for (i = 1; i < one->n; i++)
         again += !ab_by_two(&row[i - 1], &row[i]);
     free(row);
-    return again >= 3 && 5 * again >= a->n &&
-           0.1 * (double)again * ab_levels(a) * ab_levels(b) > 0.5 * n * n;
+    return again >= 3 && 5 * again >= one->n &&
+           0.1 * (double)again * ab_levels(one) * ab_levels(other) > 0.5 * n * n;
 }
 
 /* What speaks against both columns together. */
-PERF_FN const char *ab_pair_doubt(const ab_doubted *a, const ab_doubted *b)
+PERF_FN const char *ab_pair_doubt(const ab_doubted *one, const ab_doubted *other)
 {
-    const ab_chance c = ab_chance_of(a->sorted, a->n);
+    const ab_chance chance = ab_chance_of(one->sorted, one->n);
     const char     *doubt = NULL;
     double          ratio;
 
-    if (a->n == b->n && ab_is_no_chance(&c, a->n))
-        doubt = ab_copy_doubt(a, b);
-    if (!doubt && a->n == b->n && ab_rows_repeat(a, b))
+    if (one->n == other->n && ab_is_no_chance(&chance, one->n))
+        doubt = ab_copy_doubt(one, other);
+    if (!doubt && one->n == other->n && ab_rows_repeat(one, other))
         doubt = "the same pairs again: rows are copies";
     if (doubt)
         return doubt;
-    ratio = perf_quantile_(b->sorted, b->n, 0.5) / perf_quantile_(a->sorted, a->n, 0.5);
+    ratio = perf_quantile_(other->sorted, other->n, 0.5) / perf_quantile_(one->sorted, one->n, 0.5);
     if (ratio > 900.0 || ratio < 1.0 / 900.0)
         return "the two sides differ by a factor near 1,000 or more: are the units the same?";
     return NULL;
 }
 
 /* A column of good values; its sorted copy is the caller's to free.  0: some are no durations. */
-PERF_FN int ab_doubted_of(ab_doubted *c, const double *x, size_t n)
+PERF_FN int ab_doubted_of(ab_doubted *doubt, const double *x, size_t n)
 {
     size_t i;
 
-    memset(c, 0, sizeof *c);
+    memset(doubt, 0, sizeof *doubt);
     for (i = 0; i < n; i++)
         if (!(x[i] > 0.0) || !perf_is_finite_(x[i]))
             return 0;                               /* refused anyway                             */
-    c->x = x;
-    c->n = n;
-    c->sorted = (double *)ab_grow(NULL, n, sizeof *c->sorted);
-    memcpy(c->sorted, x, n * sizeof *x);
-    perf_sort_values_(c->sorted, n);
+    doubt->x = x;
+    doubt->n = n;
+    doubt->sorted = (double *)ab_grow(NULL, n, sizeof *doubt->sorted);
+    memcpy(doubt->sorted, x, n * sizeof *x);
+    perf_sort_values_(doubt->sorted, n);
     return 1;
 }
 

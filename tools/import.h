@@ -56,12 +56,12 @@ PERF_FN size_t import_path(import_list *list, const char *path, int depth)
     const size_t   first = list->n;
     import_list    inner;
     struct dirent *entry;
-    struct stat    s;
+    struct stat    info;
     DIR           *folder = NULL;
     size_t         i, size;
     char          *one;
 
-    if (stat(path, &s) == 0 && S_ISDIR(s.st_mode) && depth < IMPORT_DEPTH)
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode) && depth < IMPORT_DEPTH)
         folder = opendir(path);
     if (!folder) {
         import_add(list, path);
@@ -74,7 +74,7 @@ PERF_FN size_t import_path(import_list *list, const char *path, int depth)
         size = strlen(path) + strlen(entry->d_name) + 2;
         one = (char *)ab_grow(NULL, size, 1);
         snprintf(one, size, "%s/%s", path, entry->d_name);
-        if (import_wants(entry->d_name) || (stat(one, &s) == 0 && S_ISDIR(s.st_mode)))
+        if (import_wants(entry->d_name) || (stat(one, &info) == 0 && S_ISDIR(info.st_mode)))
             import_add(&inner, one);
         free(one);
     }
@@ -149,7 +149,7 @@ PERF_FN void import_place(const char *text, size_t at, size_t *line, size_t *col
 }
 
 /* The object of a data.js; NULL: it is none, which the message says. */
-PERF_FN json_t *import_data_object(const char *path, const char *text, size_t len, ab_error *e)
+PERF_FN json_t *import_data_object(const char *path, const char *text, size_t len, ab_error *error)
 {
     const char  *begin = memchr(text, '{', len);
     size_t       at = begin ? (size_t)(begin - text) : sizeof IMPORT_DATA_JS - 1, line, column;
@@ -163,9 +163,11 @@ PERF_FN json_t *import_data_object(const char *path, const char *text, size_t le
         at += (size_t)why.position - 1;
     import_place(text, at < len ? at : len, &line, &column);
     if (root)
-        ab_fail(e, path, line, column, "data.js of github-action-benchmark: it has no \"entries\"");
+        ab_fail(error, path, line, column,
+                "data.js of github-action-benchmark: it has no \"entries\"");
     else
-        ab_fail(e, path, line, column, "data.js of github-action-benchmark, not JSON: %s", why.text);
+        ab_fail(error, path, line, column, "data.js of github-action-benchmark, not JSON: %s",
+                why.text);
     json_decref(root);
     return NULL;
 }
@@ -186,10 +188,10 @@ PERF_FN int import_is_data_js(const char *text, size_t len)
 }
 
 /* The same history as a document of ours, to be freed; NULL: the text is no whole data.js. */
-PERF_FN char *import_data_js(const char *path, const char *text, size_t len, ab_error *e)
+PERF_FN char *import_data_js(const char *path, const char *text, size_t len, ab_error *error)
 {
     const char  *suite;
-    json_t      *from = import_data_object(path, text, len, e), *root, *runs, *entries, *run;
+    json_t      *from = import_data_object(path, text, len, error), *root, *runs, *entries, *run;
     size_t       i;
     char        *out;
 
@@ -207,22 +209,22 @@ PERF_FN char *import_data_js(const char *path, const char *text, size_t len, ab_
 }
 
 /* Reads a file of any format, or a data.js.  As ab_read_file. */
-PERF_FN int import_file(ab_set *set, const char *path, const ab_read_opts *o, ab_error *e)
+PERF_FN int import_file(ab_set *set, const char *path, const ab_read_opts *opts, ab_error *error)
 {
     size_t len = 0;
-    char  *text = ab_slurp(path, &len, e), *ours;
+    char  *text = ab_slurp(path, &len, error), *ours;
     int    failed = -1;
 
     if (!text)
         return -1;
     if (!import_is_data_js(text, len)) {
-        failed = ab_read(set, path, text, len, o, e);
+        failed = ab_read(set, path, text, len, opts, error);
         free(text);
         return failed;
     }
-    ours = import_data_js(path, text, len, e);
+    ours = import_data_js(path, text, len, error);
     if (ours)
-        failed = ab_read(set, path, ours, strlen(ours), o, e);
+        failed = ab_read(set, path, ours, strlen(ours), opts, error);
     free(ours);
     free(text);
     return failed;

@@ -94,24 +94,25 @@ typedef struct ab_report {
     perf_decision decision;
 } ab_report;
 
-PERF_FN int ab_is_typical(perf_metric m)
+PERF_FN int ab_is_typical(perf_metric metric)
 {
-    return m == PERF_METRIC_PAIR || m >= PERF_METRIC_MEMORY;
+    return metric == PERF_METRIC_PAIR || metric >= PERF_METRIC_MEMORY;
 }
 
-PERF_FN ab_kind ab_rule_kind(const perf_rule *r)
+PERF_FN ab_kind ab_rule_kind(const perf_rule *rule)
 {
-    if (r->metric == PERF_METRIC_MEMORY || r->memory)
+    if (rule->metric == PERF_METRIC_MEMORY || rule->memory)
         return AB_MEMORY;
-    if (r->metric >= PERF_METRIC_INSTRUCTIONS)
+    if (rule->metric >= PERF_METRIC_INSTRUCTIONS)
         return AB_OTHER;
-    return r->metric == PERF_METRIC_THROUGHPUT ? AB_RATE : AB_TIME;
+    return rule->metric == PERF_METRIC_THROUGHPUT ? AB_RATE : AB_TIME;
 }
 
 /* A ratio candidate / baseline as a rule. */
-PERF_FN perf_rule ab_rule_of_ratio(double t, perf_metric m)
+PERF_FN perf_rule ab_rule_of_ratio(double t, perf_metric metric)
 {
-    return t > 1.0 ? perf_rule_make(PERF_RULE_NO_REGRESSION, (t - 1.0) * 100.0, m) : perf_rule_make(PERF_RULE_SPEEDUP, 1.0 / t, m);
+    return t > 1.0 ? perf_rule_make(PERF_RULE_NO_REGRESSION, (t - 1.0) * 100.0, metric) :
+           perf_rule_make(PERF_RULE_SPEEDUP, 1.0 / t, metric);
 }
 
 /* The metric of that name, or -1. */
@@ -129,25 +130,25 @@ PERF_FN int ab_metric_of(const char *name)
     return !strcmp(name, "median") ? (int)PERF_METRIC_P50 : -1;
 }
 
-PERF_FN const char *ab_metric_name(perf_metric m)
+PERF_FN const char *ab_metric_name(perf_metric metric)
 {
     static const char *const name[] = {"time", "p50", "p95", "p99", "mean", "memory", "throughput",
                                        "instructions", "cycles", "branches", "branch-misses"};
-    return (unsigned)m <= PERF_METRIC_BRANCH_MISSES ? name[m] : "?";
+    return (unsigned)metric <= PERF_METRIC_BRANCH_MISSES ? name[metric] : "?";
 }
 
 /* The rule in words, as the library says it. */
-PERF_FN ab_text ab_rule_text(const perf_rule *r)
+PERF_FN ab_text ab_rule_text(const perf_rule *rule)
 {
-    ab_text   t;
-    perf_out_ o;
+    ab_text   text;
+    perf_out_ out;
 
-    o.p = t.s;
-    o.len = 0;
-    o.cap = sizeof t.s;
-    t.s[0] = '\0';
-    perf_put_rule_(&o, r);
-    return t;
+    out.p = text.s;
+    out.len = 0;
+    out.cap = sizeof text.s;
+    text.s[0] = '\0';
+    perf_put_rule_(&out, rule);
+    return text;
 }
 
 /* Puts the k-th smallest (0 = smallest) of x[0..n) at x[k], smaller ones before it (Hoare 1961). */
@@ -171,23 +172,23 @@ PERF_FN void ab_select(double *x, size_t n, size_t k)
 }
 
 /* The quantile that a metric is about. */
-PERF_FN double ab_quantile_of(perf_metric m)
+PERF_FN double ab_quantile_of(perf_metric metric)
 {
-    if (m == PERF_METRIC_P99)
+    if (metric == PERF_METRIC_P99)
         return 0.99;
-    return m == PERF_METRIC_P95 ? 0.95 : 0.5;
+    return metric == PERF_METRIC_P95 ? 0.95 : 0.5;
 }
 
 /* The figure of one sample that the metric is about.  A quantile needs the two values around its
  * place, not a sorted array: a million values take a fifth of the time.                          */
-PERF_FN double ab_statistic(const double *x, size_t n, perf_metric m)
+PERF_FN double ab_statistic(const double *x, size_t n, perf_metric metric)
 {
-    double *s, r, p = ab_quantile_of(m), t;
+    double *s, r, p = ab_quantile_of(metric), t;
     size_t  k, i, least;
 
     if (!n)
         return perf_from_bits_(UINT64_C(0x7ff8000000000000));
-    if (m == PERF_METRIC_MEAN)
+    if (metric == PERF_METRIC_MEAN)
         return ab_mean_interval(x, n, 0.0).estimate;
     s = (double *)ab_grow(NULL, n, sizeof *s);
     memcpy(s, x, n * sizeof *s);
@@ -207,79 +208,83 @@ PERF_FN double ab_statistic(const double *x, size_t n, perf_metric m)
 
 /* Why figures in this unit are not what the rule is about; NULL: they may be.  Of times a rule on
  * throughput would call the longer ones better.                                                  */
-PERF_FN const char *ab_misfit(const perf_rule *r, const char *unit)
+PERF_FN const char *ab_misfit(const perf_rule *rule, const char *unit)
 {
     const ab_kind kind = ab_unit_kind(unit);
 
-    if (r->metric >= PERF_METRIC_INSTRUCTIONS && *unit && strcmp(unit, perf_rule_subject_(r)) != 0)
+    if (rule->metric >= PERF_METRIC_INSTRUCTIONS && *unit &&
+        strcmp(unit, perf_rule_subject_(rule)) != 0)
         return "that is no such count";
-    if (r->metric == PERF_METRIC_THROUGHPUT && kind != AB_RATE && kind != AB_OTHER)
+    if (rule->metric == PERF_METRIC_THROUGHPUT && kind != AB_RATE && kind != AB_OTHER)
         return "that is no throughput";
-    return ab_rule_kind(r) == AB_MEMORY && (kind == AB_TIME || kind == AB_RATE) ? "that is no memory"
+    return ab_rule_kind(rule) == AB_MEMORY && (kind == AB_TIME || kind == AB_RATE) ?
+           "that is no memory"
                                                                                : NULL;
 }
 
 /* ---- the numbers behind one verdict ---- */
 
-PERF_FN size_t ab_total(const ab_series *s)
+PERF_FN size_t ab_total(const ab_series *series)
 {
     size_t i, n = 0;
 
-    for (i = 0; i < s->runs; i++)
-        n += s->run[i].v[0].n;
+    for (i = 0; i < series->runs; i++)
+        n += series->run[i].v[0].n;
     return n;
 }
 
 /* All values of one arm, run after run; borrowed when there is one run. */
-PERF_FN void ab_flat_(ab_data *d, int side, const ab_series *s, int arm)
+PERF_FN void ab_flat_(ab_data *data, int side, const ab_series *series, int arm)
 {
     size_t i;
 
-    d->n[side] = ab_total(s);
-    if (s->runs == 1) {
-        d->x[side] = s->run[0].v[arm].x;
+    data->n[side] = ab_total(series);
+    if (series->runs == 1) {
+        data->x[side] = series->run[0].v[arm].x;
         return;
     }
-    d->x[side] = (double *)ab_grow(NULL, d->n[side], sizeof(double));
-    d->own[side] = 1;
-    for (i = 0, d->n[side] = 0; i < s->runs; i++) {
-        memcpy(d->x[side] + d->n[side], s->run[i].v[arm].x, s->run[i].v[arm].n * sizeof(double));
-        d->n[side] += s->run[i].v[arm].n;
+    data->x[side] = (double *)ab_grow(NULL, data->n[side], sizeof(double));
+    data->own[side] = 1;
+    for (i = 0, data->n[side] = 0; i < series->runs; i++) {
+        memcpy(data->x[side] + data->n[side], series->run[i].v[arm].x,
+               series->run[i].v[arm].n * sizeof(double));
+        data->n[side] += series->run[i].v[arm].n;
     }
 }
 
 /* One figure a run.  Runs of pairs: the candidate's is the baseline's times the typical ratio
  * within the run, so that a drift inside a run cancels.                                          */
-PERF_FN void ab_by_run_(ab_data *d, const ab_series *a, const ab_series *b, const size_t *match)
+PERF_FN void ab_by_run_(ab_data *data, const ab_series *first, const ab_series *second,
+                        const size_t *match)
 {
-    perf_metric  m = d->rule.metric;
-    perf_verdict v;
+    perf_metric  metric = data->rule.metric;
+    perf_verdict verdict;
     size_t       i, k;
 
-    d->how = AB_HOW_RUNS;
-    d->n[0] = a->runs;
-    d->n[1] = b->runs;
+    data->how = AB_HOW_RUNS;
+    data->n[0] = first->runs;
+    data->n[1] = second->runs;
     for (k = 0; k < 2; k++) {
-        d->x[k] = (double *)ab_grow(NULL, d->n[k], sizeof(double));
-        d->own[k] = 1;
+        data->x[k] = (double *)ab_grow(NULL, data->n[k], sizeof(double));
+        data->own[k] = 1;
     }
-    for (i = 0; i < a->runs; i++)
-        d->x[0][i] = ab_statistic(a->run[i].v[0].x, a->run[i].v[0].n, m);
-    for (i = 0; i < b->runs; i++) {
-        const ab_values *x = b->run[match ? match[i] : i].v;
-        if (a != b) {
-            d->x[1][i] = ab_statistic(x[0].x, x[0].n, m);
-        } else if (ab_is_typical(m)) {
-            perf_compare_opts o = PERF_ZERO;
-            o.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_PAIR);
-            v = perf_compare_pairs(x[0].x, x[1].x, x[0].n, &o);
-            d->x[1][i] = d->x[0][i] * v.ratio.estimate;
+    for (i = 0; i < first->runs; i++)
+        data->x[0][i] = ab_statistic(first->run[i].v[0].x, first->run[i].v[0].n, metric);
+    for (i = 0; i < second->runs; i++) {
+        const ab_values *values = second->run[match ? match[i] : i].v;
+        if (first != second) {
+            data->x[1][i] = ab_statistic(values[0].x, values[0].n, metric);
+        } else if (ab_is_typical(metric)) {
+            perf_compare_opts opts = PERF_ZERO;
+            opts.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.0, PERF_METRIC_PAIR);
+            verdict = perf_compare_pairs(values[0].x, values[1].x, values[0].n, &opts);
+            data->x[1][i] = data->x[0][i] * verdict.ratio.estimate;
         } else {
-            d->x[1][i] = ab_statistic(x[1].x, x[1].n, m);
+            data->x[1][i] = ab_statistic(values[1].x, values[1].n, metric);
         }
     }
-    if (m != PERF_METRIC_THROUGHPUT)
-        d->rule.metric = PERF_METRIC_PAIR;
+    if (metric != PERF_METRIC_THROUGHPUT)
+        data->rule.metric = PERF_METRIC_PAIR;
 }
 
 typedef struct ab_when {                /* a run and its place in time                            */
@@ -289,70 +294,71 @@ typedef struct ab_when {                /* a run and its place in time          
 
 PERF_FN int ab_by_time_(const void *a_, const void *b_)
 {
-    const ab_when *a = (const ab_when *)a_, *b = (const ab_when *)b_;
+    const ab_when *when = (const ab_when *)a_, *b = (const ab_when *)b_;
 
-    if (a->time > b->time)
+    if (when->time > b->time)
         return 1;
-    if (a->time < b->time)
+    if (when->time < b->time)
         return -1;
-    return (a->run > b->run) - (a->run < b->run);
+    return (when->run > b->run) - (when->run < b->run);
 }
 
 /* order[k] is the k-th run in time; in order of the file where a run does not say when it was.
  * Returns whether all say it.                                                                    */
-PERF_FN int ab_in_time_(const ab_series *s, ab_when *order)
+PERF_FN int ab_in_time_(const ab_series *series, ab_when *order)
 {
     size_t i;
-    int    known = s->runs > 0;
+    int    known = series->runs > 0;
 
-    for (i = 0; i < s->runs; i++) {
-        known &= s->run[i].time > 0.0;
-        order[i].time = s->run[i].time;
+    for (i = 0; i < series->runs; i++) {
+        known &= series->run[i].time > 0.0;
+        order[i].time = series->run[i].time;
         order[i].run = i;
     }
     if (known)
-        qsort(order, s->runs, sizeof *order, ab_by_time_);
+        qsort(order, series->runs, sizeof *order, ab_by_time_);
     return known;
 }
 
 /* Pairs runs: by id where both sides use the same ids; else the first of A with the first of B, and
- * so on.  match[i] is the run of b that belongs to run i of a.  0: they cannot be paired.        */
-PERF_FN int ab_match_runs_(const ab_series *a, const ab_series *b, size_t *match)
+ * so on.  match[i] is the run of `second` that belongs to run i of `first`.  0: they cannot be paired. */
+PERF_FN int ab_match_runs_(const ab_series *first, const ab_series *second, size_t *match)
 {
     ab_when *order;
     size_t   i, k, found = 0;
 
-    if (a->runs != b->runs)
+    if (first->runs != second->runs)
         return 0;
-    for (i = 0; i < a->runs; i++)
-        for (k = 0; k < b->runs; k++)
-            if (a->run[i].id && b->run[k].id && !strcmp(a->run[i].id, b->run[k].id)) {
+    for (i = 0; i < first->runs; i++)
+        for (k = 0; k < second->runs; k++)
+            if (first->run[i].id && second->run[k].id &&
+                !strcmp(first->run[i].id, second->run[k].id)) {
                 match[i] = k;
                 found++;
                 break;
             }
     if (found)
-        return found == a->runs;
-    order = (ab_when *)ab_grow(NULL, 2 * a->runs, sizeof *order);
-    if (!ab_in_time_(a, order) || !ab_in_time_(b, order + a->runs))
-        for (i = 0; i < a->runs; i++)
-            order[i].run = order[a->runs + i].run = i;
-    for (i = 0; i < a->runs; i++)
-        match[order[i].run] = order[a->runs + i].run;
+        return found == first->runs;
+    order = (ab_when *)ab_grow(NULL, 2 * first->runs, sizeof *order);
+    if (!ab_in_time_(first, order) || !ab_in_time_(second, order + first->runs))
+        for (i = 0; i < first->runs; i++)
+            order[i].run = order[first->runs + i].run = i;
+    for (i = 0; i < first->runs; i++)
+        match[order[i].run] = order[first->runs + i].run;
     free(order);
     return 1;
 }
 
 /* Says so where a run of B was on another machine than the first of A, or the other way round. */
-PERF_FN void ab_elsewhere_(const ab_series *a, const ab_series *b, char *cap, size_t size)
+PERF_FN void ab_elsewhere_(const ab_series *first, const ab_series *second, char *cap, size_t size)
 {
-    const char *x = a->run[0].machine, *y = b->run[0].machine;
+    const char *x = first->run[0].machine, *y = second->run[0].machine;
     size_t      i;
 
-    for (i = 1; i < b->runs && x && y && !strcmp(x, y); i++)
-        y = b->run[i].machine;
-    for (i = 1; i < a->runs && x && y && !strcmp(x, y); i++)
-        x = a->run[i].machine;
+    for (i = 1; i < second->runs && x && y && !strcmp(x, y); i++)
+        y = second->run[i].machine;
+    for (i = 1; i < first->runs && x && y && !strcmp(x, y); i++)
+        x = first->run[i].machine;
     if (x && y && strcmp(x, y) != 0)
         snprintf(cap, size, "A ran on %.60s, B on %.60s", x, y);
 }
@@ -362,17 +368,17 @@ PERF_FN void ab_elsewhere_(const ab_series *a, const ab_series *b, char *cap, si
  * side must have been first.  Times are often whole seconds: equal ones deny nothing, but show
  * nothing either (eight of A, then eight of B, within one second), so half of the pairs must begin
  * later than the one before ended.                                                               */
-PERF_FN void ab_took_turns_(const ab_series *a, const ab_series *b, const size_t *match, char *cap,
-                            size_t size)
+PERF_FN void ab_took_turns_(const ab_series *left, const ab_series *second, const size_t *match,
+                            char *cap, size_t size)
 {
-    ab_when *pair = (ab_when *)ab_grow(NULL, a->runs, sizeof *pair);
+    ab_when *pair = (ab_when *)ab_grow(NULL, left->runs, sizeof *pair);
     size_t   i, first[2] = {0, 0}, turns = 0, apart = 1;
     double   last = 0.0;
     int      known = 1;
 
     *cap = '\0';
-    for (i = 0; i < a->runs && !*cap; i++) {
-        const ab_run *x = &a->run[i], *y = &b->run[match[i]];
+    for (i = 0; i < left->runs && !*cap; i++) {
+        const ab_run *x = &left->run[i], *y = &second->run[match[i]];
         if (x->machine && y->machine && strcmp(x->machine, y->machine) != 0)
             snprintf(cap, size, "A ran on %.60s, B on %.60s", x->machine, y->machine);
         known &= x->time > 0.0 && y->time > 0.0;
@@ -384,19 +390,19 @@ PERF_FN void ab_took_turns_(const ab_series *a, const ab_series *b, const size_t
     if (!*cap && !known)
         snprintf(cap, size, "nothing says that the runs took turns: --turns vouches for it");
     if (!*cap) {
-        qsort(pair, a->runs, sizeof *pair, ab_by_time_);
-        for (i = 0; i < a->runs; i++) {
-            double x = a->run[pair[i].run].time, y = b->run[match[pair[i].run]].time;
+        qsort(pair, left->runs, sizeof *pair, ab_by_time_);
+        for (i = 0; i < left->runs; i++) {
+            double x = left->run[pair[i].run].time, y = second->run[match[pair[i].run]].time;
             turns += pair[i].time >= last;
             apart += i && pair[i].time > last;
             last = x > y ? x : y;
         }
-        if (turns < a->runs)
+        if (turns < left->runs)
             snprintf(cap, size, "the runs took no turns: the files say when each was measured");
-        else if (a->runs > 1 && (first[0] == a->runs || first[1] == a->runs))
+        else if (left->runs > 1 && (first[0] == left->runs || first[1] == left->runs))
             snprintf(cap, size, "%c always ran first: no coin decided the order",
                      first[0] ? 'A' : 'B');
-        else if (a->runs > 1 && (!first[0] || !first[1] || 2 * apart < a->runs))
+        else if (left->runs > 1 && (!first[0] || !first[1] || 2 * apart < left->runs))
             snprintf(cap, size, "the times in the files are too coarse to show that the runs took "
                      "turns: --turns vouches for it");
     }
@@ -526,182 +532,189 @@ PERF_FN double ab_log_step(double step, double a, double b)
 }
 
 /* Commands that failed did not do the work: said, and not judged unless the user wants it. */
-PERF_FN void ab_failures_(ab_data *d, const ab_series *a, const ab_series *b, int they_count)
+PERF_FN void ab_failures_(ab_data *data, const ab_series *first, const ab_series *second,
+                          int they_count)
 {
-    const size_t na = ab_total(a), nb = ab_total(b);
-    const int    unlike = a->failed * nb != b->failed * na;
-    const int    all = a->failed >= na && b->failed >= nb;
+    const size_t na = ab_total(first), nb = ab_total(second);
+    const int    unlike = first->failed * nb != second->failed * na;
+    const int    all = first->failed >= na && second->failed >= nb;
 
     if (unlike)
-        snprintf(d->cap, sizeof d->cap,
-                 "%zu runs of A and %zu of B ended with a failure: not the same work", a->failed,
-                 b->failed);
-    else if (a->failed && all && !they_count)
-        snprintf(d->cap, sizeof d->cap,
+        snprintf(data->cap, sizeof data->cap,
+                 "%zu runs of A and %zu of B ended with a failure: not the same work",
+                 first->failed, second->failed);
+    else if (first->failed && all && !they_count)
+        snprintf(data->cap, sizeof data->cap,
                  "all runs ended with a failure: not judged, unless --ignore-failure is given");
 }
 
 /* The unit of both sides, and whether the rule is about such figures.  -1 with a message. */
-PERF_FN int ab_collect_unit_(ab_data *d, const ab_series *a, const ab_series *b, const char *who,
-                             ab_error *e)
+PERF_FN int ab_collect_unit_(ab_data *data, const ab_series *first, const ab_series *second,
+                             const char *who, ab_error *error)
 {
-    d->unit = *a->unit ? a->unit : b->unit;
-    if (!*a->unit != !*b->unit)
-        return ab_fail(e, who, 0, 0, "benchmark '%.80s' is in %.40s on one side, the other one names "
-                       "none: say it there, too (unit of a CSV, of --reported)", a->name, d->unit);
-    if (*a->unit && *b->unit && strcmp(a->unit, b->unit) != 0)
-        return ab_fail(e, who, 0, 0,
-                       "benchmark '%.80s' is in %.40s on one side and %.40s on the other", a->name,
-                       a->unit, b->unit);
-    if (ab_misfit(&d->rule, d->unit))
-        return ab_fail(e, who, 0, 0, "'%.80s' is in %.40s: %s", a->name, d->unit,
-                       ab_misfit(&d->rule, d->unit));
-    if (ab_unit_kind(d->unit) == AB_RATE) {
-        if (!ab_is_typical(d->rule.metric))
-            return ab_fail(e, who, 0, 0,
-                           "'%.80s' is a rate (%.40s): its metric is throughput, not %s", a->name,
-                           d->unit, ab_metric_name(d->rule.metric));
-        d->rule.metric = PERF_METRIC_THROUGHPUT;
+    data->unit = *first->unit ? first->unit : second->unit;
+    if (!*first->unit != !*second->unit)
+        return ab_fail(error, who, 0, 0,
+                       "benchmark '%.80s' is in %.40s on one side, the other one names "
+                       "none: say it there, too (unit of a CSV, of --reported)", first->name,
+                       data->unit);
+    if (*first->unit && *second->unit && strcmp(first->unit, second->unit) != 0)
+        return ab_fail(error, who, 0, 0,
+                       "benchmark '%.80s' is in %.40s on one side and %.40s on the other",
+                       first->name, first->unit, second->unit);
+    if (ab_misfit(&data->rule, data->unit))
+        return ab_fail(error, who, 0, 0, "'%.80s' is in %.40s: %s", first->name, data->unit,
+                       ab_misfit(&data->rule, data->unit));
+    if (ab_unit_kind(data->unit) == AB_RATE) {
+        if (!ab_is_typical(data->rule.metric))
+            return ab_fail(error, who, 0, 0,
+                           "'%.80s' is a rate (%.40s): its metric is throughput, not %s",
+                           first->name, data->unit, ab_metric_name(data->rule.metric));
+        data->rule.metric = PERF_METRIC_THROUGHPUT;
     }
     return 0;
 }
 
 /* Runs of both sides, paired where they can be. */
-PERF_FN void ab_collect_runs_(ab_data *d, const ab_series *a, const ab_series *b, ab_vouch vouch)
+PERF_FN void ab_collect_runs_(ab_data *data, const ab_series *first, const ab_series *second,
+                              ab_vouch vouch)
 {
-    size_t *match = (size_t *)ab_grow(NULL, a->runs, sizeof *match);
-    int     paired = ab_match_runs_(a, b, match);
+    size_t *match = (size_t *)ab_grow(NULL, first->runs, sizeof *match);
+    int     paired = ab_match_runs_(first, second, match);
 
-    ab_by_run_(d, a, b, paired ? match : NULL);
+    ab_by_run_(data, first, second, paired ? match : NULL);
     if (!paired) {
-        d->how = AB_HOW_SEPARATE;
-        snprintf(d->cap, sizeof d->cap, "%s",
+        data->how = AB_HOW_SEPARATE;
+        snprintf(data->cap, sizeof data->cap, "%s",
                  "the runs of A and B are no pairs: their numbers or ids differ");
-    } else if (vouch == AB_VOUCH_NONE && !*d->cap) {
-        ab_took_turns_(a, b, match, d->cap, sizeof d->cap);
+    } else if (vouch == AB_VOUCH_NONE && !*data->cap) {
+        ab_took_turns_(first, second, match, data->cap, sizeof data->cap);
     }
     free(match);
 }
 
 /* What two files without runs that could be paired are evidence for. */
-PERF_FN ab_how ab_how_of_(const ab_series *a, const ab_series *b, ab_vouch vouch)
+PERF_FN ab_how ab_how_of_(const ab_series *first, const ab_series *second, ab_vouch vouch)
 {
     if (vouch == AB_VOUCH_PAIRED)
         return AB_HOW_PAIRS;
-    if (vouch == AB_VOUCH_RANDOM || (a->design == AB_RANDOM && b->design == AB_RANDOM))
+    if (vouch == AB_VOUCH_RANDOM || (first->design == AB_RANDOM && second->design == AB_RANDOM))
         return AB_HOW_RANDOM;
     return AB_HOW_SEPARATE;
 }
 
 /* Chooses the design and collects the numbers.  -1: not usable, with a message. */
-PERF_FN int ab_collect(ab_data *d, const ab_series *a, const ab_series *b, const ab_plan *plan,
-                       const char *who, ab_error *e)
+PERF_FN int ab_collect(ab_data *data, const ab_series *first, const ab_series *second,
+                       const ab_plan *plan, const char *who, ab_error *error)
 {
-    const int named = a->runs > 1 && b->runs > 1 && !a->processes && !b->processes;
+    const int named =
+        first->runs > 1 && second->runs > 1 && !first->processes && !second->processes;
     ab_how    how;
 
-    if (ab_collect_unit_(d, a, b, who, e) < 0)
+    if (ab_collect_unit_(data, first, second, who, error) < 0)
         return -1;
-    d->tick = a->step > b->step ? a->step : b->step;
-    d->counts = a->zeros || b->zeros;
-    ab_failures_(d, a, b, plan->failures_count);
-    if (a == b && a->same_order)
-        snprintf(d->cap, sizeof d->cap, "%s",
+    data->tick = first->step > second->step ? first->step : second->step;
+    data->counts = first->zeros || second->zeros;
+    ab_failures_(data, first, second, plan->failures_count);
+    if (first == second && first->same_order)
+        snprintf(data->cap, sizeof data->cap, "%s",
                  "the same side was always measured first: no coin decided the order");
-    if (a == b && a->runs == 1) {
-        d->how = AB_HOW_PAIRS;
-        ab_flat_(d, 0, a, 0);
-        ab_flat_(d, 1, a, 1);
+    if (first == second && first->runs == 1) {
+        data->how = AB_HOW_PAIRS;
+        ab_flat_(data, 0, first, 0);
+        ab_flat_(data, 1, first, 1);
         return 0;
     }
-    if (a == b) {
-        ab_by_run_(d, a, a, NULL);
+    if (first == second) {
+        ab_by_run_(data, first, first, NULL);
         return 0;
     }
     if (plan->vouch == AB_VOUCH_TURNS || (plan->vouch == AB_VOUCH_NONE && named)) {
-        ab_collect_runs_(d, a, b, plan->vouch);
+        ab_collect_runs_(data, first, second, plan->vouch);
         return 0;
     }
-    how = d->how = ab_how_of_(a, b, plan->vouch);
-    if (plan->vouch == AB_VOUCH_NONE && !*d->cap)
-        ab_elsewhere_(a, b, d->cap, sizeof d->cap);
-    if (how != AB_HOW_PAIRS && a->runs >= AB_ENOUGH_RUNS && b->runs >= AB_ENOUGH_RUNS) {
-        ab_by_run_(d, a, b, NULL);                  /* processes differ from each other: they are */
-        d->how = how;                               /* what was repeated, not their values        */
+    how = data->how = ab_how_of_(first, second, plan->vouch);
+    if (plan->vouch == AB_VOUCH_NONE && !*data->cap)
+        ab_elsewhere_(first, second, data->cap, sizeof data->cap);
+    if (how != AB_HOW_PAIRS && first->runs >= AB_ENOUGH_RUNS && second->runs >= AB_ENOUGH_RUNS) {
+        ab_by_run_(data, first, second, NULL);      /* processes differ from each other: they are */
+        data->how = how;                            /* what was repeated, not their values        */
         return 0;
     }
-    ab_flat_(d, 0, a, 0);
-    ab_flat_(d, 1, b, 0);
-    if (how == AB_HOW_PAIRS && d->n[0] != d->n[1])
-        return ab_fail(e, who, 0, 0, "no pairs: benchmark '%.80s' has %zu values in A and %zu in B",
-                       a->name, d->n[0], d->n[1]);
+    ab_flat_(data, 0, first, 0);
+    ab_flat_(data, 1, second, 0);
+    if (how == AB_HOW_PAIRS && data->n[0] != data->n[1])
+        return ab_fail(error, who, 0, 0,
+                       "no pairs: benchmark '%.80s' has %zu values in A and %zu in B", first->name,
+                       data->n[0], data->n[1]);
     return 0;
 }
 
 /* Why the numbers of a side are no series of measurements in pairs; NULL: nothing speaks against it.
  * Pairs that were sorted, repeated or copied would decide anything.  copies: look for those, too. */
-PERF_FN const char *ab_doubt(const ab_data *d, int side, int copies)
+PERF_FN const char *ab_doubt(const ab_data *data, int side, int copies)
 {
     const char *doubt;
 
-    if (d->how != AB_HOW_PAIRS)
+    if (data->how != AB_HOW_PAIRS)
         return NULL;
-    doubt = ab_column_doubt(d->x[side], d->n[side], copies ? d->x[!side] : NULL,
-                            copies ? d->n[!side] : 0);
-    if (doubt && *d->unit && strstr(doubt, "units"))        /* both sides say theirs              */
+    doubt = ab_column_doubt(data->x[side], data->n[side], copies ? data->x[!side] : NULL,
+                            copies ? data->n[!side] : 0);
+    if (doubt && *data->unit && strstr(doubt, "units"))     /* both sides say theirs              */
         return NULL;
     return doubt;
 }
 
-PERF_FN void ab_data_free(ab_data *d)
+PERF_FN void ab_data_free(ab_data *data)
 {
     int k;
 
     for (k = 0; k < 2; k++)
-        if (d->own[k])
-            free(d->x[k]);
+        if (data->own[k])
+            free(data->x[k]);
 }
 
 /* ---- verdicts ---- */
 
-PERF_FN perf_verdict ab_verdict(const ab_data *d, double confidence)
+PERF_FN perf_verdict ab_verdict(const ab_data *data, double confidence)
 {
-    perf_compare_opts o = PERF_ZERO;
-    perf_verdict      v;
+    perf_compare_opts opts = PERF_ZERO;
+    perf_verdict      verdict;
 
-    o.rule = d->rule;
-    o.confidence = confidence;
-    o.tick = d->tick;
-    o.design = d->how == AB_HOW_SEPARATE ? PERF_DESIGN_SEPARATE : PERF_DESIGN_RANDOM;
-    v = d->how == AB_HOW_PAIRS || d->how == AB_HOW_RUNS
-            ? perf_compare_pairs(d->x[0], d->x[1], d->n[0], &o)
-            : perf_compare(d->x[0], d->n[0], d->x[1], d->n[1], &o);
-    if (*d->cap)
-        perf_verdict_cap_(&v, d->cap);
-    return v;
+    opts.rule = data->rule;
+    opts.confidence = confidence;
+    opts.tick = data->tick;
+    opts.design = data->how == AB_HOW_SEPARATE ? PERF_DESIGN_SEPARATE : PERF_DESIGN_RANDOM;
+    verdict = data->how == AB_HOW_PAIRS || data->how == AB_HOW_RUNS
+            ? perf_compare_pairs(data->x[0], data->x[1], data->n[0], &opts)
+            : perf_compare(data->x[0], data->n[0], data->x[1], data->n[1], &opts);
+    if (*data->cap)
+        perf_verdict_cap_(&verdict, data->cap);
+    return verdict;
 }
 
 /* 1: the sides differ from what is asked by far more than either varies. */
-PERF_FN int ab_is_far(const ab_data *d, double confidence)
+PERF_FN int ab_is_far(const ab_data *data, double confidence)
 {
-    const perf_verdict v = ab_verdict(d, confidence);
+    const perf_verdict verdict = ab_verdict(data, confidence);
     double             spread = 0.0, one;
     int                side;
 
     for (side = 0; side < 2; side++) {
-        one = ab_log_spread(d->x[side], d->n[side]);
+        one = ab_log_spread(data->x[side], data->n[side]);
         spread = one > spread ? one : spread;
     }
-    return perf_fabs_(perf_log_(v.ratio.estimate) - perf_log_(v.threshold)) > AB_FAR * spread;
+    return perf_fabs_(perf_log_(verdict.ratio.estimate) - perf_log_(verdict.threshold)) >
+           AB_FAR * spread;
 }
 
 /* Pairs that count for fewer measurements than they are get no verdict, unless it is clear. */
-PERF_FN void ab_doubt_pairs(ab_data *d, double confidence)
+PERF_FN void ab_doubt_pairs(ab_data *data, double confidence)
 {
-    if (d->how != AB_HOW_PAIRS || *d->cap || d->n[0] != d->n[1])
+    if (data->how != AB_HOW_PAIRS || *data->cap || data->n[0] != data->n[1])
         return;
-    if (ab_neighbours_alike(d->x[0], d->x[1], d->n[0]) && !ab_is_far(d, confidence))
-        snprintf(d->cap, sizeof d->cap, "%s",
+    if (ab_neighbours_alike(data->x[0], data->x[1], data->n[0]) && !ab_is_far(data, confidence))
+        snprintf(data->cap, sizeof data->cap, "%s",
                  "pairs in a row have like ratios, and count for fewer; --trust judges them");
 }
 
@@ -713,37 +726,38 @@ PERF_FN double ab_reject_level(double confidence, int rules)
 }
 
 /* The verdict of one of several rules. */
-PERF_FN perf_verdict ab_verdict_among(const ab_data *d, double confidence, int rules)
+PERF_FN perf_verdict ab_verdict_among(const ab_data *data, double confidence, int rules)
 {
-    perf_verdict v = ab_verdict(d, confidence);
+    perf_verdict verdict = ab_verdict(data, confidence);
 
-    if (v.decision == PERF_REJECT && rules > 1 &&
-        ab_verdict(d, ab_reject_level(confidence, rules)).decision != PERF_REJECT)
-        perf_verdict_cap_(&v, "alone it would be REJECT; among several rules that is not sure");
-    return v;
+    if (verdict.decision == PERF_REJECT && rules > 1 &&
+        ab_verdict(data, ab_reject_level(confidence, rules)).decision != PERF_REJECT)
+        perf_verdict_cap_(&verdict,
+                          "alone it would be REJECT; among several rules that is not sure");
+    return verdict;
 }
 
 /* The largest 1 - confidence at which the data still decide; 1: not even at 0.5. */
-PERF_FN double ab_p_value_(const ab_data *d)
+PERF_FN double ab_p_value_(const ab_data *data)
 {
-    perf_compare_opts o = PERF_ZERO;
+    perf_compare_opts opts = PERF_ZERO;
     double            low = perf_log_(1e-6), high = perf_log_(0.5), mid;
     int               i;
 
-    if (d->how == AB_HOW_SEPARATE || *d->cap)
+    if (data->how == AB_HOW_SEPARATE || *data->cap)
         return 1.0;
-    if (d->how != AB_HOW_RANDOM) {
-        o.rule = d->rule;
-        o.tick = d->tick;
-        return ab_pairs_p(d->x[0], d->x[1], d->n[0], &o);
+    if (data->how != AB_HOW_RANDOM) {
+        opts.rule = data->rule;
+        opts.tick = data->tick;
+        return ab_pairs_p(data->x[0], data->x[1], data->n[0], &opts);
     }
-    if (ab_verdict(d, 0.5).decision == PERF_INCONCLUSIVE)
+    if (ab_verdict(data, 0.5).decision == PERF_INCONCLUSIVE)
         return 1.0;
-    if (ab_verdict(d, 1.0 - 1e-6).decision != PERF_INCONCLUSIVE)
+    if (ab_verdict(data, 1.0 - 1e-6).decision != PERF_INCONCLUSIVE)
         return 1e-6;                                /* that or less                               */
     for (i = 0; i < 14; i++) {
         mid = 0.5 * (low + high);
-        if (ab_verdict(d, 1.0 - perf_exp_(mid)).decision != PERF_INCONCLUSIVE)
+        if (ab_verdict(data, 1.0 - perf_exp_(mid)).decision != PERF_INCONCLUSIVE)
             high = mid;
         else
             low = mid;
@@ -752,40 +766,43 @@ PERF_FN double ab_p_value_(const ab_data *d)
 }
 
 /* With fewer pairs not one of so many benchmarks can be decided: the least p of signed ranks is 2^(1 - n). */
-PERF_FN size_t ab_fewest_pairs_(const ab_report *r)
+PERF_FN size_t ab_fewest_pairs_(const ab_report *report)
 {
-    double p = PERF_CAST_(double, r->judged);
+    double p = PERF_CAST_(double, report->judged);
     size_t n;
 
-    for (n = 1; n < 60 && p > 1.0 - r->plan.confidence + 1e-9; n++)
+    for (n = 1; n < 60 && p > 1.0 - report->plan.confidence + 1e-9; n++)
         p *= 0.5;
     return n;
 }
 
 /* The figure of one side, with an interval of its own unless the values are pairs. */
-PERF_FN void ab_show_(ab_data *d, int side, double confidence)
+PERF_FN void ab_show_(ab_data *data, int side, double confidence)
 {
-    size_t        n = d->n[side];
-    perf_metric   m = d->rule.metric;
-    perf_interval i;
+    size_t        n = data->n[side];
+    perf_metric   metric = data->rule.metric;
+    perf_interval interval;
     double       *s, below, above, width;
 
-    d->shown[side] = ab_statistic(d->x[side], n, m);
-    d->off[side] = -1.0;
-    if (d->how == AB_HOW_PAIRS || d->how == AB_HOW_RUNS || n < 2 || !(d->shown[side] > 0.0))
+    data->shown[side] = ab_statistic(data->x[side], n, metric);
+    data->off[side] = -1.0;
+    if (data->how == AB_HOW_PAIRS || data->how == AB_HOW_RUNS || n < 2 ||
+        !(data->shown[side] > 0.0))
         return;
     s = (double *)ab_grow(NULL, n, sizeof *s);
-    memcpy(s, d->x[side], n * sizeof *s);
+    memcpy(s, data->x[side], n * sizeof *s);
     perf_sort_values_(s, n);
-    i = m == PERF_METRIC_MEAN ? ab_mean_interval(s, n, confidence)
-                              : perf_quantile_interval_(s, n, ab_quantile_of(m), confidence);
-    below = i.estimate - i.low;
-    above = i.high - i.estimate;
-    d->ranged[side] = !perf_is_finite_(below + above);
+    if (metric == PERF_METRIC_MEAN)
+        interval = ab_mean_interval(s, n, confidence);
+    else
+        interval = perf_quantile_interval_(s, n, ab_quantile_of(metric), confidence);
+    below = interval.estimate - interval.low;
+    above = interval.high - interval.estimate;
+    data->ranged[side] = !perf_is_finite_(below + above);
     width = above > below ? above : below;
-    if (d->ranged[side])
+    if (data->ranged[side])
         width = s[n - 1] - s[0];
-    d->off[side] = width / d->shown[side];
+    data->off[side] = width / data->shown[side];
     free(s);
 }
 
@@ -803,74 +820,77 @@ PERF_FN perf_decision ab_join(const ab_row *row, int rules)
 }
 
 /* Would finer values have decided, clearly? */
-PERF_FN int ab_too_coarse_(const ab_data *d)
+PERF_FN int ab_too_coarse_(const ab_data *data)
 {
-    double by = d->tick > 0.0 && d->shown[0] > 0.0 && d->shown[1] > 0.0
-                    ? ab_log_step(d->tick, d->shown[0], d->shown[1]) : 0.0;
+    double by = data->tick > 0.0 && data->shown[0] > 0.0 && data->shown[1] > 0.0
+                    ? ab_log_step(data->tick, data->shown[0], data->shown[1]) : 0.0;
 
-    return (d->v.warnings & PERF_WARN_RESOLUTION) &&
-           (by >= 50.0 || d->v.ratio.high * perf_exp_(-0.9 * by) < d->v.threshold ||
-            d->v.ratio.low * perf_exp_(0.9 * by) > d->v.threshold);
+    return (data->v.warnings & PERF_WARN_RESOLUTION) &&
+           (by >= 50.0 || data->v.ratio.high * perf_exp_(-0.9 * by) < data->v.threshold ||
+            data->v.ratio.low * perf_exp_(0.9 * by) > data->v.threshold);
 }
 
 /* What the interval says where something else withholds the answer: "would ACCEPT", or "". */
-PERF_FN const char *ab_would_(const ab_data *d)
+PERF_FN const char *ab_would_(const ab_data *data)
 {
-    const perf_verdict *v = &d->v;
-    const double        lowest = d->rule.kind == PERF_RULE_SAME ? 1.0 / v->threshold : 0.0;
+    const perf_verdict *verdict = &data->v;
+    const double        lowest = data->rule.kind == PERF_RULE_SAME ? 1.0 / verdict->threshold : 0.0;
 
-    if (v->ratio.high < v->threshold && v->ratio.low > lowest)
+    if (verdict->ratio.high < verdict->threshold && verdict->ratio.low > lowest)
         return "would ACCEPT";
-    if (v->ratio.low > v->threshold || v->ratio.high < lowest)
+    if (verdict->ratio.low > verdict->threshold || verdict->ratio.high < lowest)
         return "would REJECT";
     return "";
 }
 
 /* What would settle one rule; "" when it is decided. */
-PERF_FN void ab_settle_(const ab_data *d, char *out, size_t size)
+PERF_FN void ab_settle_(const ab_data *data, char *out, size_t size)
 {
-    const perf_verdict *v = &d->v;
-    const char         *what = d->how == AB_HOW_RUNS || d->how == AB_HOW_PAIRS ? "pair" : "value";
+    const perf_verdict *verdict = &data->v;
+    const char         *what =
+        data->how == AB_HOW_RUNS || data->how == AB_HOW_PAIRS ? "pair" : "value";
     static const char *const whose[] = {"", " of runs", " on each side", " on each side"};
-    const char         *of = whose[d->how];
-    const char         *would = ab_would_(d);
-    double  more = v->pairs_needed < 1e9 ? (double)(uint64_t)v->pairs_needed : 0.0;
-    ab_text step = ab_quantity(d->tick, d->unit);
+    const char         *of = whose[data->how];
+    const char         *would = ab_would_(data);
+    double  more = verdict->pairs_needed < 1e9 ? (double)(uint64_t)verdict->pairs_needed : 0.0;
+    ab_text step = ab_quantity(data->tick, data->unit);
 
-    more += v->pairs_needed > more;                         /* up to the next whole one                   */
+    more += verdict->pairs_needed > more;                   /* up to the next whole one           */
     *out = '\0';
-    if (v->decision != PERF_INCONCLUSIVE)
+    if (verdict->decision != PERF_INCONCLUSIVE)
         return;
-    if (*d->cap)
-        snprintf(out, size, "%s%s%s", d->cap, *would ? "; the numbers " : "", would);
-    else if (v->warnings & PERF_WARN_MEAN)
-        snprintf(out, size, "%s; ask for p50 or p99 instead", v->reason);
-    else if (d->how == AB_HOW_SEPARATE && (v->warnings & PERF_WARN_UNBOUNDED) && v->pairs_needed < 1e9)
+    if (*data->cap)
+        snprintf(out, size, "%s%s%s", data->cap, *would ? "; the numbers " : "", would);
+    else if (verdict->warnings & PERF_WARN_MEAN)
+        snprintf(out, size, "%s; ask for p50 or p99 instead", verdict->reason);
+    else if (data->how == AB_HOW_SEPARATE && (verdict->warnings & PERF_WARN_UNBOUNDED) &&
+             verdict->pairs_needed < 1e9)
         snprintf(out, size,
                  "not interleaved, and %.0f more value%s needed on each side: measure in turns "
                  "(perf-ab run), or give %d pairs of runs", more, more > 1.0 ? "s are" : " is",
                  AB_ENOUGH_RUNS);
-    else if (d->how == AB_HOW_SEPARATE)
+    else if (data->how == AB_HOW_SEPARATE)
         snprintf(out, size,
                  "not interleaved%s%s: measure in turns (perf-ab run), or give %d pairs of runs",
                  *would ? "; the numbers " : "", would, AB_ENOUGH_RUNS);
-    else if (ab_too_coarse_(d))
+    else if (ab_too_coarse_(data))
         snprintf(out, size,
                  "the values come in steps of %.60s, too coarse for this question: time more work "
                  "per value", step.s);
-    else if (*would || !strncmp(v->reason, "the clock is too coarse", 23))
-        snprintf(out, size, "%s", v->reason);
-    else if (v->pairs_needed < 1e9)
-        snprintf(out, size, "%s %.0f more %s%s%s", v->warnings & PERF_WARN_UNBOUNDED ? "at least"
-                 : "about", more, what, more > 1.0 ? "s" : "", of);
+    else if (*would || !strncmp(verdict->reason, "the clock is too coarse", 23))
+        snprintf(out, size, "%s", verdict->reason);
+    else if (verdict->pairs_needed < 1e9)
+        snprintf(out, size, "%s %.0f more %s%s%s",
+                 verdict->warnings & PERF_WARN_UNBOUNDED ? "at least" : "about", more, what,
+                 more > 1.0 ? "s" : "", of);
     else
         snprintf(out, size, "no number of %ss%s: the effect sits at the threshold", what, of);
 }
 
 /* What would settle a row that has no values on some side. */
-PERF_FN void ab_settle_missing_(const ab_report *r, ab_row *row)
+PERF_FN void ab_settle_missing_(const ab_report *report, ab_row *row)
 {
-    if (r->sequential)
+    if (report->sequential)
         snprintf(row->settle, sizeof row->settle,
                  "not measured: the budget, or a signal, ended it before");
     else if (*row->why)
@@ -881,64 +901,65 @@ PERF_FN void ab_settle_missing_(const ab_report *r, ab_row *row)
 }
 
 /* The family-wise p-values (Holm) of the rows that could be decided at all. */
-PERF_FN void ab_family_(ab_report *r)
+PERF_FN void ab_family_(ab_report *report)
 {
-    double *p = (double *)ab_grow(NULL, r->judged, sizeof *p);
+    double *p = (double *)ab_grow(NULL, report->judged, sizeof *p);
     size_t  i, n = 0;
 
-    for (i = 0; i < r->n; i++)
-        if (r->row[i].open)
-            p[n++] = r->row[i].p;
+    for (i = 0; i < report->n; i++)
+        if (report->row[i].open)
+            p[n++] = report->row[i].p;
     if (perf_adjust_holm_(p, n, p) == PERF_OK)
-        for (i = n = 0; i < r->n; i++)
-            if (r->row[i].open)
-                r->row[i].holm = p[n++];
+        for (i = n = 0; i < report->n; i++)
+            if (report->row[i].open)
+                report->row[i].holm = p[n++];
     free(p);
 }
 
 /* The verdicts of one row, each rule by itself. */
-PERF_FN void ab_judge_row_(ab_report *r, ab_row *row)
+PERF_FN void ab_judge_row_(ab_report *report, ab_row *row)
 {
     int k;
 
-    for (k = 0; k < r->plan.rules && !row->missing; k++) {
-        ab_data *d = &row->d[k];
-        if (!(d->tick > 0.0) && !(d->tick < 0.0))
-            d->tick = ab_clock_step(d->x[0], d->n[0], d->x[1], d->n[1], d->unit);
-        if (!r->sequential)
-            d->v = ab_verdict_among(d, r->plan.confidence, r->plan.rules);
-        ab_show_(d, 0, r->plan.confidence);
-        ab_show_(d, 1, r->plan.confidence);
-        row->open |= d->how != AB_HOW_SEPARATE && !*d->cap;
+    for (k = 0; k < report->plan.rules && !row->missing; k++) {
+        ab_data *data = &row->d[k];
+        if (!(data->tick > 0.0) && !(data->tick < 0.0))
+            data->tick = ab_clock_step(data->x[0], data->n[0], data->x[1], data->n[1], data->unit);
+        if (!report->sequential)
+            data->v = ab_verdict_among(data, report->plan.confidence, report->plan.rules);
+        ab_show_(data, 0, report->plan.confidence);
+        ab_show_(data, 1, report->plan.confidence);
+        row->open |= data->how != AB_HOW_SEPARATE && !*data->cap;
     }
-    row->alone = row->missing ? PERF_INCONCLUSIVE : ab_join(row, r->plan.rules);
-    r->judged += row->open != 0;
+    row->alone = row->missing ? PERF_INCONCLUSIVE : ab_join(row, report->plan.rules);
+    report->judged += row->open != 0;
     row->p = row->holm = 1.0;
 }
 
 /* The p-value of one row: the worst of its rules for an ACCEPT, the best for a REJECT. */
-PERF_FN void ab_row_p_(const ab_report *r, ab_row *row)
+PERF_FN void ab_row_p_(const ab_report *report, ab_row *row)
 {
     double accept = 0.0, reject = 1.0;
     int    k;
 
     if (row->missing)
         return;
-    for (k = 0; k < r->plan.rules; k++) {
-        ab_data *d = &row->d[k];
-        d->p = ab_p_value_(d);
-        accept = d->p > accept ? d->p : accept;
-        if (d->v.decision == PERF_REJECT && d->p < reject)
-            reject = d->p;
+    for (k = 0; k < report->plan.rules; k++) {
+        ab_data *data = &row->d[k];
+        data->p = ab_p_value_(data);
+        accept = data->p > accept ? data->p : accept;
+        if (data->v.decision == PERF_REJECT && data->p < reject)
+            reject = data->p;
     }
-    row->p = row->alone == PERF_REJECT ? reject * r->plan.rules : accept;   /* any would have done */
+    /* any would have done */
+    row->p = row->alone == PERF_REJECT ? reject * report->plan.rules : accept;
 }
 
 /* The verdict of one row among the others, and what would settle it. */
-PERF_FN void ab_settle_row_(const ab_report *r, ab_row *row)
+PERF_FN void ab_settle_row_(const ab_report *report, ab_row *row)
 {
     const int decided = row->alone != PERF_INCONCLUSIVE;
-    const int sure = r->judged < 2 || row->holm <= 1.0 - r->plan.confidence + 1e-9;
+    const int sure = report->judged < 2 || row->holm <= 1.0 - report->plan.confidence + 1e-9;
     char      need[48] = "more pairs";
     size_t    fewest;
     int       k;
@@ -946,52 +967,52 @@ PERF_FN void ab_settle_row_(const ab_report *r, ab_row *row)
     row->family = row->alone;
     *row->settle = '\0';
     if (decided && !sure) {
-        fewest = ab_fewest_pairs_(r);
+        fewest = ab_fewest_pairs_(report);
         if (row->d[0].how != AB_HOW_RANDOM && row->d[0].n[0] < fewest)
             snprintf(need, sizeof need, "it takes %zu pairs at least", fewest);
         row->family = PERF_INCONCLUSIVE;
         snprintf(row->settle, sizeof row->settle,
                  "alone it would be %s; among %zu benchmarks that is "
                  "not sure enough (Holm p %.2g): %s",
-                 perf_decision_text(row->alone), r->judged, row->holm, need);
+                 perf_decision_text(row->alone), report->judged, row->holm, need);
     } else if (row->missing) {
-        ab_settle_missing_(r, row);
+        ab_settle_missing_(report, row);
     }
-    for (k = 0; k < r->plan.rules && !*row->settle && row->family == PERF_INCONCLUSIVE; k++)
+    for (k = 0; k < report->plan.rules && !*row->settle && row->family == PERF_INCONCLUSIVE; k++)
         ab_settle_(&row->d[k], row->settle, sizeof row->settle);
 }
 
 /* Fills in every verdict, then the family's. */
-PERF_FN void ab_judge(ab_report *r)
+PERF_FN void ab_judge(ab_report *report)
 {
     size_t i;
 
-    r->judged = 0;
-    for (i = 0; i < r->n; i++)
-        ab_judge_row_(r, &r->row[i]);
-    if (r->sequential)                              /* no p-values there, and no need of them     */
-        r->judged = 1;
-    for (i = 0; i < r->n && r->judged > 1; i++)
-        ab_row_p_(r, &r->row[i]);
-    if (r->judged > 1)
-        ab_family_(r);
-    memset(r->count, 0, sizeof r->count);
-    for (i = 0; i < r->n; i++) {
-        ab_settle_row_(r, &r->row[i]);
-        r->count[r->row[i].family]++;
+    report->judged = 0;
+    for (i = 0; i < report->n; i++)
+        ab_judge_row_(report, &report->row[i]);
+    if (report->sequential)                         /* no p-values there, and no need of them     */
+        report->judged = 1;
+    for (i = 0; i < report->n && report->judged > 1; i++)
+        ab_row_p_(report, &report->row[i]);
+    if (report->judged > 1)
+        ab_family_(report);
+    memset(report->count, 0, sizeof report->count);
+    for (i = 0; i < report->n; i++) {
+        ab_settle_row_(report, &report->row[i]);
+        report->count[report->row[i].family]++;
     }
-    r->decision = PERF_ACCEPT;
-    if (r->count[PERF_INCONCLUSIVE] || !r->n)
-        r->decision = PERF_INCONCLUSIVE;
-    if (r->count[PERF_REJECT])
-        r->decision = PERF_REJECT;
+    report->decision = PERF_ACCEPT;
+    if (report->count[PERF_INCONCLUSIVE] || !report->n)
+        report->decision = PERF_INCONCLUSIVE;
+    if (report->count[PERF_REJECT])
+        report->decision = PERF_REJECT;
 }
 
-PERF_FN int ab_status(const ab_report *r)
+PERF_FN int ab_status(const ab_report *report)
 {
-    if (r->decision == PERF_ACCEPT)
+    if (report->decision == PERF_ACCEPT)
         return AB_ACCEPT;
-    return r->decision == PERF_REJECT ? AB_REJECT : AB_INCONCLUSIVE;
+    return report->decision == PERF_REJECT ? AB_REJECT : AB_INCONCLUSIVE;
 }
 
 #endif

@@ -16,10 +16,10 @@ typedef struct ab_pieces {
 
 static const char ab_blank_[] = " \t\n";
 
-PERF_FN void ab_piece_add_(ab_pieces *p, const char *text, size_t len)
+PERF_FN void ab_piece_add_(ab_pieces *pieces, const char *text, size_t len)
 {
-    p->piece = (char **)ab_grow(p->piece, p->n + 1, sizeof *p->piece);
-    p->piece[p->n++] = ab_copy(text, len);
+    pieces->piece = (char **)ab_grow(pieces->piece, pieces->n + 1, sizeof *pieces->piece);
+    pieces->piece[pieces->n++] = ab_copy(text, len);
 }
 
 /* 1: a file to link.  "-ox.o" is an option. */
@@ -31,7 +31,7 @@ PERF_FN int ab_is_object_(const char *word)
 }
 
 /* Appends a word; the files that it matches, where it is a pattern of objects. */
-PERF_FN void ab_word_add_(ab_pieces *p, const char *text, size_t len)
+PERF_FN void ab_word_add_(ab_pieces *pieces, const char *text, size_t len)
 {
     char  *word = ab_copy(text, len);
     glob_t found;
@@ -40,51 +40,51 @@ PERF_FN void ab_word_add_(ab_pieces *p, const char *text, size_t len)
     if (ab_is_object_(word) && strpbrk(word, "*?[") && glob(word, 0, NULL, &found) == 0) {
         for (i = 0; i < found.gl_pathc; i++) {
             if (i)
-                ab_piece_add_(p, " ", 1);
-            ab_piece_add_(p, found.gl_pathv[i], strlen(found.gl_pathv[i]));
+                ab_piece_add_(pieces, " ", 1);
+            ab_piece_add_(pieces, found.gl_pathv[i], strlen(found.gl_pathv[i]));
         }
         globfree(&found);
     } else {
-        ab_piece_add_(p, word, len);
+        ab_piece_add_(pieces, word, len);
     }
     free(word);
 }
 
 PERF_FN ab_pieces ab_pieces_of_(const char *text)
 {
-    ab_pieces p;
+    ab_pieces pieces;
     size_t    len;
 
-    memset(&p, 0, sizeof p);
+    memset(&pieces, 0, sizeof pieces);
     while (*text) {
         len = strspn(text, ab_blank_);
         if (len) {
-            ab_piece_add_(&p, text, len);
+            ab_piece_add_(&pieces, text, len);
         } else {
             len = strcspn(text, ab_blank_);
-            ab_word_add_(&p, text, len);
+            ab_word_add_(&pieces, text, len);
         }
         text += len;
     }
-    return p;
+    return pieces;
 }
 
-PERF_FN void ab_pieces_free_(ab_pieces *p)
+PERF_FN void ab_pieces_free_(ab_pieces *pieces)
 {
     size_t i;
 
-    for (i = 0; i < p->n; i++)
-        free(p->piece[i]);
-    free(p->piece);
+    for (i = 0; i < pieces->n; i++)
+        free(pieces->piece[i]);
+    free(pieces->piece);
 }
 
 /* Which pieces are objects to link, the result behind -o left out; the caller frees the numbers. */
-PERF_FN size_t *ab_objects_(const ab_pieces *p, size_t *n)
+PERF_FN size_t *ab_objects_(const ab_pieces *pieces, size_t *n)
 {
-    size_t *place = (size_t *)ab_grow(NULL, p->n + 1, sizeof *place), i;
+    size_t *place = (size_t *)ab_grow(NULL, pieces->n + 1, sizeof *place), i;
 
-    for (*n = i = 0; i < p->n; i++)
-        if (ab_is_object_(p->piece[i]) && !(i > 1 && !strcmp(p->piece[i - 2], "-o")))
+    for (*n = i = 0; i < pieces->n; i++)
+        if (ab_is_object_(pieces->piece[i]) && !(i > 1 && !strcmp(pieces->piece[i - 2], "-o")))
             place[(*n)++] = i;
     return place;
 }
@@ -92,11 +92,11 @@ PERF_FN size_t *ab_objects_(const ab_pieces *p, size_t *n)
 /* How many objects a link command names. */
 PERF_FN size_t ab_link_objects(const char *command)
 {
-    ab_pieces p = ab_pieces_of_(command);
+    ab_pieces pieces = ab_pieces_of_(command);
     size_t    n;
 
-    free(ab_objects_(&p, &n));
-    ab_pieces_free_(&p);
+    free(ab_objects_(&pieces, &n));
+    ab_pieces_free_(&pieces);
     return n;
 }
 
@@ -104,23 +104,23 @@ PERF_FN size_t ab_link_objects(const char *command)
  * frees it.                                                                                      */
 PERF_FN char *ab_link_shuffled(const char *command, uint64_t *coins)
 {
-    ab_pieces p = ab_pieces_of_(command);
+    ab_pieces pieces = ab_pieces_of_(command);
     size_t    n, i, len = 1;
-    size_t   *place = ab_objects_(&p, &n), *drawn = ab_objects_(&p, &n);
-    char    **word = (char **)ab_grow(NULL, p.n + 1, sizeof *word), *text;
+    size_t   *place = ab_objects_(&pieces, &n), *drawn = ab_objects_(&pieces, &n);
+    char    **word = (char **)ab_grow(NULL, pieces.n + 1, sizeof *word), *text;
 
-    for (i = 0; i < p.n; i++) {
-        word[i] = p.piece[i];
-        len += strlen(p.piece[i]);
+    for (i = 0; i < pieces.n; i++) {
+        word[i] = pieces.piece[i];
+        len += strlen(pieces.piece[i]);
     }
     ab_shuffle(drawn, n, coins);
     for (i = 0; i < n; i++)
-        word[place[i]] = p.piece[drawn[i]];
+        word[place[i]] = pieces.piece[drawn[i]];
     text = (char *)ab_grow(NULL, len, 1);
     *text = '\0';
-    for (i = 0; i < p.n; i++)
+    for (i = 0; i < pieces.n; i++)
         strcat(text, word[i]);
-    ab_pieces_free_(&p);
+    ab_pieces_free_(&pieces);
     free(place);
     free(drawn);
     free(word);

@@ -74,36 +74,36 @@ PERF_FN int look_number(const char *text, double low, double high, double *x)
 }
 
 /* An option of top without a value; 0: it is none. */
-PERF_FN int look_flag(const char *name, look_opts *o)
+PERF_FN int look_flag(const char *name, look_opts *opts)
 {
     if (!strcmp(name, "--once"))
-        o->once = 1;
+        opts->once = 1;
     else if (!strcmp(name, "--json"))
-        o->json = 1;
+        opts->json = 1;
     else if (!strcmp(name, "--tree"))
-        o->tree = 1;
+        opts->tree = 1;
     else
         return 0;
     return 1;
 }
 
 /* The options of top and look; an exit status, 0: fine. */
-PERF_FN int look_options(int argc, char **argv, int top, look_opts *o)
+PERF_FN int look_options(int argc, char **argv, int top, look_opts *opts)
 {
     int    i, k;
     double x;
 
-    memset(o, 0, sizeof *o);
-    o->rows = 0;
-    o->interval = 1;
+    memset(opts, 0, sizeof *opts);
+    opts->rows = 0;
+    opts->interval = 1;
     for (i = 2; i < argc; i++) {
         const char *name = argv[i], *value;
-        if (top && look_flag(name, o))
+        if (top && look_flag(name, opts))
             continue;
         if (name[0] != '-' || !name[1]) {
-            if (o->target)
-                return look_say("one program at a time: '%.60s' and '%.60s'", o->target, name);
-            o->target = name;
+            if (opts->target)
+                return look_say("one program at a time: '%.60s' and '%.60s'", opts->target, name);
+            opts->target = name;
             continue;
         }
         if (i + 1 == argc)
@@ -114,132 +114,134 @@ PERF_FN int look_options(int argc, char **argv, int top, look_opts *o)
             if (k < 0)
                 return look_say("self, total, calls, mean, max, p99 or name sort, not '%.60s'",
                                 value);
-            o->sort = (look_sort)k;
+            opts->sort = (look_sort)k;
         } else if (!top && !strcmp(name, "--view")) {
             k = look_view_of(value);
             if (k < 0)
                 return look_say("table, tree, csv, json and diagnosis are views, not '%.60s'",
                                 value);
-            o->view = (look_view)k;
+            opts->view = (look_view)k;
         } else if (!top && !strcmp(name, "--trace")) {
-            o->trace = value;
+            opts->trace = value;
         } else if (!top && !strcmp(name, "--flame")) {
-            o->flame = value;
+            opts->flame = value;
         } else if (!strcmp(name, "--rows")) {
             if (!look_number(value, -1, 1e6, &x))
                 return look_say("--rows takes a number, not '%.60s'", value);
-            o->rows = (int)x;
+            opts->rows = (int)x;
         } else if (!strcmp(name, "--width")) {
             if (!look_number(value, 60, 1000, &x))
                 return look_say("--width takes 60 to 1000 columns, not '%.60s'", value);
-            o->width = (int)x;
+            opts->width = (int)x;
         } else if (!strcmp(name, "--thread")) {
             if (!look_number(value, 1, 1e15, &x))
                 return look_say("--thread takes the number of a thread, not '%.60s'", value);
-            o->thread = (long)x;
+            opts->thread = (long)x;
         } else if (top && !strcmp(name, "--interval")) {
             if (!look_number(value, 0.001, 1e5, &x))
                 return look_say("--interval takes 0.001 to 100000 seconds, not '%.60s'", value);
-            o->interval = x;
+            opts->interval = x;
         } else if (top && !strcmp(name, "--count")) {
             if (!look_number(value, 1, 1e9, &x))
                 return look_say("--count takes a number from 1 on, not '%.60s'", value);
-            o->count = (long)x;
+            opts->count = (long)x;
         } else {
             return look_say("no such option: '%.60s' (perf-ab --help)", name);
         }
     }
-    if (o->target)
+    if (opts->target)
         return 0;
     return look_say("which program? its number, its name%s", top ? "" : ", or a core file");
 }
 
 /* Opens a process or a core; an exit status, 0: fine. */
-PERF_FN int look_open_target(look_target *t, const char *name, int cores)
+PERF_FN int look_open_target(look_target *target, const char *name, int cores)
 {
-    struct stat s;
+    struct stat info;
     char        why[300];
     const int   number = name[strspn(name, "0123456789")] == '\0', path = strchr(name, '/') != NULL;
     int         pid = path ? 0 : look_find_process(name, why, sizeof why);
 
-    if (!pid && !number && cores && (path || !stat(name, &s)))
-        return look_open_core(t, name) ? 0 : look_say("%s", t->error);
-    memset(t, 0, sizeof *t);
-    t->memory = t->core = -1;
+    if (!pid && !number && cores && (path || !stat(name, &info)))
+        return look_open_core(target, name) ? 0 : look_say("%s", target->error);
+    memset(target, 0, sizeof *target);
+    target->memory = target->core = -1;
     if (path)
         return look_say("the number or the name of a process is needed, not '%.60s'", name);
     if (!pid)
         return look_say("%s", why);
-    return look_attach(t, pid) ? 0 : look_say("%s", t->error);
+    return look_attach(target, pid) ? 0 : look_say("%s", target->error);
 }
 
 /* The thread with that id; -1: all of them are meant, -2: there is none. */
-PERF_FN int64_t look_thread_of(const look_reading *r, long id)
+PERF_FN int64_t look_thread_of(const look_reading *reading, long id)
 {
     size_t i;
 
-    for (i = 0; id && i < r->threads; i++)
-        if (r->thread[i].id == (uint64_t)id)
+    for (i = 0; id && i < reading->threads; i++)
+        if (reading->thread[i].id == (uint64_t)id)
             return (int64_t)i;
     return id ? -2 : -1;
 }
 
 /* ---- what is above the table ---- */
 
-PERF_FN void look_put_program(perf_out_ *o, const look_target *t, const look_reading *r)
+PERF_FN void look_put_program(perf_out_ *out, const look_target *target,
+                              const look_reading *reading)
 {
-    const look_usage u = look_usage_of(t);
+    const look_usage usage = look_usage_of(target);
     size_t           i, alive = 0;
 
-    for (i = 0; i < r->threads; i++)
-        alive += !r->thread[i].gone && !r->thread[i].foreign;
-    perf_putf_(o, "%.60s, ", t->program);
-    if (t->pid)
-        perf_putf_(o, "process %.0f", (double)t->pid);
+    for (i = 0; i < reading->threads; i++)
+        alive += !reading->thread[i].gone && !reading->thread[i].foreign;
+    perf_putf_(out, "%.60s, ", target->program);
+    if (target->pid)
+        perf_putf_(out, "process %.0f", (double)target->pid);
     else
-        perf_putf_(o, "core file of process %.0f", (double)r->process);
-    perf_putf_(o, ": %.0f thread%s with marks", (double)alive, alive == 1 ? "" : "s");
-    if (u.resident > 0) {
-        perf_put_(o, ", memory ");
-        perf_put_bytes_(o, u.resident);
+        perf_putf_(out, "core file of process %.0f", (double)reading->process);
+    perf_putf_(out, ": %.0f thread%s with marks", (double)alive, alive == 1 ? "" : "s");
+    if (usage.resident > 0) {
+        perf_put_(out, ", memory ");
+        perf_put_bytes_(out, usage.resident);
     }
-    perf_put_(o, "\n");
+    perf_put_(out, "\n");
 }
 
-PERF_FN void look_put_spent(perf_out_ *o, const look_target *t, const look_reading *r)
+PERF_FN void look_put_spent(perf_out_ *out, const look_target *target, const look_reading *reading)
 {
-    const look_usage u = look_usage_of(t);
-    const double     wall = (double)r->ns - (double)r->spent_ns;
-    const double     cpu = u.cpu_ns - (double)r->spent_cpu;
+    const look_usage usage = look_usage_of(target);
+    const double     wall = (double)reading->ns - (double)reading->spent_ns;
+    const double     cpu = usage.cpu_ns - (double)reading->spent_cpu;
 
-    if (!r->clock) {
-        perf_putf_(o, "clock: %.3f MHz within %.2f ppm", 1e3 / r->tick_ns,
-                   perf_is_finite_(r->error_ppm) ? r->error_ppm : 0.0);
-        perf_put_(o, r->tick_is_ours ? ", as on this machine: the program had not measured it\n"
-                                     : "\n");
+    if (!reading->clock) {
+        perf_putf_(out, "clock: %.3f MHz within %.2f ppm", 1e3 / reading->tick_ns,
+                   perf_is_finite_(reading->error_ppm) ? reading->error_ppm : 0.0);
+        perf_put_(out, reading->tick_is_ours
+                           ? ", as on this machine: the program had not measured it\n"
+                           : "\n");
     }
-    if (u.known && wall > 0 && r->spent_ns && cpu >= 0) {
-        perf_put_number_(o, "processor time: ", cpu / wall * 100, 0);
-        perf_put_(o, " % of one processor (");
-        perf_put_ns_(o, cpu);
-        perf_put_(o, " in ");
-        perf_put_ns_(o, wall);
-        perf_put_(o, ")\n");
+    if (usage.known && wall > 0 && reading->spent_ns && cpu >= 0) {
+        perf_put_number_(out, "processor time: ", cpu / wall * 100, 0);
+        perf_put_(out, " % of one processor (");
+        perf_put_ns_(out, cpu);
+        perf_put_(out, " in ");
+        perf_put_ns_(out, wall);
+        perf_put_(out, ")\n");
     }
 }
 
 /* The last moment that anything in the reading knows of, in ticks. */
-PERF_FN uint64_t look_end(const look_target *t, const look_reading *r)
+PERF_FN uint64_t look_end(const look_target *target, const look_reading *reading)
 {
     uint64_t end = 0;
     size_t   i;
     uint32_t n;
 
-    if (t->pid)
-        return r->ticks;
-    for (i = 0; i < r->threads; i++)
-        for (n = 0; n < r->thread[i].open.n; n++)
-            end = r->thread[i].open.since[n] > end ? r->thread[i].open.since[n] : end;
+    if (target->pid)
+        return reading->ticks;
+    for (i = 0; i < reading->threads; i++)
+        for (n = 0; n < reading->thread[i].open.n; n++)
+            end = reading->thread[i].open.since[n] > end ? reading->thread[i].open.since[n] : end;
     return end;
 }
 
@@ -260,78 +262,78 @@ PERF_FN const char *look_signal_text(int signal)
 }
 
 /* "It died here": of a core, the scopes that were open at the end. */
-PERF_FN void look_put_death(perf_out_ *o, const look_target *t, const look_reading *r,
+PERF_FN void look_put_death(perf_out_ *out, const look_target *target, const look_reading *reading,
                             const look_names *names, int width)
 {
-    size_t i, first = r->threads, k;
+    size_t i, first = reading->threads, k;
 
-    for (i = 0; i < r->threads && t->tasks; i++)
-        if (r->thread[i].id == t->task[0].id && !r->thread[i].gone)
+    for (i = 0; i < reading->threads && target->tasks; i++)
+        if (reading->thread[i].id == target->task[0].id && !reading->thread[i].gone)
             first = i;
-    if (t->signal)
-        perf_putf_(o, "It died here (signal %.0f, %s), in ", (double)t->signal,
-                   look_signal_text(t->signal));
+    if (target->signal)
+        perf_putf_(out, "It died here (signal %.0f, %s), in ", (double)target->signal,
+                   look_signal_text(target->signal));
     else
-        perf_put_(o, "When the core was taken it was here, in ");
-    if (first == r->threads) {
-        perf_putf_(o, "thread %.0f, which has no marks\n",
-                   t->tasks ? (double)t->task[0].id : 0.0);
+        perf_put_(out, "When the core was taken it was here, in ");
+    if (first == reading->threads) {
+        perf_putf_(out, "thread %.0f, which has no marks\n",
+                   target->tasks ? (double)target->task[0].id : 0.0);
     } else {
-        look_put_thread_name(o, &r->thread[first]);
-        perf_put_(o, ": ");
-        if (r->thread[first].open.n)
-            look_put_chain(o, names, &r->thread[first].open, 0);
+        look_put_thread_name(out, &reading->thread[first]);
+        perf_put_(out, ": ");
+        if (reading->thread[first].open.n)
+            look_put_chain(out, names, &reading->thread[first].open, 0);
         else
-            perf_put_(o, "no scope was open");
-        perf_put_(o, "\n");
+            perf_put_(out, "no scope was open");
+        perf_put_(out, "\n");
     }
-    for (k = 0; k < r->threads; k++)
-        if (k != first && r->thread[k].open.n && !r->thread[k].reset) {
-            perf_put_(o, "    open in ");
-            look_put_thread_name(o, &r->thread[k]);
-            perf_put_(o, ": ");
-            look_put_chain(o, names, &r->thread[k].open, 0);
-            perf_put_(o, "\n");
+    for (k = 0; k < reading->threads; k++)
+        if (k != first && reading->thread[k].open.n && !reading->thread[k].reset) {
+            perf_put_(out, "    open in ");
+            look_put_thread_name(out, &reading->thread[k]);
+            perf_put_(out, ": ");
+            look_put_chain(out, names, &reading->thread[k].open, 0);
+            perf_put_(out, "\n");
         }
     (void)width;
 }
 
 /* The whole report. */
-PERF_FN void look_put_report(perf_out_ *o, const look_target *t, look_report *rep,
+PERF_FN void look_put_report(perf_out_ *out, const look_target *target, look_report *rep,
                              const look_opts *opts)
 {
     const int      rows = opts->rows ? opts->rows : 50;
     const int      all = opts->rows ? opts->rows : -1;
-    const uint64_t end = look_end(t, rep->now);
+    const uint64_t end = look_end(target, rep->now);
 
     if (opts->view == LOOK_JSON) {
-        look_put_json(o, t, rep, end, 0, all);
+        look_put_json(out, target, rep, end, 0, all);
         return;
     }
     if (opts->view == LOOK_CSV) {
-        look_put_rows(o, rep, 0, all);
+        look_put_rows(out, rep, 0, all);
         return;
     }
-    look_put_program(o, t, rep->now);
-    if (!t->pid)
-        look_put_death(o, t, rep->now, rep->names, opts->width);
+    look_put_program(out, target, rep->now);
+    if (!target->pid)
+        look_put_death(out, target, rep->now, rep->names, opts->width);
     if (opts->view == LOOK_DIAGNOSIS) {
-        look_put_diagnosis(o, rep);
+        look_put_diagnosis(out, rep);
         return;
     }
-    look_put_spent(o, t, rep->now);
+    look_put_spent(out, target, rep->now);
     if (opts->view == LOOK_TREE) {
-        look_put_tree(o, rep, opts->width, rows);
+        look_put_tree(out, rep, opts->width, rows);
     } else {
-        look_put_table(o, rep, opts->width, rows, 0, -1);
-        look_put_waits(o, rep);
-        look_put_counters(o, rep, opts->width);
+        look_put_table(out, rep, opts->width, rows, 0, -1);
+        look_put_waits(out, rep);
+        look_put_counters(out, rep, opts->width);
         if (rep->loops)
-            look_put_loops(o, rep->loops);
+            look_put_loops(out, rep->loops);
     }
-    if (t->pid)
-        look_put_open(o, rep->now, rep->names, "open", end, opts->width, 20);
-    look_put_losses(o, rep->now, rep->names, 0);
+    if (target->pid)
+        look_put_open(out, rep->now, rep->names, "open", end, opts->width, 20);
+    look_put_losses(out, rep->now, rep->names, 0);
 }
 
 /* What one look has read. */
@@ -344,45 +346,46 @@ typedef struct looking {
     look_report  report;
 } looking;
 
-PERF_FN void look_end_of(looking *k)
+PERF_FN void look_end_of(looking *look)
 {
-    look_report_free(&k->report);
-    look_loops_free(&k->loops);
-    look_reading_free(&k->reading);
-    look_names_free(&k->names);
-    look_close(&k->target);
+    look_report_free(&look->report);
+    look_loops_free(&look->loops);
+    look_reading_free(&look->reading);
+    look_names_free(&look->names);
+    look_close(&look->target);
 }
 
 /* Opens the target and reads all of it; an exit status, 0: fine. */
-PERF_FN int look_take(looking *k, const look_opts *opts)
+PERF_FN int look_take(looking *look, const look_opts *opts)
 {
-    look_target *t = &k->target;
-    const int    status = look_open_target(t, opts->target, 1);
+    look_target *target = &look->target;
+    const int    status = look_open_target(target, opts->target, 1);
 
     if (status)
         return status;
-    if (!look_find(t, &k->program))
-        return look_say("%s", t->error);
-    if (!k->program.registry)
-        return look_say("%s has not recorded anything yet", t->program);
-    if (!look_read(t, &k->program, &k->names, &k->reading))
-        return look_say("%s has ended while it was read", t->program);
-    k->loops = look_read_loops(t, &k->program);
-    if (!k->reading.threads && !k->loops.n)
-        return look_say("%s has not recorded anything yet", t->program);
-    look_since_when(t, &k->program, &k->reading);
+    if (!look_find(target, &look->program))
+        return look_say("%s", target->error);
+    if (!look->program.registry)
+        return look_say("%s has not recorded anything yet", target->program);
+    if (!look_read(target, &look->program, &look->names, &look->reading))
+        return look_say("%s has ended while it was read", target->program);
+    look->loops = look_read_loops(target, &look->program);
+    if (!look->reading.threads && !look->loops.n)
+        return look_say("%s has not recorded anything yet", target->program);
+    look_since_when(target, &look->program, &look->reading);
     return 0;
 }
 
 /* Writes the files that are asked for; an exit status. */
-PERF_FN int look_files(looking *k, const look_opts *opts)
+PERF_FN int look_files(looking *look, const look_opts *opts)
 {
     int status = 0;
 
     if (opts->trace)
-        status = look_save_trace(&k->target, &k->program, &k->reading, &k->names, opts->trace);
+        status = look_save_trace(&look->target, &look->program, &look->reading, &look->names,
+                                 opts->trace);
     if (!status && opts->flame)
-        status = look_save_flame(&k->report, k->target.program, opts->flame);
+        status = look_save_flame(&look->report, look->target.program, opts->flame);
     return status;
 }
 
@@ -391,7 +394,7 @@ PERF_FN int look_main(int argc, char **argv)
 {
     look_opts opts;
     looking   k;
-    perf_out_ o;
+    perf_out_ out;
     int64_t   thread;
     int       files, status = look_options(argc, argv, 0, &opts);
 
@@ -414,12 +417,12 @@ PERF_FN int look_main(int argc, char **argv)
         status = look_files(&k, &opts);
     files = opts.trace || opts.flame;
     if (!status && (!files || opts.view)) {
-        memset(&o, 0, sizeof o);
-        o.grows = 1;
-        look_put_report(&o, &k.target, &k.report, &opts);
-        if (o.len && fwrite(o.p, 1, o.len, stdout) != o.len)
+        memset(&out, 0, sizeof out);
+        out.grows = 1;
+        look_put_report(&out, &k.target, &k.report, &opts);
+        if (out.len && fwrite(out.p, 1, out.len, stdout) != out.len)
             status = look_say("standard output cannot be written");
-        PERF_FREE(o.p);
+        PERF_FREE(out.p);
     }
     look_end_of(&k);
     return status;

@@ -79,16 +79,16 @@ PERF_FN int look_unpack(look_target *t, int from)
 
 /* ---- notes of a core ---- */
 
-PERF_FN uint64_t look_word(const char *p)
+PERF_FN uint64_t look_word(const char *at)
 {
-    uint64_t v;
+    uint64_t value;
 
-    memcpy(&v, p, sizeof v);
-    return v;
+    memcpy(&value, at, sizeof value);
+    return value;
 }
 
 /* A thread: its number, and where its stack ends. */
-PERF_FN void look_core_task(look_target *t, const char *p, size_t n)
+PERF_FN void look_core_task(look_target *target, const char *at, size_t n)
 {
     const size_t registers = 112;
 #if defined(__x86_64__)
@@ -96,76 +96,76 @@ PERF_FN void look_core_task(look_target *t, const char *p, size_t n)
 #else
     const size_t stack = registers + 31 * 8;
 #endif
-    look_task    k;
+    look_task    task;
     int          id;
     short        signal;
 
-    if (n < stack + 8 || t->tasks >= LOOK_TASKS)
+    if (n < stack + 8 || target->tasks >= LOOK_TASKS)
         return;
-    memcpy(&signal, p + 12, sizeof signal);
-    memcpy(&id, p + 32, sizeof id);
-    k.id = (uint64_t)(uint32_t)id;
-    k.signal = signal;
-    k.stack = look_word(p + stack);
-    t->task = (look_task *)ab_grow(t->task, t->tasks + 1, sizeof *t->task);
-    t->task[t->tasks++] = k;
-    if (t->tasks == 1)
-        t->signal = signal;
+    memcpy(&signal, at + 12, sizeof signal);
+    memcpy(&id, at + 32, sizeof id);
+    task.id = (uint64_t)(uint32_t)id;
+    task.signal = signal;
+    task.stack = look_word(at + stack);
+    target->task = (look_task *)ab_grow(target->task, target->tasks + 1, sizeof *target->task);
+    target->task[target->tasks++] = task;
+    if (target->tasks == 1)
+        target->signal = signal;
 }
 
 /* Files that were mapped: a count, a page size, places, then names. */
-PERF_FN void look_core_files(look_target *t, const char *p, size_t n)
+PERF_FN void look_core_files(look_target *target, const char *cursor, size_t n)
 {
     uint64_t    count, page, i;
-    const char *name, *end = p + n;
+    const char *name, *end = cursor + n;
 
     if (n < 16)
         return;
-    count = look_word(p);
-    page = look_word(p + 8);
+    count = look_word(cursor);
+    page = look_word(cursor + 8);
     if (count > LOOK_MAPS || count > (n - 16) / 24 || !page || page > 1 << 20)
         return;
-    name = p + 16 + 24 * count;
+    name = cursor + 16 + 24 * count;
     for (i = 0; i < count && name < end; i++) {
-        const char *at = p + 16 + 24 * i;
+        const char *at = cursor + 16 + 24 * i;
         size_t      length = strnlen(name, (size_t)(end - name));
-        look_file  *f;
+        look_file  *file;
         if (name + length == end)
             return;
-        t->file = (look_file *)ab_grow(t->file, t->files + 1, sizeof *t->file);
-        f = &t->file[t->files++];
-        f->at = look_word(at);
-        f->end = look_word(at + 8);
-        f->offset = look_word(at + 16) * page;
-        f->path = ab_copy(name, length);
-        f->fd = -1;
+        target->file = (look_file *)ab_grow(target->file, target->files + 1, sizeof *target->file);
+        file = &target->file[target->files++];
+        file->at = look_word(at);
+        file->end = look_word(at + 8);
+        file->offset = look_word(at + 16) * page;
+        file->path = ab_copy(name, length);
+        file->fd = -1;
         name += length + 1;
     }
 }
 
-PERF_FN void look_core_notes(look_target *t, const char *p, size_t n)
+PERF_FN void look_core_notes(look_target *target, const char *at, size_t n)
 {
-    Elf64_Nhdr h;
+    Elf64_Nhdr note;
 
-    while (n >= sizeof h) {
+    while (n >= sizeof note) {
         size_t name, body;
-        memcpy(&h, p, sizeof h);
-        name = ((size_t)h.n_namesz + 3) & ~(size_t)3;
-        body = ((size_t)h.n_descsz + 3) & ~(size_t)3;
-        p += sizeof h;
-        n -= sizeof h;
+        memcpy(&note, at, sizeof note);
+        name = ((size_t)note.n_namesz + 3) & ~(size_t)3;
+        body = ((size_t)note.n_descsz + 3) & ~(size_t)3;
+        at += sizeof note;
+        n -= sizeof note;
         if (name > n || body > n - name)
             return;
-        if (h.n_namesz == 5 && !memcmp(p, "CORE", 5)) {
-            const char *what = p + name;
-            if (h.n_type == NT_PRSTATUS)
-                look_core_task(t, what, h.n_descsz);
-            else if (h.n_type == NT_PRPSINFO && h.n_descsz >= 56)
-                snprintf(t->program, sizeof t->program, "%.16s", what + 40);
-            else if (h.n_type == 0x46494c45)
-                look_core_files(t, what, h.n_descsz);
+        if (note.n_namesz == 5 && !memcmp(at, "CORE", 5)) {
+            const char *what = at + name;
+            if (note.n_type == NT_PRSTATUS)
+                look_core_task(target, what, note.n_descsz);
+            else if (note.n_type == NT_PRPSINFO && note.n_descsz >= 56)
+                snprintf(target->program, sizeof target->program, "%.16s", what + 40);
+            else if (note.n_type == 0x46494c45)
+                look_core_files(target, what, note.n_descsz);
         }
-        p += name + body;
+        at += name + body;
         n -= name + body;
     }
 }
@@ -174,97 +174,101 @@ PERF_FN void look_core_notes(look_target *t, const char *p, size_t n)
 
 PERF_FN int look_map_before(const void *one, const void *two)
 {
-    const look_map *a = (const look_map *)one, *b = (const look_map *)two;
+    const look_map *map = (const look_map *)one, *b = (const look_map *)two;
 
-    return (a->at > b->at) - (a->at < b->at);
+    return (map->at > b->at) - (map->at < b->at);
 }
 
 /* Segments and notes; 0: it is no core file that can be read here. */
-PERF_FN int look_core_headers(look_target *t, const char *path)
+PERF_FN int look_core_headers(look_target *target, const char *path)
 {
-    Elf64_Ehdr  h;
-    Elf64_Phdr *p;
-    struct stat s;
+    Elf64_Ehdr  header;
+    Elf64_Phdr *phdr;
+    struct stat info;
     size_t      n, i;
 
-    if (pread(t->core, &h, sizeof h, 0) != (ssize_t)sizeof h || fstat(t->core, &s) ||
-        memcmp(h.e_ident, ELFMAG, SELFMAG) != 0)
-        return look_fail(t, "%.200s is no process and no core file", path);
-    if (h.e_ident[EI_CLASS] != ELFCLASS64)
-        return look_fail(t, "%.200s comes from a program of 32 bits, which cannot be read", path);
-    if (h.e_ident[EI_DATA] != ELFDATA2LSB)
-        return look_fail(t, "%.200s has the other byte order, which cannot be read", path);
-    if (h.e_type != ET_CORE)
-        return look_fail(t, "%.200s is a program, not the core file of one", path);
+    if (pread(target->core, &header, sizeof header, 0) != (ssize_t)sizeof header ||
+        fstat(target->core, &info) || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+        return look_fail(target, "%.200s is no process and no core file", path);
+    if (header.e_ident[EI_CLASS] != ELFCLASS64)
+        return look_fail(target, "%.200s comes from a program of 32 bits, which cannot be read",
+                         path);
+    if (header.e_ident[EI_DATA] != ELFDATA2LSB)
+        return look_fail(target, "%.200s has the other byte order, which cannot be read", path);
+    if (header.e_type != ET_CORE)
+        return look_fail(target, "%.200s is a program, not the core file of one", path);
 #if defined(__x86_64__)
-    if (h.e_machine != EM_X86_64)
+    if (header.e_machine != EM_X86_64)
 #else
-    if (h.e_machine != EM_AARCH64)
+    if (header.e_machine != EM_AARCH64)
 #endif
-        return look_fail(t, "%.200s comes from another processor than this one", path);
-    n = h.e_phnum;
+        return look_fail(target, "%.200s comes from another processor than this one", path);
+    n = header.e_phnum;
     if (n == PN_XNUM) {
         Elf64_Shdr first;
-        if (pread(t->core, &first, sizeof first, (off_t)h.e_shoff) != (ssize_t)sizeof first)
-            return look_fail(t, "%.200s is cut off", path);
+        if (pread(target->core, &first, sizeof first, (off_t)header.e_shoff) !=
+            (ssize_t)sizeof first)
+            return look_fail(target, "%.200s is cut off", path);
         n = first.sh_info;
     }
-    if (!n || n > LOOK_MAPS || h.e_phentsize != sizeof *p)
-        return look_fail(t, "%.200s is damaged: it has %zu segments", path, n);
-    p = (Elf64_Phdr *)ab_grow(NULL, n, sizeof *p);
-    if (pread(t->core, p, n * sizeof *p, (off_t)h.e_phoff) != (ssize_t)(n * sizeof *p)) {
-        free(p);
-        return look_fail(t, "%.200s is cut off", path);
+    if (!n || n > LOOK_MAPS || header.e_phentsize != sizeof *phdr)
+        return look_fail(target, "%.200s is damaged: it has %zu segments", path, n);
+    phdr = (Elf64_Phdr *)ab_grow(NULL, n, sizeof *phdr);
+    if (pread(target->core, phdr, n * sizeof *phdr, (off_t)header.e_phoff) !=
+        (ssize_t)(n * sizeof *phdr)) {
+        free(phdr);
+        return look_fail(target, "%.200s is cut off", path);
     }
-    t->map = (look_map *)ab_grow(NULL, n, sizeof *t->map);
+    target->map = (look_map *)ab_grow(NULL, n, sizeof *target->map);
     for (i = 0; i < n; i++) {
-        const uint64_t size = (uint64_t)s.st_size, offset = p[i].p_offset;
+        const uint64_t size = (uint64_t)info.st_size, offset = phdr[i].p_offset;
         const uint64_t there = offset < size ? size - offset : 0;
-        const uint64_t bytes = p[i].p_filesz < there ? p[i].p_filesz : there;
-        if (p[i].p_type == PT_NOTE && bytes && bytes <= LOOK_CORE_NOTES) {
+        const uint64_t bytes = phdr[i].p_filesz < there ? phdr[i].p_filesz : there;
+        if (phdr[i].p_type == PT_NOTE && bytes && bytes <= LOOK_CORE_NOTES) {
             char *notes = (char *)ab_grow(NULL, bytes, 1);
-            if (pread(t->core, notes, bytes, (off_t)offset) == (ssize_t)bytes)
-                look_core_notes(t, notes, bytes);
+            if (pread(target->core, notes, bytes, (off_t)offset) == (ssize_t)bytes)
+                look_core_notes(target, notes, bytes);
             free(notes);
         }
-        if (p[i].p_type == PT_LOAD && p[i].p_memsz && p[i].p_vaddr + p[i].p_memsz > p[i].p_vaddr) {
-            look_map *m = &t->map[t->maps++];
-            memset(m, 0, sizeof *m);
-            m->at = p[i].p_vaddr;
-            m->end = p[i].p_vaddr + p[i].p_memsz;
-            m->offset = offset;
-            m->bytes = bytes < p[i].p_memsz ? bytes : p[i].p_memsz;
-            m->writable = (p[i].p_flags & PF_W) != 0;
+        if (phdr[i].p_type == PT_LOAD && phdr[i].p_memsz &&
+            phdr[i].p_vaddr + phdr[i].p_memsz > phdr[i].p_vaddr) {
+            look_map *map = &target->map[target->maps++];
+            memset(map, 0, sizeof *map);
+            map->at = phdr[i].p_vaddr;
+            map->end = phdr[i].p_vaddr + phdr[i].p_memsz;
+            map->offset = offset;
+            map->bytes = bytes < phdr[i].p_memsz ? bytes : phdr[i].p_memsz;
+            map->writable = (phdr[i].p_flags & PF_W) != 0;
         }
     }
-    free(p);
-    qsort(t->map, t->maps, sizeof *t->map, look_map_before);
-    return t->maps ? 1 : look_fail(t, "%.200s has no memory of the program in it", path);
+    free(phdr);
+    qsort(target->map, target->maps, sizeof *target->map, look_map_before);
+    return target->maps ? 1 : look_fail(target, "%.200s has no memory of the program in it", path);
 }
 
-/* Gets ready to read a core file; 0: t->error says why not. */
-PERF_FN int look_open_core(look_target *t, const char *path)
+/* Gets ready to read a core file; 0: target->error says why not. */
+PERF_FN int look_open_core(look_target *target, const char *path)
 {
     unsigned char magic[4] = {0, 0, 0, 0};
-    struct stat   s;
+    struct stat   info;
     int           packed;
 
-    memset(t, 0, sizeof *t);
-    t->memory = -1;
-    t->core = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (t->core < 0)
-        return look_fail(t, "%.200s: %s", path, strerror(errno));
-    if (fstat(t->core, &s) || !S_ISREG(s.st_mode))
-        return look_fail(t, "%.200s is no file", path);
-    if (pread(t->core, magic, sizeof magic, 0) == 4 && magic[0] == 0x28 && magic[1] == 0xb5 &&
+    memset(target, 0, sizeof *target);
+    target->memory = -1;
+    target->core = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (target->core < 0)
+        return look_fail(target, "%.200s: %s", path, strerror(errno));
+    if (fstat(target->core, &info) || !S_ISREG(info.st_mode))
+        return look_fail(target, "%.200s is no file", path);
+    if (pread(target->core, magic, sizeof magic, 0) == 4 && magic[0] == 0x28 && magic[1] == 0xb5 &&
         magic[2] == 0x2f && magic[3] == 0xfd) {
-        packed = t->core;
-        t->core = look_unpack(t, packed);
+        packed = target->core;
+        target->core = look_unpack(target, packed);
         close(packed);
-        if (t->core < 0)
+        if (target->core < 0)
             return 0;
     }
-    return look_core_headers(t, path);
+    return look_core_headers(target, path);
 }
 
 #endif /* PERF_TOOLS_LOOK_CORE_H */

@@ -43,36 +43,37 @@ typedef enum look_sort {
 
 /* The same cell in the reading before; NULL: it was not there, or a reset has emptied it. */
 PERF_FN const look_cell *look_cell_before(const look_reading *before, const look_reading *now,
-                                          const look_cell *c)
+                                          const look_cell *cell)
 {
-    const look_thread *k = &now->thread[c->thread];
+    const look_thread *thread = &now->thread[cell->thread];
     const look_cell   *was;
     size_t             i;
 
     if (!before)
         return NULL;
-    i = c->thread + before->threads - now->threads;     /* new threads come first                 */
-    if (i >= before->threads || before->thread[i].at != k->at)
+    i = cell->thread + before->threads - now->threads;  /* new threads come first                 */
+    if (i >= before->threads || before->thread[i].at != thread->at)
         for (i = 0; i < before->threads; i++)
-            if (before->thread[i].at == k->at)
+            if (before->thread[i].at == thread->at)
                 break;
-    if (i == before->threads || before->thread[i].birth != k->birth)
+    if (i == before->threads || before->thread[i].birth != thread->birth)
         return NULL;
-    was = look_cell_at(before, &before->thread[i], c->at);
-    return was && was->name == c->name && was->count <= c->count && was->sum <= c->sum ? was : NULL;
+    was = look_cell_at(before, &before->thread[i], cell->at);
+    return was && was->name == cell->name && was->count <= cell->count && was->sum <= cell->sum ?
+           was : NULL;
 }
 
 /* Recursive calls once. */
-PERF_FN uint64_t look_cell_total(const look_cell *c)
+PERF_FN uint64_t look_cell_total(const look_cell *cell)
 {
-    return c->sum > c->again ? c->sum - c->again : 0;
+    return cell->sum > cell->again ? cell->sum - cell->again : 0;
 }
 
 /* Without the scopes inside. */
-PERF_FN uint64_t look_cell_self(const look_cell *c)
+PERF_FN uint64_t look_cell_self(const look_cell *cell)
 {
-    const uint64_t inside = c->inside + c->within, total = look_cell_total(c);
-    const uint64_t self = c->sum > inside ? c->sum - inside : 0;
+    const uint64_t inside = cell->inside + cell->within, total = look_cell_total(cell);
+    const uint64_t self = cell->sum > inside ? cell->sum - inside : 0;
 
     return self < total ? self : total;
 }
@@ -83,17 +84,17 @@ PERF_FN uint64_t look_since(uint64_t now, uint64_t before)
 }
 
 /* What the cell has recorded since then; was NULL: since the start. */
-PERF_FN look_cell look_cell_difference(const look_cell *c, const look_cell *was)
+PERF_FN look_cell look_cell_difference(const look_cell *cell, const look_cell *was)
 {
-    look_cell d = *c;
+    look_cell d = *cell;
 
     if (!was)
         return d;
     d.count -= was->count;
     d.sum -= was->sum;
-    d.again = look_since(c->again, was->again);
-    d.inside = look_since(c->inside, was->inside);
-    d.within = look_since(c->within, was->within);
+    d.again = look_since(cell->again, was->again);
+    d.inside = look_since(cell->inside, was->inside);
+    d.within = look_since(cell->within, was->within);
     return d;
 }
 
@@ -110,20 +111,21 @@ PERF_FN double look_bucket_value(uint64_t index, unsigned bits)
 
 /* Adds the buckets of a cell, less those of before. */
 PERF_FN void look_add_buckets(uint64_t *sum, unsigned bits, const look_reading *now,
-                              const look_cell *c, const look_reading *before, const look_cell *was)
+                              const look_cell *cell, const look_reading *before,
+                              const look_cell *was)
 {
     const uint32_t bias = (uint32_t)1023 << bits, most = (uint32_t)LOOK_OCTAVES << bits;
     uint32_t       i, at;
     uint64_t       n, old;
 
-    for (i = 0; i < c->room; i++) {
-        at = c->first + i - bias;
+    for (i = 0; i < cell->room; i++) {
+        at = cell->first + i - bias;
         if (at >= most)
             continue;
-        n = now->count[c->counts + i];
+        n = now->count[cell->counts + i];
         old = 0;
-        if (was && c->first + i >= was->first && c->first + i - was->first < was->room)
-            old = before->count[was->counts + (c->first + i - was->first)];
+        if (was && cell->first + i >= was->first && cell->first + i - was->first < was->room)
+            old = before->count[was->counts + (cell->first + i - was->first)];
         sum[at] += look_since(n, old);
     }
 }
@@ -153,20 +155,20 @@ PERF_FN double look_quantile(const uint64_t *sum, unsigned bits, const look_row 
     return value < (double)row->min ? (double)row->min : value;
 }
 
-PERF_FN void look_add_gauge(look_gauge *to, const look_gauge *g)
+PERF_FN void look_add_gauge(look_gauge *to, const look_gauge *gauge)
 {
-    if (!g->n)
+    if (!gauge->n)
         return;
-    if (!to->n || g->least < to->least)
-        to->least = g->least;
-    if (!to->n || g->most > to->most)
-        to->most = g->most;
-    to->values += g->values;
-    if (g->at >= to->at) {
-        to->at = g->at;
-        to->last = g->last;
+    if (!to->n || gauge->least < to->least)
+        to->least = gauge->least;
+    if (!to->n || gauge->most > to->most)
+        to->most = gauge->most;
+    to->values += gauge->values;
+    if (gauge->at >= to->at) {
+        to->at = gauge->at;
+        to->last = gauge->last;
     }
-    to->n += g->n;
+    to->n += gauge->n;
 }
 
 typedef struct look_by_name {           /* for the sort                                           */
@@ -176,11 +178,11 @@ typedef struct look_by_name {           /* for the sort                         
 
 PERF_FN int look_name_before(const void *one, const void *two)
 {
-    const look_by_name *a = (const look_by_name *)one, *b = (const look_by_name *)two;
+    const look_by_name *name = (const look_by_name *)one, *by_name = (const look_by_name *)two;
 
-    if (a->name != b->name)
-        return a->name < b->name ? -1 : 1;
-    return (a->cell > b->cell) - (a->cell < b->cell);
+    if (name->name != by_name->name)
+        return name->name < by_name->name ? -1 : 1;
+    return (name->cell > by_name->cell) - (name->cell < by_name->cell);
 }
 
 /* The longest duration that the buckets know of, within what the cell says. */
@@ -201,20 +203,20 @@ PERF_FN void look_row_extremes(look_row *row, const uint64_t *sum, unsigned bits
 }
 
 /* All rows with calls in them; thread < 0: of all threads. */
-PERF_FN void look_count_rows(look_report *rep, const look_layout *l, const look_reading *before,
-                             int64_t thread)
+PERF_FN void look_count_rows(look_report *rep, const look_layout *layout,
+                             const look_reading *before, int64_t thread)
 {
-    const look_reading *r = rep->now;
-    const unsigned      bits = (unsigned)l->at[LOOK_BUCKET_BITS];
+    const look_reading *reading = rep->now;
+    const unsigned      bits = (unsigned)layout->at[LOOK_BUCKET_BITS];
     const size_t        bytes = ((size_t)LOOK_OCTAVES << bits) * sizeof(uint64_t);
-    look_by_name       *order = (look_by_name *)ab_grow(NULL, r->cells, sizeof *order);
+    look_by_name       *order = (look_by_name *)ab_grow(NULL, reading->cells, sizeof *order);
     uint64_t           *sum = (uint64_t *)ab_grow(NULL, bytes, 1);
     size_t              n = 0, i, k;
 
-    for (i = 0; i < r->cells; i++)
-        if ((thread < 0 || r->cell[i].thread == (uint64_t)thread) &&
-            !r->thread[r->cell[i].thread].reset) {
-            order[n].name = r->cell[i].name;
+    for (i = 0; i < reading->cells; i++)
+        if ((thread < 0 || reading->cell[i].thread == (uint64_t)thread) &&
+            !reading->thread[reading->cell[i].thread].reset) {
+            order[n].name = reading->cell[i].name;
             order[n++].cell = i;
         }
     qsort(order, n, sizeof *order, look_name_before);
@@ -226,21 +228,21 @@ PERF_FN void look_count_rows(look_report *rep, const look_layout *l, const look_
         row.kind = look_name_kind(rep->names, row.name);
         row.min = ~(uint64_t)0;
         for (k = i; k < n && order[k].name == order[i].name; k++) {
-            const look_cell *c = &r->cell[order[k].cell];
-            const look_cell *was = look_cell_before(before, r, c);
-            const look_cell  d = look_cell_difference(c, was);
+            const look_cell *cell = &reading->cell[order[k].cell];
+            const look_cell *was = look_cell_before(before, reading, cell);
+            const look_cell  d = look_cell_difference(cell, was);
             if (!d.count)
                 continue;
             row.count += d.count;
-            look_add_gauge(&row.gauge, &c->gauge);
+            look_add_gauge(&row.gauge, &cell->gauge);
             if (look_is_point(row.kind))
                 continue;
             row.sum += d.sum;
             row.total += look_cell_total(&d);
             row.self += look_cell_self(&d);
-            row.min = c->min < row.min ? c->min : row.min;
-            row.max = c->max > row.max ? c->max : row.max;
-            look_add_buckets(sum, bits, r, c, before, was);
+            row.min = cell->min < row.min ? cell->min : row.min;
+            row.max = cell->max > row.max ? cell->max : row.max;
+            look_add_buckets(sum, bits, reading, cell, before, was);
         }
         if (!row.count)
             continue;
@@ -261,15 +263,15 @@ PERF_FN void look_count_rows(look_report *rep, const look_layout *l, const look_
     free(sum);
 }
 
-PERF_FN double look_row_key(const look_row *r, look_sort by)
+PERF_FN double look_row_key(const look_row *row, look_sort by)
 {
     switch (by) {
-    case LOOK_BY_TOTAL: return (double)r->total;
-    case LOOK_BY_CALLS: return (double)r->count;
-    case LOOK_BY_MEAN:  return (double)r->sum / (double)r->count;
-    case LOOK_BY_MAX:   return (double)r->max;
-    case LOOK_BY_P99:   return r->p99;
-    default:            return (double)r->self;
+    case LOOK_BY_TOTAL: return (double)row->total;
+    case LOOK_BY_CALLS: return (double)row->count;
+    case LOOK_BY_MEAN:  return (double)row->sum / (double)row->count;
+    case LOOK_BY_MAX:   return (double)row->max;
+    case LOOK_BY_P99:   return row->p99;
+    default:            return (double)row->self;
     }
 }
 
@@ -278,12 +280,12 @@ static const look_names *look_sorted_names;
 
 PERF_FN int look_row_before(const void *one, const void *two)
 {
-    const look_row *a = (const look_row *)one, *b = (const look_row *)two;
-    const double    x = look_row_key(a, look_sorted_by), y = look_row_key(b, look_sorted_by);
+    const look_row *row = (const look_row *)one, *b = (const look_row *)two;
+    const double    x = look_row_key(row, look_sorted_by), y = look_row_key(b, look_sorted_by);
 
     if (look_sorted_by != LOOK_BY_NAME && (x > y || x < y))
         return x > y ? -1 : 1;
-    return strcmp(look_name_text(look_sorted_names, a->name),
+    return strcmp(look_name_text(look_sorted_names, row->name),
                   look_name_text(look_sorted_names, b->name));
 }
 
@@ -346,15 +348,15 @@ PERF_FN uint32_t look_tree_child(look_tree *tree, uint32_t parent, uint32_t name
 }
 
 /* Adds a cell to the node of its path. */
-PERF_FN void look_tree_cell(look_tree *tree, const look_reading *r, const look_cell *c,
+PERF_FN void look_tree_cell(look_tree *tree, const look_reading *reading, const look_cell *cell,
                             const look_cell *d)
 {
     uint32_t   name[LOOK_DEEP], n = 0, node = 0, i;
     look_node *to;
-    int64_t    up = (int64_t)(c - r->cell);
+    int64_t    up = (int64_t)(cell - reading->cell);
 
-    for (; up >= 0 && n < LOOK_DEEP; up = r->cell[up].parent)
-        name[n++] = r->cell[up].name;
+    for (; up >= 0 && n < LOOK_DEEP; up = reading->cell[up].parent)
+        name[n++] = reading->cell[up].name;
     for (i = 0; i < n && i < LOOK_TREE_DEPTH; i++)
         node = look_tree_child(tree, node, name[n - 1 - i]);
     to = &tree->rep->node[node];
@@ -383,7 +385,7 @@ PERF_FN int look_node_before(const void *one, const void *two)
 
 PERF_FN void look_count_tree(look_report *rep, const look_reading *before, int64_t thread)
 {
-    const look_reading *r = rep->now;
+    const look_reading *reading = rep->now;
     look_tree           tree;
     uint32_t           *order, i;
     size_t              k;
@@ -393,22 +395,22 @@ PERF_FN void look_count_tree(look_report *rep, const look_reading *before, int64
     look_tree_grow(&tree);
     memset(rep->node, 0, sizeof *rep->node);
     rep->nodes = 1;
-    for (k = 0; k < r->cells; k++) {
-        const look_cell *c = &r->cell[k];
-        look_cell        d = look_cell_difference(c, look_cell_before(before, r, c));
-        if (d.count && !r->thread[c->thread].reset &&
-            look_has_self(look_name_kind(rep->names, c->name)) &&
-            (thread < 0 || c->thread == (uint64_t)thread))
-            look_tree_cell(&tree, r, c, &d);
+    for (k = 0; k < reading->cells; k++) {
+        const look_cell *cell = &reading->cell[k];
+        look_cell        d = look_cell_difference(cell, look_cell_before(before, reading, cell));
+        if (d.count && !reading->thread[cell->thread].reset &&
+            look_has_self(look_name_kind(rep->names, cell->name)) &&
+            (thread < 0 || cell->thread == (uint64_t)thread))
+            look_tree_cell(&tree, reading, cell, &d);
     }
     for (i = rep->nodes; i-- > 0;) {            /* callers come before                            */
-        look_node *n = &rep->node[i], *up = &rep->node[n->parent];
-        n->size += n->self;
-        if (n->total < n->size)                 /* it is still open, or was never ended           */
-            n->total = n->size;
+        look_node *node = &rep->node[i], *up = &rep->node[node->parent];
+        node->size += node->self;
+        if (node->total < node->size)           /* it is still open, or was never ended           */
+            node->total = node->size;
         if (i) {
-            up->size += n->size;
-            up->total = up->total < n->total ? n->total : up->total;
+            up->size += node->size;
+            up->total = up->total < node->total ? node->total : up->total;
         }
     }
     order = (uint32_t *)ab_grow(NULL, rep->nodes, sizeof *order);
@@ -417,8 +419,8 @@ PERF_FN void look_count_tree(look_report *rep, const look_reading *before, int64
     look_sorted_nodes = rep->node;
     qsort(order, rep->nodes - 1, sizeof *order, look_node_before);
     for (i = rep->nodes - 1; i-- > 0;) {        /* from the last: each is put before the others   */
-        look_node *n = &rep->node[order[i]], *up = &rep->node[n->parent];
-        n->next = up->first;
+        look_node *node = &rep->node[order[i]], *up = &rep->node[node->parent];
+        node->next = up->first;
         up->first = order[i];
     }
     free(order);
@@ -439,23 +441,23 @@ PERF_FN uint32_t look_tree_next(const look_report *rep, uint32_t i)
 
 PERF_FN int look_of_lock(const char *name)
 {
-    const char *s = strstr(name, "lock");
+    const char *text = strstr(name, "lock");
 
-    if (s && (s == name || !strchr("bcBC", s[-1])))
+    if (text && (text == name || !strchr("bcBC", text[-1])))
         return 1;
     return strstr(name, "Lock") || strstr(name, "utex") || strstr(name, "arrier");
 }
 
 /* The main thread, or the one that recorded first; -1: none. */
-PERF_FN int64_t look_main_thread(const look_reading *r)
+PERF_FN int64_t look_main_thread(const look_reading *reading)
 {
     int64_t main = -1;
     size_t  i;
 
-    for (i = 0; i < r->threads; i++) {
-        if (r->thread[i].id == r->process)
+    for (i = 0; i < reading->threads; i++) {
+        if (reading->thread[i].id == reading->process)
             return (int64_t)i;
-        if (r->thread[i].number == 1)
+        if (reading->thread[i].number == 1)
             main = (int64_t)i;
     }
     return main;
@@ -463,30 +465,31 @@ PERF_FN int64_t look_main_thread(const look_reading *r)
 
 PERF_FN void look_count_waits(look_report *rep, const look_reading *before)
 {
-    const look_reading *r = rep->now;
-    const int64_t       main = look_main_thread(r);
+    const look_reading *reading = rep->now;
+    const int64_t       main = look_main_thread(reading);
     uint64_t           *by_name;
     size_t              i;
 
-    if (main < 0 || r->thread[main].reset)
+    if (main < 0 || reading->thread[main].reset)
         return;
     by_name = (uint64_t *)ab_grow(NULL, (size_t)rep->names->count + 1, sizeof *by_name);
     memset(by_name, 0, ((size_t)rep->names->count + 1) * sizeof *by_name);
-    for (i = r->thread[main].first; i < r->thread[main].first + r->thread[main].cells; i++) {
-        const look_cell *c = &r->cell[i];
-        const look_cell  d = look_cell_difference(c, look_cell_before(before, r, c));
-        const uint32_t   kind = look_name_kind(rep->names, c->name);
+    for (i = reading->thread[main].first; i <
+         reading->thread[main].first + reading->thread[main].cells; i++) {
+        const look_cell *cell = &reading->cell[i];
+        const look_cell  d = look_cell_difference(cell, look_cell_before(before, reading, cell));
+        const uint32_t   kind = look_name_kind(rep->names, cell->name);
         const uint64_t   self = look_has_self(kind) ? look_cell_self(&d) : 0;
         rep->all += self;
         rep->sync += kind == LOOK_SYNC ? self : 0;
-        if (kind != LOOK_WAIT || c->name >= rep->names->count ||
-            look_of_lock(look_name_text(rep->names, c->name)))
+        if (kind != LOOK_WAIT || cell->name >= rep->names->count ||
+            look_of_lock(look_name_text(rep->names, cell->name)))
             continue;
         rep->wait += self;
-        by_name[c->name] += self;
-        if (by_name[c->name] > rep->most) {
-            rep->most = by_name[c->name];
-            rep->where = c->name;
+        by_name[cell->name] += self;
+        if (by_name[cell->name] > rep->most) {
+            rep->most = by_name[cell->name];
+            rep->where = cell->name;
         }
     }
     free(by_name);
@@ -494,14 +497,14 @@ PERF_FN void look_count_waits(look_report *rep, const look_reading *before)
 
 /* Everything of a reading; before NULL: since the start, thread < 0: of all threads. */
 PERF_FN look_report look_count(const look_reading *now, const look_reading *before,
-                               const look_names *names, const look_layout *l, int64_t thread)
+                               const look_names *names, const look_layout *layout, int64_t thread)
 {
     look_report rep;
 
     memset(&rep, 0, sizeof rep);
     rep.now = now;
     rep.names = names;
-    look_count_rows(&rep, l, before, thread);
+    look_count_rows(&rep, layout, before, thread);
     look_count_tree(&rep, before, thread);
     look_count_waits(&rep, before);
     return rep;

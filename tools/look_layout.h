@@ -64,187 +64,197 @@ typedef struct look_program {           /* what was found                       
 /* ---- reading by the table ---- */
 
 /* The number of so many bytes at an entry's place in a copy of a struct. */
-PERF_FN uint64_t look_get64(const look_layout *l, look_entry entry, const char *copy)
+PERF_FN uint64_t look_get64(const look_layout *layout, look_entry entry, const char *copy)
 {
-    uint64_t v;
+    uint64_t value;
 
-    memcpy(&v, copy + l->at[entry], sizeof v);
-    return v;
+    memcpy(&value, copy + layout->at[entry], sizeof value);
+    return value;
 }
 
-PERF_FN uint32_t look_get32(const look_layout *l, look_entry entry, const char *copy)
+PERF_FN uint32_t look_get32(const look_layout *layout, look_entry entry, const char *copy)
 {
-    uint32_t v;
+    uint32_t value;
 
-    memcpy(&v, copy + l->at[entry], sizeof v);
-    return v;
+    memcpy(&value, copy + layout->at[entry], sizeof value);
+    return value;
 }
 
 /* ---- images ---- */
 
-PERF_FN void look_notes_of(look_target *t, look_program *p, uint64_t at, const char *notes,
-                           size_t bytes)
+PERF_FN void look_notes_of(look_target *target, look_program *program, uint64_t at,
+                           const char *notes, size_t bytes)
 {
-    Elf64_Nhdr h;
+    Elf64_Nhdr note;
     uint64_t   distance, name, body;
     size_t     i = 0;
 
-    while (bytes - i >= sizeof h) {
-        memcpy(&h, notes + i, sizeof h);
-        name = ((uint64_t)h.n_namesz + 3) & ~(uint64_t)3;
-        body = ((uint64_t)h.n_descsz + 3) & ~(uint64_t)3;
-        if (name > bytes - i - sizeof h || body > bytes - i - sizeof h - name)
+    while (bytes - i >= sizeof note) {
+        memcpy(&note, notes + i, sizeof note);
+        name = ((uint64_t)note.n_namesz + 3) & ~(uint64_t)3;
+        body = ((uint64_t)note.n_descsz + 3) & ~(uint64_t)3;
+        if (name > bytes - i - sizeof note || body > bytes - i - sizeof note - name)
             return;
-        if (h.n_namesz == 7 && h.n_descsz >= 8 && !memcmp(notes + i + sizeof h, "perf.h", 7)) {
-            uint64_t where = at + i + sizeof h + name;
-            memcpy(&distance, notes + i + sizeof h + name, sizeof distance);
-            if (h.n_type == LOOK_NOTE_ANCHOR && p->anchors < LOOK_IMAGES)
-                p->anchor[p->anchors++] = where + distance;
-            if (h.n_type == LOOK_NOTE_LAYOUT && p->tables < LOOK_IMAGES)
-                p->table[p->tables++] = where + distance;
+        if (note.n_namesz == 7 && note.n_descsz >= 8 &&
+            !memcmp(notes + i + sizeof note, "perf.h", 7)) {
+            uint64_t where = at + i + sizeof note + name;
+            memcpy(&distance, notes + i + sizeof note + name, sizeof distance);
+            if (note.n_type == LOOK_NOTE_ANCHOR && program->anchors < LOOK_IMAGES)
+                program->anchor[program->anchors++] = where + distance;
+            if (note.n_type == LOOK_NOTE_LAYOUT && program->tables < LOOK_IMAGES)
+                program->table[program->tables++] = where + distance;
         }
-        i += sizeof h + (size_t)(name + body);
+        i += sizeof note + (size_t)(name + body);
     }
-    (void)t;
+    (void)target;
 }
 
 /* The notes of the image that begins at `base`, if one does. */
-PERF_FN void look_image(look_target *t, look_program *p, uint64_t base)
+PERF_FN void look_image(look_target *target, look_program *program, uint64_t base)
 {
-    Elf64_Ehdr h;
-    Elf64_Phdr s[LOOK_HEADERS];
+    Elf64_Ehdr header;
+    Elf64_Phdr phdr[LOOK_HEADERS];
     uint64_t   bias = base;
     char      *notes;
     int        i;
 
-    if (!look_fetch_one(t, base, &h, sizeof h) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0)
+    if (!look_fetch_one(target, base, &header, sizeof header) ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
         return;
-    if (h.e_ident[EI_CLASS] == ELFCLASS32)
-        t->narrow = 1;
-    if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB ||
-        h.e_phentsize != sizeof *s || !h.e_phnum || h.e_phnum > LOOK_HEADERS ||
-        !look_fetch_one(t, base + h.e_phoff, s, h.e_phnum * sizeof *s))
+    if (header.e_ident[EI_CLASS] == ELFCLASS32)
+        target->narrow = 1;
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+        header.e_phentsize != sizeof *phdr || !header.e_phnum || header.e_phnum > LOOK_HEADERS ||
+        !look_fetch_one(target, base + header.e_phoff, phdr, header.e_phnum * sizeof *phdr))
         return;
-    for (i = 0; i < h.e_phnum; i++)
-        if (s[i].p_type == PT_LOAD) {
-            bias = base - (s[i].p_vaddr & ~(uint64_t)4095);
+    for (i = 0; i < header.e_phnum; i++)
+        if (phdr[i].p_type == PT_LOAD) {
+            bias = base - (phdr[i].p_vaddr & ~(uint64_t)4095);
             break;
         }
-    for (i = 0; i < h.e_phnum; i++) {
-        const uint64_t bytes = s[i].p_memsz;
-        if (s[i].p_type != PT_NOTE || bytes < sizeof(Elf64_Nhdr) || bytes > LOOK_NOTES)
+    for (i = 0; i < header.e_phnum; i++) {
+        const uint64_t bytes = phdr[i].p_memsz;
+        if (phdr[i].p_type != PT_NOTE || bytes < sizeof(Elf64_Nhdr) || bytes > LOOK_NOTES)
             continue;
         notes = (char *)ab_grow(NULL, (size_t)bytes, 1);
-        if (look_fetch_one(t, bias + s[i].p_vaddr, notes, (size_t)bytes))
-            look_notes_of(t, p, bias + s[i].p_vaddr, notes, (size_t)bytes);
+        if (look_fetch_one(target, bias + phdr[i].p_vaddr, notes, (size_t)bytes))
+            look_notes_of(target, program, bias + phdr[i].p_vaddr, notes, (size_t)bytes);
         free(notes);
     }
 }
 
 /* Where images may begin: at each mapping of a file, and in a core also at what it names. */
-PERF_FN void look_images(look_target *t, look_program *p)
+PERF_FN void look_images(look_target *target, look_program *program)
 {
     size_t i;
 
-    for (i = 0; i < t->maps; i++)
-        if (!t->pid || t->map[i].of_file)
-            look_image(t, p, t->map[i].at);
-    for (i = 0; i < t->files && !t->pid; i++)
-        if (!t->file[i].offset) {
+    for (i = 0; i < target->maps; i++)
+        if (!target->pid || target->map[i].of_file)
+            look_image(target, program, target->map[i].at);
+    for (i = 0; i < target->files && !target->pid; i++)
+        if (!target->file[i].offset) {
             uint64_t have[4];
             size_t   j, known = 0;
-            for (j = 0; j < t->maps; j++)
-                known += t->map[j].at == t->file[i].at && t->map[j].bytes >= sizeof have;
+            for (j = 0; j < target->maps; j++)
+                known += target->map[j].at == target->file[i].at &&
+                         target->map[j].bytes >= sizeof have;
             if (!known)
-                look_image(t, p, t->file[i].at);
+                look_image(target, program, target->file[i].at);
         }
 }
 
 /* ---- the table ---- */
 
 /* Is every entry one that may be used?  Sizes and places are small; bits and counts smaller. */
-PERF_FN int look_layout_sane(const look_layout *l)
+PERF_FN int look_layout_sane(const look_layout *layout)
 {
     size_t i;
 
     for (i = LOOK_BUCKET_BITS; i < LOOK_ENTRIES; i++)
-        if (l->at[i] > LOOK_FARTHEST)
+        if (layout->at[i] > LOOK_FARTHEST)
             return 0;
-    return l->at[LOOK_BUCKET_BITS] <= 8 && l->at[LOOK_LATE] <= 16 && l->at[LOOK_LOSSES] <= 16 &&
-           l->at[LOOK_RARE] <= LOOK_RARE_MOST && l->at[LOOK_SLOT_SIZE] >= 16 &&
-           l->at[LOOK_SLOT_CELL] <= l->at[LOOK_SLOT_SIZE] - 8 &&
-           l->at[LOOK_GAUGE_SIZE] == 48 && l->at[LOOK_EVENT_SIZE] == 16 &&
-           l->at[LOOK_RETIRED_SIZE] >= 24 && l->at[LOOK_NAME_SIZE] >= 24;
+    return layout->at[LOOK_BUCKET_BITS] <= 8 && layout->at[LOOK_LATE] <= 16 &&
+           layout->at[LOOK_LOSSES] <= 16 && layout->at[LOOK_RARE] <= LOOK_RARE_MOST &&
+           layout->at[LOOK_SLOT_SIZE] >= 16 &&
+           layout->at[LOOK_SLOT_CELL] <= layout->at[LOOK_SLOT_SIZE] - 8 &&
+           layout->at[LOOK_GAUGE_SIZE] == 48 && layout->at[LOOK_EVENT_SIZE] == 16 &&
+           layout->at[LOOK_RETIRED_SIZE] >= 24 && layout->at[LOOK_NAME_SIZE] >= 24;
 }
 
-PERF_FN int look_layout_gone(look_target *t)
+PERF_FN int look_layout_gone(look_target *target)
 {
-    return look_fail(t, "%s keeps its layout in pages that are not there: a core file without "
-                        "them, and the program's file is gone or has changed", t->program);
+    return look_fail(target, "%s keeps its layout in pages that are not there: a core file without "
+                             "them, and the program's file is gone or has changed",
+                             target->program);
 }
 
 /* Reads a table; 0: it is none, or one of a layout that is not known here. */
-PERF_FN int look_layout_read(look_target *t, uint64_t at, look_layout *l)
+PERF_FN int look_layout_read(look_target *target, uint64_t at, look_layout *layout)
 {
     uint64_t head[LOOK_VERSION + 1];
 
-    if (!look_fetch_one(t, at, head, sizeof head) || head[LOOK_WORD] != LOOK_LAYOUT_WORD)
-        return look_layout_gone(t);
+    if (!look_fetch_one(target, at, head, sizeof head) || head[LOOK_WORD] != LOOK_LAYOUT_WORD)
+        return look_layout_gone(target);
     if (head[LOOK_VERSION] != LOOK_LAYOUT_VERSION)
-        return look_fail(t, "%s was built with another layout (%llu) than this tool reads (%d): "
-                            "use the perf-ab of its release", t->program,
+        return look_fail(target,
+                         "%s was built with another layout (%llu) than this tool reads (%d): "
+                                 "use the perf-ab of its release", target->program,
                          (unsigned long long)(head[LOOK_VERSION] & 0xffff), LOOK_LAYOUT_VERSION);
-    if (!look_fetch_one(t, at, l->at, sizeof l->at))
-        return look_layout_gone(t);
-    if (!look_layout_sane(l))
-        return look_fail(t, "the layout of %s is damaged", t->program);
+    if (!look_fetch_one(target, at, layout->at, sizeof layout->at))
+        return look_layout_gone(target);
+    if (!look_layout_sane(layout))
+        return look_fail(target, "the layout of %s is damaged", target->program);
     return 1;
 }
 
-/* Finds the registry of the program and how to read it; 0: t->error says why not.  p->registry 0:
- * it is there, but nothing was recorded yet.                                                     */
-PERF_FN int look_find(look_target *t, look_program *p)
+/* Finds the registry of the program and how to read it; 0: target->error says why not.
+ * program->registry 0: it is there, but nothing was recorded yet.                                */
+PERF_FN int look_find(look_target *target, look_program *program)
 {
     size_t   i, j;
     uint64_t registry = 0;
     uint32_t size = 0;
 
-    memset(p, 0, sizeof *p);
-    look_images(t, p);
-    if (!p->anchors && t->narrow && !p->tables)
-        return look_fail(t, "%s is a program of 32 bits, which cannot be read from outside",
-                         t->program);
-    if (!p->anchors && t->pid)
-        return look_fail(t, "%s (%d) has no marks of perf.h that record", t->program, t->pid);
-    if (!p->anchors)
-        return look_fail(t, "no marks of perf.h that record in this core of %s, or neither its "
-                            "headers nor its files are at hand", t->program);
-    if (!p->tables)
-        return look_fail(t, "%s has marks, but nothing in it keeps what they say: one file has to "
-                            "define PERF_AT_EXIT 1 before it includes perf.h, or to call "
-                            "perf_report() or perf_enable(1)", t->program);
-    for (i = 0; i < p->tables; i++) {
-        if (!look_layout_read(t, p->table[i], &p->layout))
+    memset(program, 0, sizeof *program);
+    look_images(target, program);
+    if (!program->anchors && target->narrow && !program->tables)
+        return look_fail(target, "%s is a program of 32 bits, which cannot be read from outside",
+                         target->program);
+    if (!program->anchors && target->pid)
+        return look_fail(target, "%s (%d) has no marks of perf.h that record", target->program,
+                         target->pid);
+    if (!program->anchors)
+        return look_fail(target,
+                         "no marks of perf.h that record in this core of %s, or neither its "
+                                 "headers nor its files are at hand", target->program);
+    if (!program->tables)
+        return look_fail(target,
+                         "%s has marks, but nothing in it keeps what they say: one file has to "
+                                 "define PERF_AT_EXIT 1 before it includes perf.h, or to call "
+                                 "perf_report() or perf_enable(1)", target->program);
+    for (i = 0; i < program->tables; i++) {
+        if (!look_layout_read(target, program->table[i], &program->layout))
             continue;
-        for (j = 0; j < p->anchors; j++) {
+        for (j = 0; j < program->anchors; j++) {
             registry = 0;
-            if (!look_fetch_one(t, p->anchor[j] + p->layout.at[LOOK_ANCHOR_REGISTRY], &registry,
-                                sizeof registry) || !registry)
+            if (!look_fetch_one(target,
+                                program->anchor[j] + program->layout.at[LOOK_ANCHOR_REGISTRY],
+                                &registry, sizeof registry) || !registry)
                 continue;
-            if (look_fetch_one(t, registry, &size, sizeof size) &&
-                size == p->layout.at[LOOK_REGISTRY_SIZE]) {
-                p->registry = registry;
-                t->error[0] = '\0';
+            if (look_fetch_one(target, registry, &size, sizeof size) &&
+                size == program->layout.at[LOOK_REGISTRY_SIZE]) {
+                program->registry = registry;
+                target->error[0] = '\0';
                 return 1;
             }
         }
-        if (!registry && i + 1 == p->tables) {
-            t->error[0] = '\0';
+        if (!registry && i + 1 == program->tables) {
+            target->error[0] = '\0';
             return 1;
         }
     }
-    if (!t->error[0])
-        (void)look_fail(t, "%s records in another layout than it describes", t->program);
+    if (!target->error[0])
+        (void)look_fail(target, "%s records in another layout than it describes", target->program);
     return 0;
 }
 

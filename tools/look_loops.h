@@ -46,7 +46,8 @@ PERF_FN int look_samples_sane(const double *x, size_t n)
 }
 
 /* Medians of a loop whose samples lie at these addresses. */
-PERF_FN void look_read_samples(look_target *t, look_loop *one, const uint64_t *at, uint64_t samples)
+PERF_FN void look_read_samples(look_target *target, look_loop *one, const uint64_t *at,
+                               uint64_t samples)
 {
     const int    arms = one->kind == LOOK_AB ? 2 : 1;
     const size_t n = (size_t)samples;
@@ -56,7 +57,8 @@ PERF_FN void look_read_samples(look_target *t, look_loop *one, const uint64_t *a
 
     for (arm = 0; arm < arms && whole; arm++) {
         x[arm] = (double *)ab_grow(NULL, n, sizeof **x);
-        whole = look_fetch_one(t, at[arm], x[arm], n * sizeof **x) && look_samples_sane(x[arm], n);
+        whole =
+            look_fetch_one(target, at[arm], x[arm], n * sizeof **x) && look_samples_sane(x[arm], n);
     }
     if (whole) {
         double *ratio = (double *)ab_grow(NULL, n, sizeof *ratio);
@@ -74,31 +76,31 @@ PERF_FN void look_read_samples(look_target *t, look_loop *one, const uint64_t *a
 }
 
 /* The loop at an address; *next: that of the one begun before it.  0: it cannot be read. */
-PERF_FN int look_read_loop(look_target *t, const look_layout *l, uint64_t at, look_loop *one,
-                           int *forgotten, uint64_t *next)
+PERF_FN int look_read_loop(look_target *target, const look_layout *layout, uint64_t at,
+                           look_loop *one, int *forgotten, uint64_t *next)
 {
     uint64_t sample[2] = {0, 0}, samples = 0;
     uint32_t kind = 0, gone = 0, done = 0;
 
     memset(one, 0, sizeof *one);
-    if (!look_fetch_one(t, at + l->at[LOOK_LOOP_NEXT], next, sizeof *next) ||
-        !look_fetch_one(t, at + l->at[LOOK_LOOP_KIND], &kind, sizeof kind) ||
-        !look_fetch_one(t, at + l->at[LOOK_LOOP_FORGOTTEN], &gone, sizeof gone) ||
-        !look_fetch_one(t, at + l->at[LOOK_LOOP_DONE], &done, sizeof done) ||
-        !look_fetch_one(t, at + l->at[LOOK_LOOP_NAME], one->name, LOOK_NAME_BYTES) ||
-        !look_fetch_one(t, at + l->at[LOOK_LOOP_SAMPLE], sample, sizeof sample) ||
-        !look_fetch_one(t, at + l->at[LOOK_LOOP_SAMPLES], &samples, sizeof samples))
+    if (!look_fetch_one(target, at + layout->at[LOOK_LOOP_NEXT], next, sizeof *next) ||
+        !look_fetch_one(target, at + layout->at[LOOK_LOOP_KIND], &kind, sizeof kind) ||
+        !look_fetch_one(target, at + layout->at[LOOK_LOOP_FORGOTTEN], &gone, sizeof gone) ||
+        !look_fetch_one(target, at + layout->at[LOOK_LOOP_DONE], &done, sizeof done) ||
+        !look_fetch_one(target, at + layout->at[LOOK_LOOP_NAME], one->name, LOOK_NAME_BYTES) ||
+        !look_fetch_one(target, at + layout->at[LOOK_LOOP_SAMPLE], sample, sizeof sample) ||
+        !look_fetch_one(target, at + layout->at[LOOK_LOOP_SAMPLES], &samples, sizeof samples))
         return 0;
     one->kind = (int)(kind & 3);
     one->done = done != 0;
     *forgotten = gone != 0 || !one->kind;
     if (one->done && one->kind != LOOK_RACE && !*forgotten)
-        look_read_samples(t, one, sample, samples);
+        look_read_samples(target, one, sample, samples);
     return 1;
 }
 
 /* All loops that the program has not forgotten. */
-PERF_FN look_loops look_read_loops(look_target *t, const look_program *p)
+PERF_FN look_loops look_read_loops(look_target *target, const look_program *program)
 {
     look_loops all;
     look_loop  one;
@@ -107,10 +109,11 @@ PERF_FN look_loops look_read_loops(look_target *t, const look_program *p)
     int        forgotten;
 
     memset(&all, 0, sizeof all);
-    if (!look_fetch_one(t, p->registry + p->layout.at[LOOK_REGISTRY_LOOPS], &at, sizeof at))
+    if (!look_fetch_one(target, program->registry + program->layout.at[LOOK_REGISTRY_LOOPS], &at,
+                        sizeof at))
         return all;
-    for (; at && seen < LOOK_LOOPS && t->bytes < LOOK_BYTES; at = next, seen++) {
-        if (!look_read_loop(t, &p->layout, at, &one, &forgotten, &next))
+    for (; at && seen < LOOK_LOOPS && target->bytes < LOOK_BYTES; at = next, seen++) {
+        if (!look_read_loop(target, &program->layout, at, &one, &forgotten, &next))
             break;
         if (forgotten)
             continue;
@@ -135,64 +138,64 @@ PERF_FN const char *look_loop_kind(const look_loop *one)
     return text[one->kind];
 }
 
-PERF_FN void look_put_loop(perf_out_ *o, const look_loop *one)
+PERF_FN void look_put_loop(perf_out_ *out, const look_loop *one)
 {
     char shown[LOOK_NAME_BYTES + 1];
 
     memcpy(shown, one->name, sizeof shown);
     ab_make_safe(shown);
-    perf_putf_(o, "%-36s%6s", shown, look_loop_kind(one));
+    perf_putf_(out, "%-36s%6s", shown, look_loop_kind(one));
     if (!one->done) {
-        perf_put_(o, "  runs now\n");
+        perf_put_(out, "  runs now\n");
         return;
     }
     if (!one->samples) {
-        perf_put_(o, "  has ended\n");
+        perf_put_(out, "  has ended\n");
         return;
     }
-    perf_putf_(o, "%9.0f", (double)one->samples);
-    perf_put_ns_in_(o, one->median[0], 12);
+    perf_putf_(out, "%9.0f", (double)one->samples);
+    perf_put_ns_in_(out, one->median[0], 12);
     if (one->kind == LOOK_AB) {
-        perf_put_ns_in_(o, one->median[1], 12);
-        perf_putf_(o, "%9.3f", one->ratio);
+        perf_put_ns_in_(out, one->median[1], 12);
+        perf_putf_(out, "%9.3f", one->ratio);
     }
-    perf_put_(o, "\n");
+    perf_put_(out, "\n");
 }
 
 /* A row a loop; nothing where there is none. */
-PERF_FN void look_put_loops(perf_out_ *o, const look_loops *all)
+PERF_FN void look_put_loops(perf_out_ *out, const look_loops *all)
 {
     size_t i;
 
     if (!all->n)
         return;
-    perf_putf_(o, "\n%-36s%6s%9s%12s%12s%9s\n", "loop", "kind", "samples", "median", "candidate",
+    perf_putf_(out, "\n%-36s%6s%9s%12s%12s%9s\n", "loop", "kind", "samples", "median", "candidate",
                "ratio");
     for (i = 0; i < all->n; i++)
-        look_put_loop(o, &all->loop[i]);
+        look_put_loop(out, &all->loop[i]);
     if (all->cut_off)
-        perf_put_(o, "note: there are more loops than this tool reads\n");
+        perf_put_(out, "note: there are more loops than this tool reads\n");
 }
 
 /* ,"loops":[...] */
-PERF_FN void look_put_loops_json(perf_out_ *o, const look_loops *all)
+PERF_FN void look_put_loops_json(perf_out_ *out, const look_loops *all)
 {
     size_t i;
 
-    perf_put_(o, ",\"loops\":[");
+    perf_put_(out, ",\"loops\":[");
     for (i = 0; i < all->n; i++) {
         const look_loop *one = &all->loop[i];
-        perf_put_(o, i ? ",\n{\"name\":" : "\n{\"name\":");
-        perf_put_json_(o, one->name);
-        perf_putf_(o, ",\"kind\":\"%s\",\"done\":%s,\"samples\":%.0f", look_loop_kind(one),
+        perf_put_(out, i ? ",\n{\"name\":" : "\n{\"name\":");
+        perf_put_json_(out, one->name);
+        perf_putf_(out, ",\"kind\":\"%s\",\"done\":%s,\"samples\":%.0f", look_loop_kind(one),
                    one->done ? "true" : "false", (double)one->samples);
         if (one->samples)
-            perf_putf_(o, ",\"median_ns\":%.3f", one->median[0]);
+            perf_putf_(out, ",\"median_ns\":%.3f", one->median[0]);
         if (one->samples && one->kind == LOOK_AB)
-            perf_putf_(o, ",\"candidate_ns\":%.3f,\"ratio\":%.6f", one->median[1], one->ratio);
-        perf_put_(o, "}");
+            perf_putf_(out, ",\"candidate_ns\":%.3f,\"ratio\":%.6f", one->median[1], one->ratio);
+        perf_put_(out, "}");
     }
-    perf_put_(o, "]");
+    perf_put_(out, "]");
 }
 
 #endif /* PERF_TOOLS_LOOK_LOOPS_H */

@@ -25,171 +25,171 @@ typedef struct look_packet {
 
 /* ---- packets ---- */
 
-PERF_FN void look_pf_varint(look_packet *p, uint64_t v)
+PERF_FN void look_pf_varint(look_packet *packet, uint64_t value)
 {
-    for (; v >= 128; v >>= 7)
-        p->bytes[p->n++] = (char)((v & 127) | 128);
-    p->bytes[p->n++] = (char)v;
+    for (; value >= 128; value >>= 7)
+        packet->bytes[packet->n++] = (char)((value & 127) | 128);
+    packet->bytes[packet->n++] = (char)value;
 }
 
-PERF_FN void look_pf_number(look_packet *p, unsigned field, uint64_t v)
+PERF_FN void look_pf_number(look_packet *packet, unsigned field, uint64_t value)
 {
-    look_pf_varint(p, field << 3);
-    look_pf_varint(p, v);
+    look_pf_varint(packet, field << 3);
+    look_pf_varint(packet, value);
 }
 
-PERF_FN void look_pf_double(look_packet *p, unsigned field, double x)
+PERF_FN void look_pf_double(look_packet *packet, unsigned field, double x)
 {
     const uint64_t bits = perf_bits_(x);
 
-    look_pf_varint(p, field << 3 | 1);
-    memcpy(p->bytes + p->n, &bits, sizeof bits);
-    p->n += sizeof bits;
+    look_pf_varint(packet, field << 3 | 1);
+    memcpy(packet->bytes + packet->n, &bits, sizeof bits);
+    packet->n += sizeof bits;
 }
 
 /* A text as UTF-8; bytes that are none become '?'. */
-PERF_FN void look_pf_text(look_packet *p, unsigned field, const char *text)
+PERF_FN void look_pf_text(look_packet *packet, unsigned field, const char *text)
 {
     char      clean[LOOK_NAME_BYTES + 1];
-    perf_out_ o = perf_out_open_(clean, sizeof clean);
+    perf_out_ out = perf_out_open_(clean, sizeof clean);
 
-    perf_put_clean_(&o, text, 0);
-    o.len = o.len < sizeof clean ? o.len : sizeof clean - 1;
-    look_pf_varint(p, field << 3 | 2);
-    look_pf_varint(p, o.len);
-    memcpy(p->bytes + p->n, clean, o.len);
-    p->n += o.len;
+    perf_put_clean_(&out, text, 0);
+    out.len = out.len < sizeof clean ? out.len : sizeof clean - 1;
+    look_pf_varint(packet, field << 3 | 2);
+    look_pf_varint(packet, out.len);
+    memcpy(packet->bytes + packet->n, clean, out.len);
+    packet->n += out.len;
 }
 
 /* Begins a message inside; its length takes two bytes. */
-PERF_FN void look_pf_open(look_packet *p, unsigned field)
+PERF_FN void look_pf_open(look_packet *packet, unsigned field)
 {
-    look_pf_varint(p, field << 3 | 2);
-    p->n += 2;
-    p->begin[p->depth++] = p->n;
+    look_pf_varint(packet, field << 3 | 2);
+    packet->n += 2;
+    packet->begin[packet->depth++] = packet->n;
 }
 
-PERF_FN void look_pf_close(look_packet *p)
+PERF_FN void look_pf_close(look_packet *packet)
 {
-    const size_t begin = p->begin[--p->depth], length = p->n - begin;
+    const size_t begin = packet->begin[--packet->depth], length = packet->n - begin;
 
-    p->bytes[begin - 2] = (char)((length & 127) | 128);
-    p->bytes[begin - 1] = (char)(length >> 7);
+    packet->bytes[begin - 2] = (char)((length & 127) | 128);
+    packet->bytes[begin - 1] = (char)(length >> 7);
 }
 
 /* Begins a packet of the one sequence that there is. */
-PERF_FN void look_pf_packet(look_packet *p)
+PERF_FN void look_pf_packet(look_packet *packet)
 {
-    p->n = 0;
-    p->depth = 0;
-    look_pf_open(p, 1);
-    look_pf_number(p, 10, 1);
+    packet->n = 0;
+    packet->depth = 0;
+    look_pf_open(packet, 1);
+    look_pf_number(packet, 10, 1);
 }
 
-PERF_FN void look_pf_write(look_packet *p, perf_file_ *f)
+PERF_FN void look_pf_write(look_packet *packet, perf_file_ *file)
 {
-    look_pf_close(p);
-    memcpy(f->at, p->bytes, p->n);
-    f->at += p->n;
-    if (f->at > f->limit)
-        perf_file_flush_(f);
+    look_pf_close(packet);
+    memcpy(file->at, packet->bytes, packet->n);
+    file->at += packet->n;
+    if (file->at > file->limit)
+        perf_file_flush_(file);
 }
 
 /* Says that times are those of the monotonic clock, from `ns` on. */
-PERF_FN void look_pf_clock(perf_file_ *f, uint64_t ns)
+PERF_FN void look_pf_clock(perf_file_ *file, uint64_t ns)
 {
-    look_packet p;
+    look_packet packet;
 
-    look_pf_packet(&p);
-    look_pf_open(&p, 6);
-    look_pf_open(&p, 1);
-    look_pf_number(&p, 1, LOOK_PF_MONOTONIC);
-    look_pf_number(&p, 2, ns);
-    look_pf_close(&p);
-    look_pf_number(&p, 2, LOOK_PF_MONOTONIC);
-    look_pf_close(&p);
-    look_pf_write(&p, f);
+    look_pf_packet(&packet);
+    look_pf_open(&packet, 6);
+    look_pf_open(&packet, 1);
+    look_pf_number(&packet, 1, LOOK_PF_MONOTONIC);
+    look_pf_number(&packet, 2, ns);
+    look_pf_close(&packet);
+    look_pf_number(&packet, 2, LOOK_PF_MONOTONIC);
+    look_pf_close(&packet);
+    look_pf_write(&packet, file);
 }
 
 /* The process, whose track is its number. */
-PERF_FN void look_pf_process(perf_file_ *f, uint64_t process, const char *name)
+PERF_FN void look_pf_process(perf_file_ *file, uint64_t process, const char *name)
 {
-    look_packet p;
+    look_packet packet;
 
-    look_pf_packet(&p);
-    look_pf_open(&p, 60);
-    look_pf_number(&p, 1, process);
-    look_pf_open(&p, 3);
-    look_pf_number(&p, 1, process);
-    look_pf_text(&p, 6, name);
-    look_pf_close(&p);
-    look_pf_close(&p);
-    look_pf_write(&p, f);
+    look_pf_packet(&packet);
+    look_pf_open(&packet, 60);
+    look_pf_number(&packet, 1, process);
+    look_pf_open(&packet, 3);
+    look_pf_number(&packet, 1, process);
+    look_pf_text(&packet, 6, name);
+    look_pf_close(&packet);
+    look_pf_close(&packet);
+    look_pf_write(&packet, file);
 }
 
 /* The track of a thread. */
-PERF_FN void look_pf_thread(perf_file_ *f, uint64_t track, uint64_t process, uint64_t thread,
+PERF_FN void look_pf_thread(perf_file_ *file, uint64_t track, uint64_t process, uint64_t thread,
                             const char *name)
 {
-    look_packet p;
+    look_packet packet;
 
-    look_pf_packet(&p);
-    look_pf_open(&p, 60);
-    look_pf_number(&p, 1, track);
-    look_pf_open(&p, 4);
-    look_pf_number(&p, 1, process);
-    look_pf_number(&p, 2, thread);
+    look_pf_packet(&packet);
+    look_pf_open(&packet, 60);
+    look_pf_number(&packet, 1, track);
+    look_pf_open(&packet, 4);
+    look_pf_number(&packet, 1, process);
+    look_pf_number(&packet, 2, thread);
     if (*name)
-        look_pf_text(&p, 5, name);
-    look_pf_close(&p);
-    look_pf_close(&p);
-    look_pf_write(&p, f);
+        look_pf_text(&packet, 5, name);
+    look_pf_close(&packet);
+    look_pf_close(&packet);
+    look_pf_write(&packet, file);
 }
 
 /* The track of a counter, or of spans that begin and end in any thread. */
-PERF_FN void look_pf_track(perf_file_ *f, uint64_t track, uint64_t process, const char *name,
+PERF_FN void look_pf_track(perf_file_ *file, uint64_t track, uint64_t process, const char *name,
                            int counter)
 {
-    look_packet p;
+    look_packet packet;
 
-    look_pf_packet(&p);
-    look_pf_open(&p, 60);
-    look_pf_number(&p, 1, track);
-    look_pf_text(&p, 2, name);
-    look_pf_number(&p, 5, process);
+    look_pf_packet(&packet);
+    look_pf_open(&packet, 60);
+    look_pf_number(&packet, 1, track);
+    look_pf_text(&packet, 2, name);
+    look_pf_number(&packet, 5, process);
     if (counter) {
-        look_pf_open(&p, 8);
-        look_pf_close(&p);
+        look_pf_open(&packet, 8);
+        look_pf_close(&packet);
     }
-    look_pf_close(&p);
-    look_pf_write(&p, f);
+    look_pf_close(&packet);
+    look_pf_write(&packet, file);
 }
 
 /* Begins an event; name NULL: an end or a value.  look_pf_event_end writes it. */
-PERF_FN void look_pf_event(look_packet *p, int type, uint64_t track, uint64_t ns,
+PERF_FN void look_pf_event(look_packet *packet, int type, uint64_t track, uint64_t ns,
                            const look_name *name)
 {
-    look_pf_packet(p);
-    look_pf_number(p, 8, ns);
-    look_pf_number(p, 58, LOOK_PF_MONOTONIC);
-    look_pf_open(p, 11);
-    look_pf_number(p, 9, (uint64_t)type);
-    look_pf_number(p, 11, track);
+    look_pf_packet(packet);
+    look_pf_number(packet, 8, ns);
+    look_pf_number(packet, 58, LOOK_PF_MONOTONIC);
+    look_pf_open(packet, 11);
+    look_pf_number(packet, 9, (uint64_t)type);
+    look_pf_number(packet, 11, track);
     if (!name)
         return;
-    look_pf_text(p, 23, name->text);
+    look_pf_text(packet, 23, name->text);
     if (*name->file) {
-        look_pf_open(p, 33);
-        look_pf_text(p, 2, name->file);
-        look_pf_number(p, 4, name->line);
-        look_pf_close(p);
+        look_pf_open(packet, 33);
+        look_pf_text(packet, 2, name->file);
+        look_pf_number(packet, 4, name->line);
+        look_pf_close(packet);
     }
 }
 
-PERF_FN void look_pf_event_end(look_packet *p, perf_file_ *f)
+PERF_FN void look_pf_event_end(look_packet *packet, perf_file_ *file)
 {
-    look_pf_close(p);
-    look_pf_write(p, f);
+    look_pf_close(packet);
+    look_pf_write(packet, file);
 }
 
 /* ---- scopes in order of time ---- */
@@ -205,13 +205,13 @@ typedef struct look_slice {
 /* By begin; of those that begin at one moment the longest first. */
 PERF_FN int look_slice_before(const void *one, const void *two)
 {
-    const look_slice *a = (const look_slice *)one, *b = (const look_slice *)two;
+    const look_slice *slice = (const look_slice *)one, *b = (const look_slice *)two;
 
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    if (a->end != b->end)
-        return a->end > b->end ? -1 : 1;
-    return (a->place > b->place) - (a->place < b->place);
+    if (slice->start != b->start)
+        return slice->start < b->start ? -1 : 1;
+    if (slice->end != b->end)
+        return slice->end > b->end ? -1 : 1;
+    return (slice->place > b->place) - (slice->place < b->place);
 }
 
 #endif /* PERF_TOOLS_LOOK_PFTRACE_H */

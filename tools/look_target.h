@@ -74,25 +74,25 @@ typedef struct look_target {
     char       error[600];
 } look_target;
 
-/* Puts a sentence into t->error; returns 0. */
-PERF_FN int look_fail(look_target *t, const char *format, ...)
+/* Puts a sentence into target->error; returns 0. */
+PERF_FN int look_fail(look_target *target, const char *format, ...)
     PERF_ATTR_((__format__(__printf__, 2, 3)));
 
-PERF_FN int look_fail(look_target *t, const char *format, ...)
+PERF_FN int look_fail(look_target *target, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    vsnprintf(t->error, sizeof t->error, format, args);
+    vsnprintf(target->error, sizeof target->error, format, args);
     va_end(args);
-    ab_make_safe(t->error);
+    ab_make_safe(target->error);
     return 0;
 }
 
 /* ---- reading ---- */
 
 /* Pieces of a process, as many as the system takes in one call. */
-PERF_FN void look_fetch_process(look_target *t, look_piece *piece, size_t n)
+PERF_FN void look_fetch_process(look_target *target, look_piece *piece, size_t n)
 {
     enum { MOST = 256 };
     struct iovec here[MOST], there[MOST];
@@ -107,11 +107,11 @@ PERF_FN void look_fetch_process(look_target *t, look_piece *piece, size_t n)
             there[i].iov_base = (void *)(uintptr_t)piece[i].at;
             there[i].iov_len = piece[i].bytes;
         }
-        t->reads++;
-        got = syscall(SYS_process_vm_readv, (long)t->pid, here, (long)count, there, (long)count,
-                      0L);
+        target->reads++;
+        got = syscall(SYS_process_vm_readv, (long)target->pid, here, (long)count, there,
+                      (long)count, 0L);
         if (got < 0 && errno != EFAULT)
-            t->refused = errno;
+            target->refused = errno;
         for (done = 0; done < count && got >= (long)piece[done].bytes; done++) {
             got -= (long)piece[done].bytes;
             piece[done].got = 1;
@@ -124,47 +124,48 @@ PERF_FN void look_fetch_process(look_target *t, look_piece *piece, size_t n)
 }
 
 /* The part of a core, or of a file that it names, which has this address.  0: neither. */
-PERF_FN int look_fetch_core(look_target *t, uint64_t at, void *to, size_t bytes)
+PERF_FN int look_fetch_core(look_target *target, uint64_t at, void *to, size_t bytes)
 {
-    size_t low = 0, high = t->maps, mid;
+    size_t low = 0, high = target->maps, mid;
 
     while (low < high) {
         mid = (low + high) / 2;
-        if (t->map[mid].end <= at)
+        if (target->map[mid].end <= at)
             low = mid + 1;
         else
             high = mid;
     }
-    if (low < t->maps && t->map[low].at <= at) {
-        const look_map *m = &t->map[low];
-        const uint64_t  in = at - m->at;
-        if (in < m->bytes && bytes <= m->bytes - in)
-            return pread(t->core, to, bytes, (off_t)(m->offset + in)) == (ssize_t)bytes;
-        if (m->writable && in < m->bytes)
+    if (low < target->maps && target->map[low].at <= at) {
+        const look_map *map = &target->map[low];
+        const uint64_t  in = at - map->at;
+        if (in < map->bytes && bytes <= map->bytes - in)
+            return pread(target->core, to, bytes, (off_t)(map->offset + in)) == (ssize_t)bytes;
+        if (map->writable && in < map->bytes)
             return 0;
     }
-    for (low = 0; low < t->files; low++) {
-        look_file  *f = &t->file[low];
-        struct stat s;
-        if (at < f->at || at >= f->end || bytes > f->end - at)
+    for (low = 0; low < target->files; low++) {
+        look_file  *file = &target->file[low];
+        struct stat info;
+        if (at < file->at || at >= file->end || bytes > file->end - at)
             continue;
-        if (f->fd == -1) {
-            f->fd = open(f->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-            if (f->fd >= 0 && (fstat(f->fd, &s) || !S_ISREG(s.st_mode))) {
-                close(f->fd);
-                f->fd = -1;
+        if (file->fd == -1) {
+            file->fd = open(file->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+            if (file->fd >= 0 && (fstat(file->fd, &info) || !S_ISREG(info.st_mode))) {
+                close(file->fd);
+                file->fd = -1;
             }
-            if (f->fd < 0)
-                f->fd = -2;
+            if (file->fd < 0)
+                file->fd = -2;
         }
-        return f->fd >= 0 && pread(f->fd, to, bytes, (off_t)(f->offset + (at - f->at))) ==
+        return file->fd >= 0 &&
+               pread(file->fd, to, bytes, (off_t)(file->offset + (at - file->at))) ==
                                  (ssize_t)bytes;
     }
     return 0;
 }
 
 /* Reads n pieces.  What did not come has got == 0, and zeros. */
-PERF_FN void look_fetch(look_target *t, look_piece *piece, size_t n)
+PERF_FN void look_fetch(look_target *target, look_piece *piece, size_t n)
 {
     uint64_t all = 0;
     size_t   i;
@@ -174,52 +175,52 @@ PERF_FN void look_fetch(look_target *t, look_piece *piece, size_t n)
         memset(piece[i].to, 0, piece[i].bytes);
         all += piece[i].bytes;
     }
-    t->bytes += all;
-    if (t->bytes > LOOK_BYTES)
+    target->bytes += all;
+    if (target->bytes > LOOK_BYTES)
         return;
-    if (t->pid && t->memory < 0) {
-        look_fetch_process(t, piece, n);
+    if (target->pid && target->memory < 0) {
+        look_fetch_process(target, piece, n);
         return;
     }
     for (i = 0; i < n; i++) {
-        t->reads++;
-        if (t->pid)
-            piece[i].got = pread(t->memory, piece[i].to, piece[i].bytes, (off_t)piece[i].at) ==
+        target->reads++;
+        if (target->pid)
+            piece[i].got = pread(target->memory, piece[i].to, piece[i].bytes, (off_t)piece[i].at) ==
                            (ssize_t)piece[i].bytes;
         else
-            piece[i].got = look_fetch_core(t, piece[i].at, piece[i].to, piece[i].bytes);
+            piece[i].got = look_fetch_core(target, piece[i].at, piece[i].to, piece[i].bytes);
     }
 }
 
 /* 1: all of it came. */
-PERF_FN int look_fetch_one(look_target *t, uint64_t at, void *to, size_t bytes)
+PERF_FN int look_fetch_one(look_target *target, uint64_t at, void *to, size_t bytes)
 {
     look_piece piece = {at, to, bytes, 0};
 
-    look_fetch(t, &piece, 1);
+    look_fetch(target, &piece, 1);
     return piece.got;
 }
 
 /* ---- a process ---- */
 
-PERF_FN void look_close(look_target *t)
+PERF_FN void look_close(look_target *target)
 {
     size_t i;
 
-    for (i = 0; i < t->files; i++) {
-        if (t->file[i].fd >= 0)
-            close(t->file[i].fd);
-        free(t->file[i].path);
+    for (i = 0; i < target->files; i++) {
+        if (target->file[i].fd >= 0)
+            close(target->file[i].fd);
+        free(target->file[i].path);
     }
-    if (t->memory >= 0)
-        close(t->memory);
-    if (t->core >= 0)
-        close(t->core);
-    free(t->map);
-    free(t->file);
-    free(t->task);
-    memset(t, 0, sizeof *t);
-    t->memory = t->core = -1;
+    if (target->memory >= 0)
+        close(target->memory);
+    if (target->core >= 0)
+        close(target->core);
+    free(target->map);
+    free(target->file);
+    free(target->task);
+    memset(target, 0, sizeof *target);
+    target->memory = target->core = -1;
 }
 
 /* A small file of /proc, without the end of its last line; "" where it cannot be read. */
@@ -246,70 +247,75 @@ typedef struct look_refusal {
 } look_refusal;
 
 /* The sentence for it; returns 0. */
-PERF_FN int look_refuse(look_target *t, const look_refusal *r)
+PERF_FN int look_refuse(look_target *target, const look_refusal *refusal)
 {
-    if (r->why == ESRCH)
-        return look_fail(t, "process %d has ended", t->pid);
-    if (r->owner != r->reader && r->reader != 0)
-        return look_fail(t, "process %d belongs to user %u: its user or root may read it (sudo "
-                            "perf-ab ...)", t->pid, r->owner);
-    if (r->scope == '3')
-        return look_fail(t, "the system lets nobody read process %d: kernel.yama.ptrace_scope is 3 "
-                            "(it stays so until the next boot)", t->pid);
-    if (r->scope > '0' && r->reader != 0)
-        return look_fail(t, "the system lets nobody read process %d: kernel.yama.ptrace_scope is "
-                            "%c (sudo perf-ab ..., or sudo sysctl kernel.yama.ptrace_scope=0)",
-                         t->pid, r->scope);
-    return look_fail(t, "process %d may not be read (%s): it has more rights than its user "
-                        "(setuid, capabilities), is not dumpable, or this is a container without "
-                        "CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE)", t->pid,
-                     strerror(r->why));
+    if (refusal->why == ESRCH)
+        return look_fail(target, "process %d has ended", target->pid);
+    if (refusal->owner != refusal->reader && refusal->reader != 0)
+        return look_fail(target,
+                         "process %d belongs to user %u: its user or root may read it (sudo "
+                                 "perf-ab ...)", target->pid, refusal->owner);
+    if (refusal->scope == '3')
+        return look_fail(target,
+                         "the system lets nobody read process %d: kernel.yama.ptrace_scope is 3 "
+                                 "(it stays so until the next boot)", target->pid);
+    if (refusal->scope > '0' && refusal->reader != 0)
+        return look_fail(target,
+                         "the system lets nobody read process %d: kernel.yama.ptrace_scope is "
+                                 "%c (sudo perf-ab ..., or sudo sysctl kernel.yama.ptrace_scope=0)",
+                         target->pid, refusal->scope);
+    return look_fail(target, "process %d may not be read (%s): it has more rights than its user "
+                             "(setuid, capabilities), is not dumpable, or this is a container without "
+                             "CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE)", target->pid,
+                     strerror(refusal->why));
 }
 
 /* Why a process may not be read, in a sentence; returns 0. */
-PERF_FN int look_not_allowed(look_target *t, int why)
+PERF_FN int look_not_allowed(look_target *target, int why)
 {
     char         scope[16], path[64];
-    struct stat  s;
-    look_refusal r;
+    struct stat  info;
+    look_refusal refusal;
 
-    look_proc_text(t->pid, "../sys/kernel/yama/ptrace_scope", scope, sizeof scope);
-    snprintf(path, sizeof path, "/proc/%d", t->pid);
-    r.why = why;
-    r.scope = scope[0];
-    r.reader = (unsigned)geteuid();
-    r.owner = stat(path, &s) ? r.reader : (unsigned)s.st_uid;
-    return look_refuse(t, &r);
+    look_proc_text(target->pid, "../sys/kernel/yama/ptrace_scope", scope, sizeof scope);
+    snprintf(path, sizeof path, "/proc/%d", target->pid);
+    refusal.why = why;
+    refusal.scope = scope[0];
+    refusal.reader = (unsigned)geteuid();
+    refusal.owner = stat(path, &info) ? refusal.reader : (unsigned)info.st_uid;
+    return look_refuse(target, &refusal);
 }
 
 /* The mappings as they are now; 0: the process cannot be read. */
-PERF_FN int look_read_maps(look_target *t)
+PERF_FN int look_read_maps(look_target *target)
 {
     char     path[64], line[PATH_MAX + 256], mode[8];
     FILE    *maps;
-    look_map m;
+    look_map map;
     unsigned long long at, end, offset, node;
 
-    snprintf(path, sizeof path, "/proc/%d/maps", t->pid);
+    snprintf(path, sizeof path, "/proc/%d/maps", target->pid);
     maps = fopen(path, "re");
     if (!maps)
-        return look_not_allowed(t, errno == ENOENT ? ESRCH : errno);
-    t->maps = 0;
-    while (t->maps < LOOK_MAPS && fgets(line, sizeof line, maps)) {
+        return look_not_allowed(target, errno == ENOENT ? ESRCH : errno);
+    target->maps = 0;
+    while (target->maps < LOOK_MAPS && fgets(line, sizeof line, maps)) {
         if (sscanf(line, "%llx-%llx %7s %llx %*s %llu", &at, &end, mode, &offset, &node) != 5)
             continue;
-        memset(&m, 0, sizeof m);
-        m.at = at;
-        m.end = end;
-        m.writable = mode[1] == 'w';
-        m.of_file = node != 0;
+        memset(&map, 0, sizeof map);
+        map.at = at;
+        map.end = end;
+        map.writable = mode[1] == 'w';
+        map.of_file = node != 0;
         if (mode[0] != 'r')
             continue;
-        t->map = (look_map *)ab_grow(t->map, t->maps + 1, sizeof *t->map);
-        t->map[t->maps++] = m;
+        target->map = (look_map *)ab_grow(target->map, target->maps + 1, sizeof *target->map);
+        target->map[target->maps++] = map;
     }
     fclose(maps);
-    return t->maps ? 1 : look_fail(t, "process %d has ended, or is a thread of the kernel", t->pid);
+    return target->maps ? 1 : look_fail(target,
+                                        "process %d has ended, or is a thread of the kernel",
+                                        target->pid);
 }
 
 /* How far the clock of a process is set in its time namespace, in ns; 0: not known. */
@@ -334,48 +340,48 @@ PERF_FN int64_t look_clock_set(int pid)
     return (int64_t)seconds * 1000000000 + (int64_t)ns;
 }
 
-/* Gets ready to read a process; 0: t->error says why not. */
-PERF_FN int look_attach(look_target *t, int pid)
+/* Gets ready to read a process; 0: target->error says why not. */
+PERF_FN int look_attach(look_target *target, int pid)
 {
     char     path[64];
     uint64_t word;
 
-    memset(t, 0, sizeof *t);
-    t->core = t->memory = -1;
-    t->pid = pid;
+    memset(target, 0, sizeof *target);
+    target->core = target->memory = -1;
+    target->pid = pid;
     snprintf(path, sizeof path, "/proc/%d", pid);
     if (access(path, F_OK))
-        return look_fail(t, "there is no process %d", pid);
-    look_proc_text(pid, "comm", t->program, sizeof t->program);
-    t->ahead = look_clock_set(pid) - look_clock_set((int)getpid());
-    if (!look_read_maps(t))
+        return look_fail(target, "there is no process %d", pid);
+    look_proc_text(pid, "comm", target->program, sizeof target->program);
+    target->ahead = look_clock_set(pid) - look_clock_set((int)getpid());
+    if (!look_read_maps(target))
         return 0;
-    if (look_fetch_one(t, t->map[0].at, &word, sizeof word))
+    if (look_fetch_one(target, target->map[0].at, &word, sizeof word))
         return 1;
-    if (!t->refused)
+    if (!target->refused)
         return 1;
     snprintf(path, sizeof path, "/proc/%d/mem", pid);
-    t->memory = open(path, O_RDONLY | O_CLOEXEC);
-    if (t->memory >= 0 && look_fetch_one(t, t->map[0].at, &word, sizeof word))
+    target->memory = open(path, O_RDONLY | O_CLOEXEC);
+    if (target->memory >= 0 && look_fetch_one(target, target->map[0].at, &word, sizeof word))
         return 1;
-    return look_not_allowed(t, t->refused);
+    return look_not_allowed(target, target->refused);
 }
 
 /* Is this process another one now, or gone?  Its start, in ticks of the system; 0: gone. */
 PERF_FN uint64_t look_started(int pid)
 {
     char        text[1024];
-    const char *p;
+    const char *at;
     int         i;
 
     look_proc_text(pid, "stat", text, sizeof text);
-    p = strrchr(text, ')');
-    for (i = 0; p && i < 20; i++) {
-        p = strchr(p, ' ');
-        if (p)
-            p++;
+    at = strrchr(text, ')');
+    for (i = 0; at && i < 20; i++) {
+        at = strchr(at, ' ');
+        if (at)
+            at++;
     }
-    return p ? strtoull(p, NULL, 10) : 0;
+    return at ? strtoull(at, NULL, 10) : 0;
 }
 
 /* The process of that number, or the only one of that name.  0: e says why not. */

@@ -15,7 +15,7 @@ typedef struct merging {
     int              ranks, about_traces;
 } merging;
 
-PERF_FN int merge_options(merging *m, int argc, char **argv)
+PERF_FN int merge_options(merging *merge, int argc, char **argv)
 {
     perf_trace_part next;
     int             i;
@@ -24,53 +24,53 @@ PERF_FN int merge_options(merging *m, int argc, char **argv)
     for (i = 2; i < argc; i++) {
         int more = i + 1 < argc;
         if (!strcmp(argv[i], "-o") && more) {
-            m->out = argv[++i];
+            merge->out = argv[++i];
         } else if (!strcmp(argv[i], "--ranks")) {
-            m->ranks = 1;
+            merge->ranks = 1;
         } else if (!strcmp(argv[i], "--name") && more) {
             next.name = argv[++i];
-            m->about_traces = 1;
+            merge->about_traces = 1;
         } else if (!strcmp(argv[i], "--offset") && more) {
             if (!ab_offset(argv[++i], &next))
                 return usage_error("an offset is NS or NS+-NS, not", argv[i]);
-            m->about_traces = 1;
+            merge->about_traces = 1;
         } else if (argv[i][0] == '-' && argv[i][1]) {
             return usage_error("no such option:", argv[i]);
         } else {
             next.path = argv[i];
-            m->part[m->parts++] = next;
+            merge->part[merge->parts++] = next;
             memset(&next, 0, sizeof next);
         }
     }
     if (next.name || next.offset_ns || next.bound_ns)
         return usage_error("--name and --offset stand before the file that they are about", "");
-    return m->parts ? 0 : usage_error("nothing to merge", "");
+    return merge->parts ? 0 : usage_error("nothing to merge", "");
 }
 
 /* "rank 0", ...: by the files' names, or their order. */
-PERF_FN char (*rank_names(const merging *m))[32]
+PERF_FN char (*rank_names(const merging *merge))[32]
 {
-    char (*name)[32] = (char (*)[32])ab_grow(NULL, m->parts, sizeof *name);
-    unsigned long long *rank = (unsigned long long *)ab_grow(NULL, m->parts, sizeof *rank);
+    char (*name)[32] = (char (*)[32])ab_grow(NULL, merge->parts, sizeof *name);
+    unsigned long long *rank = (unsigned long long *)ab_grow(NULL, merge->parts, sizeof *rank);
     size_t              i;
 
-    ab_ranks_of(m->part, m->parts, rank);
-    for (i = 0; i < m->parts; i++)
+    ab_ranks_of(merge->part, merge->parts, rank);
+    for (i = 0; i < merge->parts; i++)
         snprintf(name[i], sizeof name[i], "rank %llu", rank[i]);
     free(rank);
     return name;
 }
 
-PERF_FN int merge_traces(merging *m)
+PERF_FN int merge_traces(merging *merge)
 {
-    char (*name)[32] = rank_names(m);
+    char (*name)[32] = rank_names(merge);
     size_t i;
     int    status;
 
-    for (i = 0; i < m->parts && m->ranks; i++)
-        if (!m->part[i].name)
-            m->part[i].name = name[i];
-    status = strcmp(m->out, "-") ? ab_merge_traces(m->out, m->part, m->parts)
+    for (i = 0; i < merge->parts && merge->ranks; i++)
+        if (!merge->part[i].name)
+            merge->part[i].name = name[i];
+    status = strcmp(merge->out, "-") ? ab_merge_traces(merge->out, merge->part, merge->parts)
                                  : usage_error("traces need a file: -o FILE", "");
     free(name);
     return status;
@@ -83,18 +83,19 @@ PERF_FN void name_runs(ab_set *one, const char *rank)
 
     for (i = 0; i < one->n; i++)
         for (k = 0; k < one->s[i].runs; k++) {
-            ab_run *r = &one->s[i].run[k];
-            free(r->id);
-            r->id = (char *)ab_grow(NULL, size, 1);
-            snprintf(r->id, size, k ? "%s.%zu" : "%s", rank, k + 1);
+            ab_run *run = &one->s[i].run[k];
+            free(run->id);
+            run->id = (char *)ab_grow(NULL, size, 1);
+            snprintf(run->id, size, k ? "%s.%zu" : "%s", rank, k + 1);
         }
 }
 
-PERF_FN int merge_one(const merging *m, size_t i, const char *rank, ab_set *set, ab_scopes *scopes)
+PERF_FN int merge_one(const merging *merge, size_t i, const char *rank, ab_set *set,
+                      ab_scopes *scopes)
 {
     ab_set       one;
     ab_read_opts ro;
-    ab_error     e;
+    ab_error     error;
     char         id[32], *text;
     size_t       len = 0;
     int          found, measured = 1, failed = 0;
@@ -104,60 +105,60 @@ PERF_FN int merge_one(const merging *m, size_t i, const char *rank, ab_set *set,
     ro.every = 1;
     snprintf(id, sizeof id, "%zu", i + 1);
     ro.run = id;
-    text = ab_slurp(m->part[i].path, &len, &e);
+    text = ab_slurp(merge->part[i].path, &len, &error);
     if (!text)
-        return unusable(&e);
-    found = ab_read_scopes(scopes, m->part[i].path, text, len, i + 1, rank, &measured, &e);
+        return unusable(&error);
+    found = ab_read_scopes(scopes, merge->part[i].path, text, len, i + 1, rank, &measured, &error);
     failed = found < 0;
     if (!failed && (measured || !found))
-        failed = ab_read(&one, m->part[i].path, text, len, &ro, &e) < 0;
+        failed = ab_read(&one, merge->part[i].path, text, len, &ro, &error) < 0;
     if (!failed && rank)
         name_runs(&one, rank);
     if (!failed)
         say_left_out(&one, "merged");
     if (!failed)
-        failed = ab_absorb(set, &one, i + 1, m->part[i].path, &e) < 0;
+        failed = ab_absorb(set, &one, i + 1, merge->part[i].path, &error) < 0;
     free(text);
     ab_set_free(&one);
-    return failed ? unusable(&e) : 0;
+    return failed ? unusable(&error) : 0;
 }
 
 /* Writes the merged file; beside one, tables of what is slowest.  An exit status. */
-PERF_FN int merge_write(const merging *m, const ab_set *set, ab_scopes *scopes)
+PERF_FN int merge_write(const merging *merge, const ab_set *set, ab_scopes *scopes)
 {
-    const int  to_stdout = !strcmp(m->out, "-");
+    const int  to_stdout = !strcmp(merge->out, "-");
     perf_file_ out;
-    FILE      *f = to_stdout ? stdout : ab_begin_file(&out, m->out);
+    FILE      *file = to_stdout ? stdout : ab_begin_file(&out, merge->out);
 
-    if (!f)
-        return unwritten(m->out);
-    ab_print_results_begin(f, set);
-    ab_print_scopes_json(f, scopes);
-    fputs("\n}\n", f);
+    if (!file)
+        return unwritten(merge->out);
+    ab_print_results_begin(file, set);
+    ab_print_scopes_json(file, scopes);
+    fputs("\n}\n", file);
     if (to_stdout)
         return written();
-    if (ab_end_file(&out, m->out) != 0)
-        return unwritten(m->out);
+    if (ab_end_file(&out, merge->out) != 0)
+        return unwritten(merge->out);
     ab_print_ranks(stdout, set);
     ab_print_scopes(stdout, scopes);
     return written();
 }
 
-PERF_FN int merge_results(merging *m)
+PERF_FN int merge_results(merging *merge)
 {
     ab_set    set;
     ab_scopes scopes;
-    char    (*name)[32] = rank_names(m);
+    char    (*name)[32] = rank_names(merge);
     size_t    i;
     int       status = 0;
 
     memset(&set, 0, sizeof set);
     memset(&scopes, 0, sizeof scopes);
-    for (i = 0; i < m->parts && !status; i++)
-        status = merge_one(m, i, m->ranks ? name[i] : NULL, &set, &scopes);
+    for (i = 0; i < merge->parts && !status; i++)
+        status = merge_one(merge, i, merge->ranks ? name[i] : NULL, &set, &scopes);
     if (!status) {
         ab_list_runs(&scopes, &set);
-        status = merge_write(m, &set, &scopes);
+        status = merge_write(merge, &set, &scopes);
     }
     free(name);
     ab_scopes_free(&scopes);

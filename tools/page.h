@@ -61,25 +61,25 @@ static const char page_style_[] =
     "@media(max-width:480px){figure svg text{font-size:14px}}\n";
 
 /* Text inside HTML, also between double quotes. */
-PERF_FN void page_text_(FILE *f, const char *s)
+PERF_FN void page_text_(FILE *file, const char *text)
 {
     size_t n;
     int    safe;
 
-    for (; *s; s += n) {
-        n = ab_character(s, &safe);
-        if (*s == '&')
-            fputs("&amp;", f);
-        else if (*s == '<')
-            fputs("&lt;", f);
-        else if (*s == '>')
-            fputs("&gt;", f);
-        else if (*s == '"')
-            fputs("&quot;", f);
+    for (; *text; text += n) {
+        n = ab_character(text, &safe);
+        if (*text == '&')
+            fputs("&amp;", file);
+        else if (*text == '<')
+            fputs("&lt;", file);
+        else if (*text == '>')
+            fputs("&gt;", file);
+        else if (*text == '"')
+            fputs("&quot;", file);
         else if (safe)
-            fwrite(s, 1, n, f);
+            fwrite(text, 1, n, file);
         else
-            putc('?', f);
+            putc('?', file);
     }
 }
 
@@ -89,12 +89,12 @@ typedef struct page_scale {             /* values low..high drawn at from..to (p
     double low, high, from, to;
 } page_scale;
 
-PERF_FN double page_at_(const page_scale *s, double x)
+PERF_FN double page_at_(const page_scale *scale, double x)
 {
-    double t = (x - s->low) / (s->high - s->low);
+    double t = (x - scale->low) / (scale->high - scale->low);
 
     t = !(t > 0.0) ? 0.0 : t > 1.0 ? 1.0 : t;       /* what is outside sits at the edge           */
-    return s->from + t * (s->to - s->from);
+    return scale->from + t * (scale->to - scale->from);
 }
 
 PERF_FN double page_first_tick_(double low, double step)
@@ -106,7 +106,7 @@ PERF_FN double page_first_tick_(double low, double step)
 
 /* Widens low..high to what one sample covers without its far outliers, which lie beyond three times
  * the spread of its middle half: one spike must not flatten everything else.                     */
-PERF_FN void page_cover_(page_scale *s, const double *x, size_t n)
+PERF_FN void page_cover_(page_scale *scale, const double *x, size_t n)
 {
     double *v = (double *)ab_grow(NULL, n, sizeof *v), q1, q3, low, high;
 
@@ -116,115 +116,115 @@ PERF_FN void page_cover_(page_scale *s, const double *x, size_t n)
     q3 = perf_quantile_(v, n, 0.75);
     low = v[0] > q1 - 3.0 * (q3 - q1) || !(q3 > q1) ? v[0] : q1 - 3.0 * (q3 - q1);
     high = v[n - 1] < q3 + 3.0 * (q3 - q1) || !(q3 > q1) ? v[n - 1] : q3 + 3.0 * (q3 - q1);
-    s->low = low < s->low ? low : s->low;
-    s->high = high > s->high ? high : s->high;
+    scale->low = low < scale->low ? low : scale->low;
+    scale->high = high > scale->high ? high : scale->high;
     free(v);
 }
 
 /* A scale for the values of both sides, with a margin. */
-PERF_FN page_scale page_range_(const ab_data *d, double from, double to)
+PERF_FN page_scale page_range_(const ab_data *data, double from, double to)
 {
-    page_scale s;
+    page_scale scale;
     double     margin;
 
-    s.low = s.high = d->x[0][0];
-    page_cover_(&s, d->x[0], d->n[0]);
-    page_cover_(&s, d->x[1], d->n[1]);
-    margin = 0.06 * (s.high - s.low);
-    if (!(margin > 1e-9 * s.high))
-        margin = 0.01 * s.high;                     /* constants                                  */
-    s.low -= margin;
-    s.high += margin;
-    s.from = from;
-    s.to = to;
-    return s;
+    scale.low = scale.high = data->x[0][0];
+    page_cover_(&scale, data->x[0], data->n[0]);
+    page_cover_(&scale, data->x[1], data->n[1]);
+    margin = 0.06 * (scale.high - scale.low);
+    if (!(margin > 1e-9 * scale.high))
+        margin = 0.01 * scale.high;                 /* constants                                  */
+    scale.low -= margin;
+    scale.high += margin;
+    scale.from = from;
+    scale.to = to;
+    return scale;
 }
 
 /* ---- pieces of SVG ---- */
 
-PERF_FN void page_svg_(FILE *f, int width, int height, const char *label)
+PERF_FN void page_svg_(FILE *file, int width, int height, const char *label)
 {
-    fprintf(f, "<svg viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\"><title>", width,
-            height, width, height);
-    page_text_(f, label);
-    fputs("</title>\n", f);
+    fprintf(file, "<svg viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\"><title>",
+            width, height, width, height);
+    page_text_(file, label);
+    fputs("</title>\n", file);
 }
 
-PERF_FN void page_line_(FILE *f, const char *class, double x1, double y1, double x2, double y2)
+PERF_FN void page_line_(FILE *file, const char *class, double x1, double y1, double x2, double y2)
 {
-    fprintf(f, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", class, x1,
-            y1, x2, y2);
+    fprintf(file, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", class,
+            x1, y1, x2, y2);
 }
 
 /* Where a label at `at` begins, so that it stays within `margin` of the ends. */
-PERF_FN const char *page_anchor_(const page_scale *s, double at, double margin)
+PERF_FN const char *page_anchor_(const page_scale *scale, double at, double margin)
 {
-    if (at < s->from + margin)
+    if (at < scale->from + margin)
         return "start";
-    return at > s->to - margin ? "end" : "middle";
+    return at > scale->to - margin ? "end" : "middle";
 }
 
-PERF_FN void page_label_(FILE *f, double x, double y, const char *anchor, const char *s)
+PERF_FN void page_label_(FILE *file, double x, double y, const char *anchor, const char *text)
 {
-    fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-    page_text_(f, s);
-    fputs("</text>\n", f);
+    fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+    page_text_(file, text);
+    fputs("</text>\n", file);
 }
 
 /* A round number on an axis: without the zeros that a measured value keeps. */
 PERF_FN ab_text page_tick_(double t, double step, const char *unit)
 {
-    ab_text q = ab_quantity(ab_abs(t) < 1e-9 * step ? 0.0 : t, unit);
-    char   *point = strchr(q.s, '.'), *end = strchr(q.s, ' '), *from;
+    ab_text other = ab_quantity(ab_abs(t) < 1e-9 * step ? 0.0 : t, unit);
+    char   *point = strchr(other.s, '.'), *end = strchr(other.s, ' '), *from;
 
-    if (point && end && !strchr(q.s, 'e')) {
+    if (point && end && !strchr(other.s, 'e')) {
         for (from = end; from > point && (from[-1] == '0' || from - 1 == point); from--)
             continue;
         memmove(from, end, strlen(end) + 1);
     }
-    return q;
+    return other;
 }
 
 /* Ticks below a plot, with lines up to `top`. */
-PERF_FN void page_ticks_x_(FILE *f, const page_scale *s, double top, double bottom,
+PERF_FN void page_ticks_x_(FILE *file, const page_scale *scale, double top, double bottom,
                            const char *unit)
 {
-    double step = ab_round_step(s->high - s->low, 5.0), t;
+    double step = ab_round_step(scale->high - scale->low, 5.0), t;
     int    i = 0;
 
-    for (t = page_first_tick_(s->low, step); t < s->high && i < 20; t += step, i++) {
-        ab_text q = page_tick_(t, step, unit);
-        double  at = page_at_(s, t);
-        page_line_(f, "grid", at, top, at, bottom);
-        page_label_(f, at, bottom + 13.0, page_anchor_(s, at, 20.0), q.s);
+    for (t = page_first_tick_(scale->low, step); t < scale->high && i < 20; t += step, i++) {
+        ab_text other = page_tick_(t, step, unit);
+        double  at = page_at_(scale, t);
+        page_line_(file, "grid", at, top, at, bottom);
+        page_label_(file, at, bottom + 13.0, page_anchor_(scale, at, 20.0), other.s);
     }
-    page_line_(f, "axis", s->from, bottom, s->to, bottom);
+    page_line_(file, "axis", scale->from, bottom, scale->to, bottom);
 }
 
 /* Ticks left of a plot, with lines across. */
-PERF_FN void page_ticks_y_(FILE *f, const page_scale *s, double left, double right,
+PERF_FN void page_ticks_y_(FILE *file, const page_scale *scale, double left, double right,
                            const char *unit)
 {
-    double step = ab_round_step(s->high - s->low, 4.0), t;
+    double step = ab_round_step(scale->high - scale->low, 4.0), t;
     int    i = 0;
 
-    for (t = page_first_tick_(s->low, step); t < s->high && i < 20; t += step, i++) {
-        ab_text q = page_tick_(t, step, unit);
-        page_line_(f, "grid", left, page_at_(s, t), right, page_at_(s, t));
-        page_label_(f, left - 5.0, page_at_(s, t) + 4.0, "end", q.s);
+    for (t = page_first_tick_(scale->low, step); t < scale->high && i < 20; t += step, i++) {
+        ab_text other = page_tick_(t, step, unit);
+        page_line_(file, "grid", left, page_at_(scale, t), right, page_at_(scale, t));
+        page_label_(file, left - 5.0, page_at_(scale, t) + 4.0, "end", other.s);
     }
 }
 
 /* ---- distributions ---- */
 
-PERF_FN void page_bins_(const double *x, size_t n, const page_scale *s, double *share)
+PERF_FN void page_bins_(const double *x, size_t n, const page_scale *scale, double *share)
 {
     size_t i;
     int    k;
 
     memset(share, 0, PAGE_BINS * sizeof *share);
     for (i = 0; i < n; i++) {
-        double t = (x[i] - s->low) / (s->high - s->low) * PAGE_BINS;
+        double t = (x[i] - scale->low) / (scale->high - scale->low) * PAGE_BINS;
         k = t > 0.0 && t < PAGE_BINS ? (int)t : 0;
         if (t >= PAGE_BINS)
             k = PAGE_BINS - 1;
@@ -232,42 +232,44 @@ PERF_FN void page_bins_(const double *x, size_t n, const page_scale *s, double *
     }
 }
 
-PERF_FN void page_distribution_(FILE *f, const ab_data *d)
+PERF_FN void page_distribution_(FILE *file, const ab_data *data)
 {
-    page_scale  x = page_range_(d, 10.0, 460.0), y = {0.0, 0.0, 205.0, 22.0};
-    double      share[2][PAGE_BINS], w = (x.to - x.from) / PAGE_BINS, median, at[2];
+    page_scale  scale = page_range_(data, 10.0, 460.0), scale_y = {0.0, 0.0, 205.0, 22.0};
+    double      share[2][PAGE_BINS], w = (scale.to - scale.from) / PAGE_BINS, median, at[2];
     int         side, k;
 
     for (side = 0; side < 2; side++) {
-        page_bins_(d->x[side], d->n[side], &x, share[side]);
+        page_bins_(data->x[side], data->n[side], &scale, share[side]);
         for (k = 0; k < PAGE_BINS; k++)
-            y.high = share[side][k] > y.high ? share[side][k] : y.high;
+            scale_y.high = share[side][k] > scale_y.high ? share[side][k] : scale_y.high;
     }
-    fputs("<figure>", f);
-    page_svg_(f, 470, 225, "distributions of A and B");
-    page_ticks_x_(f, &x, 22.0, 205.0, d->unit);
+    fputs("<figure>", file);
+    page_svg_(file, 470, 225, "distributions of A and B");
+    page_ticks_x_(file, &scale, 22.0, 205.0, data->unit);
     for (side = 0; side < 2; side++) {
-        fprintf(f, "<path class=\"f%c\" d=\"M%.1f %.1f", 'a' + side, x.from, y.from);
+        fprintf(file, "<path class=\"f%c\" d=\"M%.1f %.1f", 'a' + side, scale.from, scale_y.from);
         for (k = 0; k < PAGE_BINS; k++)
-            fprintf(f, "V%.1fH%.1f", page_at_(&y, share[side][k]), x.from + w * (k + 1));
-        fprintf(f, "V%.1fZ\"/>\n", y.from);
+            fprintf(file, "V%.1fH%.1f", page_at_(&scale_y, share[side][k]),
+                    scale.from + w * (k + 1));
+        fprintf(file, "V%.1fZ\"/>\n", scale_y.from);
     }
     for (side = 0; side < 2; side++) {
-        median = ab_statistic(d->x[side], d->n[side], PERF_METRIC_P50);
-        page_line_(f, side ? "lb" : "la", page_at_(&x, median), 16.0, page_at_(&x, median), 205.0);
-        at[side] = page_at_(&x, median);
+        median = ab_statistic(data->x[side], data->n[side], PERF_METRIC_P50);
+        page_line_(file, side ? "lb" : "la", page_at_(&scale, median), 16.0,
+                   page_at_(&scale, median), 205.0);
+        at[side] = page_at_(&scale, median);
     }
-    page_label_(f, at[0], 12.0, at[0] < at[1] ? "end" : "start", "A");
-    page_label_(f, at[1], 12.0, at[0] < at[1] ? "start" : "end", "B");
-    fprintf(f, "</svg><figcaption>%s; vertical lines: medians%s</figcaption></figure>\n",
-            d->how == AB_HOW_RUNS ? "One figure a run" : "How often each value came up",
+    page_label_(file, at[0], 12.0, at[0] < at[1] ? "end" : "start", "A");
+    page_label_(file, at[1], 12.0, at[0] < at[1] ? "start" : "end", "B");
+    fprintf(file, "</svg><figcaption>%s; vertical lines: medians%s</figcaption></figure>\n",
+            data->how == AB_HOW_RUNS ? "One figure a run" : "How often each value came up",
             "; the outer bars also hold values beyond the scale");
 }
 
 /* ---- time ---- */
 
 /* Values in time order; more than PAGE_POINTS are summed up as 10-90 % lines with a median. */
-PERF_FN void page_series_(FILE *f, const double *v, size_t n, const page_scale *x,
+PERF_FN void page_series_(FILE *file, const double *v, size_t n, const page_scale *scale,
                           const page_scale *y, char class)
 {
     size_t  size = n > PAGE_POINTS ? (n + PAGE_POINTS / 2 - 1) / (PAGE_POINTS / 2) : 1, i, m;
@@ -278,27 +280,28 @@ PERF_FN void page_series_(FILE *f, const double *v, size_t n, const page_scale *
         m = n - i < size ? n - i : size;
         memcpy(bin, v + i, m * sizeof *bin);
         perf_sort_values_(bin, m);
-        at = page_at_(x, (double)i + 0.5 * (double)m + 0.5);
+        at = page_at_(scale, (double)i + 0.5 * (double)m + 0.5);
         if (size > 1)
-            page_line_(f, rule, at, page_at_(y, perf_quantile_(bin, m, 0.1)), at,
+            page_line_(file, rule, at, page_at_(y, perf_quantile_(bin, m, 0.1)), at,
                        page_at_(y, perf_quantile_(bin, m, 0.9)));
-        fprintf(f, "<circle class=\"d%c\" cx=\"%.1f\" cy=\"%.1f\" r=\"%s\"/>\n", class, at,
+        fprintf(file, "<circle class=\"d%c\" cx=\"%.1f\" cy=\"%.1f\" r=\"%s\"/>\n", class, at,
                 page_at_(y, perf_quantile_(bin, m, 0.5)), n > 150 ? "1.3" : "2.2");
     }
     free(bin);
 }
 
 /* Pairs: both sides above, the change within each pair below. */
-PERF_FN void page_pairs_(FILE *f, const ab_data *d)
+PERF_FN void page_pairs_(FILE *file, const ab_data *data)
 {
-    size_t      n = d->n[0], i;
-    page_scale  x = {0.5, (double)n + 0.5, 62.0, 462.0}, y = page_range_(d, 100.0, 8.0);
+    size_t      n = data->n[0], i;
+    page_scale  scale = {0.5, (double)n + 0.5, 62.0, 462.0},
+                scale_y = page_range_(data, 100.0, 8.0);
     page_scale  r;
-    double     *change = (double *)ab_grow(NULL, n, sizeof *change), limit = d->v.threshold;
-    int         swap = d->rule.metric == PERF_METRIC_THROUGHPUT;
+    double     *change = (double *)ab_grow(NULL, n, sizeof *change), limit = data->v.threshold;
+    int         swap = data->rule.metric == PERF_METRIC_THROUGHPUT;
 
     for (i = 0; i < n; i++)
-        change[i] = (d->x[1][i] / d->x[0][i] - 1.0) * 100.0;
+        change[i] = (data->x[1][i] / data->x[0][i] - 1.0) * 100.0;
     limit = ((swap ? 1.0 / limit : limit) - 1.0) * 100.0;
     r.low = limit < 0.0 ? limit : 0.0;
     r.high = limit > 0.0 ? limit : 0.0;
@@ -311,335 +314,340 @@ PERF_FN void page_pairs_(FILE *f, const ab_data *d)
     r.high += 0.06 * (r.high - r.low);
     r.from = 205.0;
     r.to = 116.0;
-    fputs("<figure>", f);
-    page_svg_(f, 470, 225, "values and change in time order");
-    page_ticks_y_(f, &y, x.from, x.to, d->unit);
-    page_series_(f, d->x[0], n, &x, &y, 'a');
-    page_series_(f, d->x[1], n, &x, &y, 'b');
-    if (d->v.ratio.low > 0.0 && perf_is_finite_(d->v.ratio.high)) {
-        double low = swap ? 1.0 / d->v.ratio.high : d->v.ratio.low;
-        double high = swap ? 1.0 / d->v.ratio.low : d->v.ratio.high;
+    fputs("<figure>", file);
+    page_svg_(file, 470, 225, "values and change in time order");
+    page_ticks_y_(file, &scale_y, scale.from, scale.to, data->unit);
+    page_series_(file, data->x[0], n, &scale, &scale_y, 'a');
+    page_series_(file, data->x[1], n, &scale, &scale_y, 'b');
+    if (data->v.ratio.low > 0.0 && perf_is_finite_(data->v.ratio.high)) {
+        double low = swap ? 1.0 / data->v.ratio.high : data->v.ratio.low;
+        double high = swap ? 1.0 / data->v.ratio.low : data->v.ratio.high;
         double top = page_at_(&r, (high - 1.0) * 100.0), bottom = page_at_(&r, (low - 1.0) * 100.0);
-        fprintf(f, "<rect class=\"band\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
-                x.from, top, x.to - x.from, bottom - top > 1.0 ? bottom - top : 1.0);
+        fprintf(file,
+                "<rect class=\"band\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+                scale.from, top, scale.to - scale.from, bottom - top > 1.0 ? bottom - top : 1.0);
     }
-    page_ticks_y_(f, &r, x.from, x.to, "%");
-    page_line_(f, "one", x.from, page_at_(&r, 0.0), x.to, page_at_(&r, 0.0));
-    page_line_(f, "ask", x.from, page_at_(&r, limit), x.to, page_at_(&r, limit));
-    page_series_(f, change, n, &x, &r, 'r');
-    page_label_(f, x.from, 221.0, "start", d->how == AB_HOW_RUNS ? "first run" : "first pair");
-    page_label_(f, x.to, 221.0, "end", d->how == AB_HOW_RUNS ? "last run" : "last pair");
+    page_ticks_y_(file, &r, scale.from, scale.to, "%");
+    page_line_(file, "one", scale.from, page_at_(&r, 0.0), scale.to, page_at_(&r, 0.0));
+    page_line_(file, "ask", scale.from, page_at_(&r, limit), scale.to, page_at_(&r, limit));
+    page_series_(file, change, n, &scale, &r, 'r');
+    page_label_(file, scale.from, 221.0, "start",
+                data->how == AB_HOW_RUNS ? "first run" : "first pair");
+    page_label_(file, scale.to, 221.0, "end", data->how == AB_HOW_RUNS ? "last run" : "last pair");
     fputs(
         "</svg><figcaption>In time order. Above: both sides, where a drift shows. Below: B against "
         "A "
         "within each pair, the interval (band) and what was asked (dashed)</figcaption></figure>\n",
-        f);
+        file);
     free(change);
 }
 
 /* Separate samples: A's values, then B's. */
-PERF_FN void page_halves_(FILE *f, const ab_data *d)
+PERF_FN void page_halves_(FILE *file, const ab_data *data)
 {
-    page_scale y = page_range_(d, 205.0, 8.0);
-    page_scale xa = {0.5, (double)d->n[0] + 0.5, 62.0, 258.0};
-    page_scale xb = {0.5, (double)d->n[1] + 0.5, 266.0, 462.0};
+    page_scale scale_y = page_range_(data, 205.0, 8.0);
+    page_scale xa = {0.5, (double)data->n[0] + 0.5, 62.0, 258.0};
+    page_scale xb = {0.5, (double)data->n[1] + 0.5, 266.0, 462.0};
 
-    fputs("<figure>", f);
-    page_svg_(f, 470, 225, "values in the order of the files");
-    page_ticks_y_(f, &y, xa.from, xb.to, d->unit);
-    page_line_(f, "axis", 262.0, 8.0, 262.0, 205.0);
-    page_series_(f, d->x[0], d->n[0], &xa, &y, 'a');
-    page_series_(f, d->x[1], d->n[1], &xb, &y, 'b');
-    page_label_(f, 160.0, 221.0, "middle", "A, first to last");
-    page_label_(f, 364.0, 221.0, "middle", "B, first to last");
+    fputs("<figure>", file);
+    page_svg_(file, 470, 225, "values in the order of the files");
+    page_ticks_y_(file, &scale_y, xa.from, xb.to, data->unit);
+    page_line_(file, "axis", 262.0, 8.0, 262.0, 205.0);
+    page_series_(file, data->x[0], data->n[0], &xa, &scale_y, 'a');
+    page_series_(file, data->x[1], data->n[1], &xb, &scale_y, 'b');
+    page_label_(file, 160.0, 221.0, "middle", "A, first to last");
+    page_label_(file, 364.0, 221.0, "middle", "B, first to last");
     fputs("</svg><figcaption>In the order of the files. A slope or a step is a drift, and a "
           "drift "
           "looks like a change</figcaption></figure>\n",
-          f);
+          file);
 }
 
 /* ---- forest plot ---- */
 
-PERF_FN void page_forest_axis_(FILE *f, const ab_forest *a, const page_scale *s)
+PERF_FN void page_forest_axis_(FILE *file, const ab_forest *forest, const page_scale *scale)
 {
     double t, last = -100.0, at;
     int    i;
 
-    page_svg_(f, 260, 20, "scale");
-    for (i = 0; !perf_is_nan_(t = ab_forest_tick(a, i)); i++) {
-        ab_text label = ab_forest_label(a, t);
-        at = page_at_(s, ab_forest_log(a, t));
-        if (at - last < (at > s->to - 16.0 ? 58.0 : 42.0))
+    page_svg_(file, 260, 20, "scale");
+    for (i = 0; !perf_is_nan_(t = ab_forest_tick(forest, i)); i++) {
+        ab_text label = ab_forest_label(forest, t);
+        at = page_at_(scale, ab_forest_log(forest, t));
+        if (at - last < (at > scale->to - 16.0 ? 58.0 : 42.0))
             continue;
         last = at;
-        page_label_(f, at, 13.0, page_anchor_(s, at, 16.0), label.s);
-        page_line_(f, "axis", at, 16.0, at, 20.0);
+        page_label_(file, at, 13.0, page_anchor_(scale, at, 16.0), label.s);
+        page_line_(file, "axis", at, 16.0, at, 20.0);
     }
-    fputs("</svg>", f);
+    fputs("</svg>", file);
 }
 
-PERF_FN void page_forest_row_(FILE *f, const ab_data *d, const page_scale *s, const char *verdict)
+PERF_FN void page_forest_row_(FILE *file, const ab_data *data, const page_scale *scale,
+                              const char *verdict)
 {
     double        asked, low, high, mid;
-    perf_interval e = ab_forest_row(d, &asked);
-    ab_text       change = ab_change(d);
+    perf_interval interval = ab_forest_row(data, &asked);
+    ab_text       change = ab_change(data);
 
-    page_svg_(f, 260, 26, change.s);
-    page_line_(f, "one", page_at_(s, 0.0), 0.0, page_at_(s, 0.0), 26.0);
-    page_line_(f, "ask", page_at_(s, asked), 0.0, page_at_(s, asked), 26.0);
-    if (perf_is_nan_(e.estimate)) {
-        fputs("</svg>", f);
+    page_svg_(file, 260, 26, change.s);
+    page_line_(file, "one", page_at_(scale, 0.0), 0.0, page_at_(scale, 0.0), 26.0);
+    page_line_(file, "ask", page_at_(scale, asked), 0.0, page_at_(scale, asked), 26.0);
+    if (perf_is_nan_(interval.estimate)) {
+        fputs("</svg>", file);
         return;
     }
-    low = page_at_(s, e.low);
-    high = page_at_(s, e.high);
-    mid = page_at_(s, e.estimate);
+    low = page_at_(scale, interval.low);
+    high = page_at_(scale, interval.high);
+    mid = page_at_(scale, interval.estimate);
     fprintf(
-        f,
+        file,
         "<g class=\"i%s\" stroke-width=\"2\"><line x1=\"%.1f\" y1=\"13\" x2=\"%.1f\" y2=\"13\"/>",
         verdict, low, high);
-    if (e.low < s->low - 1e-9)
-        fprintf(f, "<path d=\"M%.1f 13l6 -4v8z\"/>", s->from);
+    if (interval.low < scale->low - 1e-9)
+        fprintf(file, "<path d=\"M%.1f 13l6 -4v8z\"/>", scale->from);
     else
-        fprintf(f, "<line x1=\"%.1f\" y1=\"9\" x2=\"%.1f\" y2=\"17\"/>", low, low);
-    if (e.high > s->high + 1e-9)
-        fprintf(f, "<path d=\"M%.1f 13l-6 -4v8z\"/>", s->to);
+        fprintf(file, "<line x1=\"%.1f\" y1=\"9\" x2=\"%.1f\" y2=\"17\"/>", low, low);
+    if (interval.high > scale->high + 1e-9)
+        fprintf(file, "<path d=\"M%.1f 13l-6 -4v8z\"/>", scale->to);
     else
-        fprintf(f, "<line x1=\"%.1f\" y1=\"9\" x2=\"%.1f\" y2=\"17\"/>", high, high);
-    if (e.estimate >= s->low && e.estimate <= s->high)
-        fprintf(f, "<rect x=\"%.1f\" y=\"9.5\" width=\"7\" height=\"7\"/>", mid - 3.5);
-    fputs("</g></svg>", f);
+        fprintf(file, "<line x1=\"%.1f\" y1=\"9\" x2=\"%.1f\" y2=\"17\"/>", high, high);
+    if (interval.estimate >= scale->low && interval.estimate <= scale->high)
+        fprintf(file, "<rect x=\"%.1f\" y=\"9.5\" width=\"7\" height=\"7\"/>", mid - 3.5);
+    fputs("</g></svg>", file);
 }
 
 /* ---- the page ---- */
 
 /* Ends the cell before, and begins one with its text.  `label`: its column, where there is no head. */
-PERF_FN void page_cell_(FILE *f, const char *class, const char *label, const char *text)
+PERF_FN void page_cell_(FILE *file, const char *class, const char *label, const char *text)
 {
-    fprintf(f, "</td><td class=\"%s\" data-l=\"%s\">", class, label);
-    page_text_(f, text);
+    fprintf(file, "</td><td class=\"%s\" data-l=\"%s\">", class, label);
+    page_text_(file, text);
 }
 
 /* 1 for each row that gets plots, PAGE_DETAILS at most: those with REJECT first. */
-PERF_FN unsigned char *page_plotted_(const ab_report *r)
+PERF_FN unsigned char *page_plotted_(const ab_report *report)
 {
-    unsigned char *plotted = (unsigned char *)ab_grow(NULL, r->n, sizeof *plotted);
+    unsigned char *plotted = (unsigned char *)ab_grow(NULL, report->n, sizeof *plotted);
     size_t         i, left = PAGE_DETAILS;
     int            rejected;
 
-    memset(plotted, 0, r->n);
+    memset(plotted, 0, report->n);
     for (rejected = 1; rejected >= 0; rejected--)
-        for (i = 0; i < r->n && left; i++)
-            if (!r->row[i].missing && (r->row[i].family == PERF_REJECT) == rejected) {
+        for (i = 0; i < report->n && left; i++)
+            if (!report->row[i].missing && (report->row[i].family == PERF_REJECT) == rejected) {
                 plotted[i] = 1;
                 left--;
             }
     return plotted;
 }
 
-PERF_FN void page_row_(FILE *f, const ab_report *r, size_t i, int k, const page_scale *s,
-                       int plotted)
+PERF_FN void page_row_(FILE *file, const ab_report *report, size_t i, int k,
+                       const page_scale *scale, int plotted)
 {
     const int     linked = plotted && k == 0;
-    const ab_row *row = &r->row[i];
-    const char   *verdict = perf_decision_text(r->plan.rules > 1 && !row->missing
+    const ab_row *row = &report->row[i];
+    const char   *verdict = perf_decision_text(report->plan.rules > 1 && !row->missing
                                                    ? row->d[k].v.decision : row->family);
-    ab_line       l;
+    ab_line       line;
 
-    ab_cells_(r, row, k, &l);
-    fputs("<tr><td class=\"w\">", f);
+    ab_cells_(report, row, k, &line);
+    fputs("<tr><td class=\"w\">", file);
     if (linked)
-        fprintf(f, "<a class=\"%s\" href=\"#b%zu\">", perf_decision_text(row->family), i);
-    page_text_(f, k ? "" : ab_shown_name(row));
+        fprintf(file, "<a class=\"%s\" href=\"#b%zu\">", perf_decision_text(row->family), i);
+    page_text_(file, k ? "" : ab_shown_name(row));
     if (linked)
-        fputs("</a>", f);
-    if (r->plan.rules > 1)
-        fprintf(f, "</td><td class=\"m\">%s", l.cell[CELL_METRIC].s);
-    page_cell_(f, "n", "before", l.cell[CELL_BEFORE].s);
-    page_cell_(f, "n", "after", l.cell[CELL_AFTER].s);
-    page_cell_(f, "c", "change", l.cell[CELL_CHANGE].s);
-    fputs("</td><td class=\"f\">", f);
+        fputs("</a>", file);
+    if (report->plan.rules > 1)
+        fprintf(file, "</td><td class=\"m\">%s", line.cell[CELL_METRIC].s);
+    page_cell_(file, "n", "before", line.cell[CELL_BEFORE].s);
+    page_cell_(file, "n", "after", line.cell[CELL_AFTER].s);
+    page_cell_(file, "c", "change", line.cell[CELL_CHANGE].s);
+    fputs("</td><td class=\"f\">", file);
     if (!row->missing)
-        page_forest_row_(f, &row->d[k], s, verdict);
-    fprintf(f, "</td><td><b class=\"%s\">%s</b></td></tr>\n", verdict, l.cell[CELL_VERDICT].s);
+        page_forest_row_(file, &row->d[k], scale, verdict);
+    fprintf(file, "</td><td><b class=\"%s\">%s</b></td></tr>\n", verdict,
+            line.cell[CELL_VERDICT].s);
 }
 
 /* The line of the geometric mean, without a verdict. */
-PERF_FN void page_mean_(FILE *f, const ab_report *r, const page_scale *s)
+PERF_FN void page_mean_(FILE *file, const ab_report *report, const page_scale *scale)
 {
-    ab_line l;
-    ab_data d;
+    ab_line line;
+    ab_data data;
     int     k;
 
-    for (k = 0; k < r->plan.rules && ab_mean_cells_(r, k, &l); k++) {
-        ab_geometric_mean(r, k, &d);
-        fprintf(f, "<tr><td class=\"w\">%s", l.cell[CELL_NAME].s);
-        if (r->plan.rules > 1)
-            fprintf(f, "</td><td class=\"m\">%s", l.cell[CELL_METRIC].s);
-        page_cell_(f, "n", "before", l.cell[CELL_BEFORE].s);
-        page_cell_(f, "n", "after", l.cell[CELL_AFTER].s);
-        page_cell_(f, "c", "change", l.cell[CELL_CHANGE].s);
-        fputs("</td><td class=\"f\">", f);
-        page_forest_row_(f, &d, s, "INCONCLUSIVE");
-        fputs("</td><td></td></tr>\n", f);
+    for (k = 0; k < report->plan.rules && ab_mean_cells_(report, k, &line); k++) {
+        ab_geometric_mean(report, k, &data);
+        fprintf(file, "<tr><td class=\"w\">%s", line.cell[CELL_NAME].s);
+        if (report->plan.rules > 1)
+            fprintf(file, "</td><td class=\"m\">%s", line.cell[CELL_METRIC].s);
+        page_cell_(file, "n", "before", line.cell[CELL_BEFORE].s);
+        page_cell_(file, "n", "after", line.cell[CELL_AFTER].s);
+        page_cell_(file, "c", "change", line.cell[CELL_CHANGE].s);
+        fputs("</td><td class=\"f\">", file);
+        page_forest_row_(file, &data, scale, "INCONCLUSIVE");
+        fputs("</td><td></td></tr>\n", file);
     }
 }
 
 /* What the commands of perf-ab run took. */
-PERF_FN void page_usage_(FILE *f, const ab_report *r)
+PERF_FN void page_usage_(FILE *file, const ab_report *report)
 {
     static const char *const usage[] = {"wall", "user", "system", "memory"};
     size_t i;
     int    k;
 
-    if (r->usages)
+    if (report->usages)
         fputs("<table><thead><tr><th>command, medians</th><th class=\"n\">wall</th>"
               "<th class=\"n\">user</th><th class=\"n\">system</th><th class=\"n\">memory</th>"
-              "<th class=\"n\">runs</th><th class=\"n\">failed</th></tr></thead><tbody>\n", f);
-    for (i = 0; i < r->usages; i++) {
-        const ab_usage *u = &r->usage[i];
-        ab_text         t;
-        fputs("<tr><td class=\"w\">", f);
-        page_text_(f, u->name);
+              "<th class=\"n\">runs</th><th class=\"n\">failed</th></tr></thead><tbody>\n", file);
+    for (i = 0; i < report->usages; i++) {
+        const ab_usage *u = &report->usage[i];
+        ab_text         text;
+        fputs("<tr><td class=\"w\">", file);
+        page_text_(file, u->name);
         for (k = 0; k < 4; k++) {
-            t = ab_usage_text(u, k);
-            page_cell_(f, "n", usage[k], t.s);
+            text = ab_usage_text(u, k);
+            page_cell_(file, "n", usage[k], text.s);
         }
-        fprintf(f, "</td><td class=\"n\" data-l=\"runs\">%zu</td><td class=\"n\" "
-                   "data-l=\"failed\">%zu</td></tr>\n", u->runs, u->failed);
+        fprintf(file, "</td><td class=\"n\" data-l=\"runs\">%zu</td><td class=\"n\" "
+                      "data-l=\"failed\">%zu</td></tr>\n", u->runs, u->failed);
     }
-    if (r->usages)
-        fputs("</tbody></table>\n", f);
+    if (report->usages)
+        fputs("</tbody></table>\n", file);
 }
 
-PERF_FN void page_details_(FILE *f, const ab_report *r, size_t i)
+PERF_FN void page_details_(FILE *file, const ab_report *report, size_t i)
 {
-    const ab_row *row = &r->row[i];
+    const ab_row *row = &report->row[i];
     int           k;
 
-    fprintf(f, "<section><h2 id=\"b%zu\">", i);
-    page_text_(f, ab_shown_name(row));
-    fprintf(f, " <b class=\"%s\">%s</b></h2>\n", perf_decision_text(row->family),
+    fprintf(file, "<section><h2 id=\"b%zu\">", i);
+    page_text_(file, ab_shown_name(row));
+    fprintf(file, " <b class=\"%s\">%s</b></h2>\n", perf_decision_text(row->family),
             perf_decision_text(row->family));
-    for (k = 0; k < r->plan.rules; k++) {
-        const ab_data *d = &row->d[k];
-        ab_text        rule = ab_rule_text(&r->plan.rule[k]), change = ab_change(d);
-        ab_text        how = ab_how_text(d), found = ab_found_text(d);
-        fputs("<p>", f);
-        page_text_(f, rule.s);
-        fprintf(f, ": <b class=\"%s\">%s</b>, ", perf_decision_text(d->v.decision),
-                perf_decision_text(d->v.decision));
-        page_text_(f, change.s);
-        if (d->how == AB_HOW_SEPARATE)
-            fprintf(f, "; %zu and %zu values; ", d->n[0], d->n[1]);
+    for (k = 0; k < report->plan.rules; k++) {
+        const ab_data *data = &row->d[k];
+        ab_text        rule = ab_rule_text(&report->plan.rule[k]), change = ab_change(data);
+        ab_text        how = ab_how_text(data), found = ab_found_text(data);
+        fputs("<p>", file);
+        page_text_(file, rule.s);
+        fprintf(file, ": <b class=\"%s\">%s</b>, ", perf_decision_text(data->v.decision),
+                perf_decision_text(data->v.decision));
+        page_text_(file, change.s);
+        if (data->how == AB_HOW_SEPARATE)
+            fprintf(file, "; %zu and %zu values; ", data->n[0], data->n[1]);
         else
-            fprintf(f, "; %s; ", how.s);
-        page_text_(f, d->v.reason);                 /* may name a machine                         */
-        fprintf(f, ". %s", found.s);
-        fputs("</p>\n", f);
-        if (k == 0 || r->plan.kind[k] != r->plan.kind[0]) {
-            fputs("<div class=\"plots\">\n", f);
-            page_distribution_(f, d);
-            if (d->how == AB_HOW_PAIRS || d->how == AB_HOW_RUNS)
-                page_pairs_(f, d);
+            fprintf(file, "; %s; ", how.s);
+        page_text_(file, data->v.reason);           /* may name a machine                         */
+        fprintf(file, ". %s", found.s);
+        fputs("</p>\n", file);
+        if (k == 0 || report->plan.kind[k] != report->plan.kind[0]) {
+            fputs("<div class=\"plots\">\n", file);
+            page_distribution_(file, data);
+            if (data->how == AB_HOW_PAIRS || data->how == AB_HOW_RUNS)
+                page_pairs_(file, data);
             else
-                page_halves_(f, d);
-            fputs("</div>\n", f);
+                page_halves_(file, data);
+            fputs("</div>\n", file);
         }
     }
     if (*row->settle) {
-        fputs("<p>To settle it: ", f);
-        page_text_(f, row->settle);
-        fputs(".</p>\n", f);
+        fputs("<p>To settle it: ", file);
+        page_text_(file, row->settle);
+        fputs(".</p>\n", file);
     }
-    fputs("</section>\n", f);
+    fputs("</section>\n", file);
 }
 
-PERF_FN void page_head_(FILE *f, const ab_report *r)
+PERF_FN void page_head_(FILE *file, const ab_report *report)
 {
     int k;
 
-    fprintf(f,
+    fprintf(file,
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
             "name=\"viewport\" "
             "content=\"width=device-width\">\n<title>perf-ab: %s</title>\n<style>\n",
-            perf_decision_text(r->decision));
-    fputs(page_style_, f);
-    fprintf(f, "</style></head><body>\n<h1><span class=\"%s\">%s</span></h1>\n<p>",
-            perf_decision_text(r->decision), perf_decision_text(r->decision));
-    fprintf(f, "%zu benchmark%s: %zu ACCEPT, %zu REJECT, %zu INCONCLUSIVE", r->n,
-            r->n == 1 ? "" : "s", r->count[PERF_ACCEPT], r->count[PERF_REJECT],
-            r->count[PERF_INCONCLUSIVE]);
-    if (r->judged > 1)
-        fprintf(f,
+            perf_decision_text(report->decision));
+    fputs(page_style_, file);
+    fprintf(file, "</style></head><body>\n<h1><span class=\"%s\">%s</span></h1>\n<p>",
+            perf_decision_text(report->decision), perf_decision_text(report->decision));
+    fprintf(file, "%zu benchmark%s: %zu ACCEPT, %zu REJECT, %zu INCONCLUSIVE", report->n,
+            report->n == 1 ? "" : "s", report->count[PERF_ACCEPT], report->count[PERF_REJECT],
+            report->count[PERF_INCONCLUSIVE]);
+    if (report->judged > 1)
+        fprintf(file,
                 "; with Holm's correction over %zu, so that the chance of any false "
                 "answer among them stays below %.3g %%",
-                r->judged, (1.0 - r->plan.confidence) * 100.0);
-    fputs(".</p>\n<p>Asked: ", f);
-    for (k = 0; k < r->plan.rules; k++) {
-        ab_text t = ab_rule_text(&r->plan.rule[k]);
-        fputs(k ? " <b>and</b> " : "", f);
-        page_text_(f, t.s);
+                report->judged, (1.0 - report->plan.confidence) * 100.0);
+    fputs(".</p>\n<p>Asked: ", file);
+    for (k = 0; k < report->plan.rules; k++) {
+        ab_text text = ab_rule_text(&report->plan.rule[k]);
+        fputs(k ? " <b>and</b> " : "", file);
+        page_text_(file, text.s);
     }
-    fprintf(f, ". Intervals hold with %g %%.</p>\n", r->plan.confidence * 100.0);
+    fprintf(file, ". Intervals hold with %g %%.</p>\n", report->plan.confidence * 100.0);
     for (k = 0; k < 2; k++) {
-        fprintf(f, "<p><span class=\"key k%c\"></span>%s: ", 'a' + k, k ? "after, B" : "before, A");
-        page_text_(f, r->name[k]);
-        fprintf(f, " <span class=\"soft\">(%s)</span></p>\n", r->format[k]);
+        fprintf(file, "<p><span class=\"key k%c\"></span>%s: ", 'a' + k,
+                k ? "after, B" : "before, A");
+        page_text_(file, report->name[k]);
+        fprintf(file, " <span class=\"soft\">(%s)</span></p>\n", report->format[k]);
     }
 }
 
 /* What is not used, below the table. */
-PERF_FN void page_notes_(FILE *f, const ab_report *r)
+PERF_FN void page_notes_(FILE *file, const ab_report *report)
 {
     size_t i;
 
-    if (r->fresh)
-        fprintf(f, "<p>%zu only in B, not judged.</p>\n", r->fresh);
-    for (i = 0; i < r->about.notes; i++) {
-        fputs(i ? "<li>" : "<p>Not used, or odd:</p>\n<ul><li>", f);
-        page_text_(f, r->about.note[i].where);
-        fputs(": ", f);
-        page_text_(f, r->about.note[i].what);
-        fprintf(f, " (%zu)</li>\n", r->about.note[i].count);
+    if (report->fresh)
+        fprintf(file, "<p>%zu only in B, not judged.</p>\n", report->fresh);
+    for (i = 0; i < report->about.notes; i++) {
+        fputs(i ? "<li>" : "<p>Not used, or odd:</p>\n<ul><li>", file);
+        page_text_(file, report->about.note[i].where);
+        fputs(": ", file);
+        page_text_(file, report->about.note[i].what);
+        fprintf(file, " (%zu)</li>\n", report->about.note[i].count);
     }
-    if (r->about.notes)
-        fputs("</ul>\n", f);
+    if (report->about.notes)
+        fputs("</ul>\n", file);
 }
 
-PERF_FN void ab_print_page(FILE *f, const ab_report *r)
+PERF_FN void ab_print_page(FILE *file, const ab_report *report)
 {
-    ab_forest  a = ab_forest_of(r);
-    page_scale s = {a.low, a.high, 8.0, 252.0};
-    unsigned char *plotted = page_plotted_(r);
+    ab_forest  forest = ab_forest_of(report);
+    page_scale scale = {forest.low, forest.high, 8.0, 252.0};
+    unsigned char *plotted = page_plotted_(report);
     size_t     i;
     int        k;
 
-    page_head_(f, r);
-    fprintf(f,
+    page_head_(file, report);
+    fprintf(file,
             "<table><thead><tr><th>benchmark</th>%s<th class=\"n\">before</th><th "
             "class=\"n\">after</th>"
             "<th>change [interval]</th><th class=\"f\">",
-            r->plan.rules > 1 ? "<th>metric</th>" : "");
-    page_forest_axis_(f, &a, &s);
-    fputs("</th><th>verdict</th></tr></thead><tbody>\n", f);
-    for (i = 0; i < r->n; i++)
-        for (k = 0; k < (r->row[i].missing ? 1 : r->plan.rules); k++)
-            page_row_(f, r, i, k, &s, plotted[i]);
-    page_mean_(f, r, &s);
+            report->plan.rules > 1 ? "<th>metric</th>" : "");
+    page_forest_axis_(file, &forest, &scale);
+    fputs("</th><th>verdict</th></tr></thead><tbody>\n", file);
+    for (i = 0; i < report->n; i++)
+        for (k = 0; k < (report->row[i].missing ? 1 : report->plan.rules); k++)
+            page_row_(file, report, i, k, &scale, plotted[i]);
+    page_mean_(file, report, &scale);
     fputs("</tbody></table>\n<p class=\"note\">Solid line: no change. Dashed line: the threshold; "
           "an interval wholly on one side of it decides. Arrow: it goes on beyond the scale."
-          "</p>\n", f);
-    page_notes_(f, r);
-    page_usage_(f, r);
-    for (i = 0; i < r->n; i++)
+          "</p>\n", file);
+    page_notes_(file, report);
+    page_usage_(file, report);
+    for (i = 0; i < report->n; i++)
         if (plotted[i])
-            page_details_(f, r, i);
-    if (r->n > PAGE_DETAILS)
-        fprintf(f, "<p class=\"note\">There are plots for %d benchmarks: those with REJECT "
+            page_details_(file, report, i);
+    if (report->n > PAGE_DETAILS)
+        fprintf(file, "<p class=\"note\">There are plots for %d benchmarks: those with REJECT "
                 "first, then in the order of the table.</p>\n", PAGE_DETAILS);
     free(plotted);
-    fputs("</body></html>\n", f);
+    fputs("</body></html>\n", file);
 }
 
 #endif

@@ -110,15 +110,15 @@ typedef struct options {
 
 /* ---- options ---- */
 
-static int take_rule(options *o, const char *text)
+static int take_rule(options *opts, const char *text)
 {
-    perf_rule *r = &o->plan.rule[o->plan.rules];
+    perf_rule *rule = &opts->plan.rule[opts->plan.rules];
 
-    if (o->plan.rules == AB_RULES)
+    if (opts->plan.rules == AB_RULES)
         return usage_error("more than 8 rules", "");
-    if (perf_rule_parse(text, r) != PERF_OK)
+    if (perf_rule_parse(text, rule) != PERF_OK)
         return usage_error("not a rule: --accept", text);
-    o->plan.rules++;
+    opts->plan.rules++;
     return 0;
 }
 
@@ -151,7 +151,7 @@ static int belongs_elsewhere(const char *name, size_t len, int running)
 }
 
 /* A whole number of `perf-ab run`. */
-static int take_whole(options *o, const char *name, const char *value)
+static int take_whole(options *opts, const char *name, const char *value)
 {
     const int pairs = !strcmp(name, "--pairs");
     double    x = 0.0;
@@ -161,26 +161,27 @@ static int take_whole(options *o, const char *name, const char *value)
     if (!bad && x > (double)(uint64_t)x)
         return usage_error("a whole number is needed, not", value);
     if (pairs)
-        o->run.pairs = (size_t)x;
+        opts->run.pairs = (size_t)x;
     else if (!strcmp(name, "--warmup"))
-        o->run.warmup = (size_t)x;
+        opts->run.warmup = (size_t)x;
     else {
-        o->run.seed = (uint64_t)x;
-        o->run.seeded = 1;
+        opts->run.seed = (uint64_t)x;
+        opts->run.seeded = 1;
     }
     return bad;
 }
 
 /* Where a text option of that name is kept; NULL: it is none. */
-static const char **text_option(options *o, const char *name)
+static const char **text_option(options *opts, const char *name)
 {
     const struct {
         const char  *name;
         const char **value;
-    } known[] = {{"--json", &o->output[0]}, {"--csv", &o->output[1]}, {"--markdown", &o->output[2]},
-                 {"--html", &o->output[3]}, {"--value", &o->read.value},
-                 {"--setup", &o->run.setup}, {"--cleanup", &o->run.cleanup},
-                 {"--save", &o->run.save}, {"--unit", &o->run.unit}};
+    } known[] = {{"--json", &opts->output[0]}, {"--csv", &opts->output[1]},
+                 {"--markdown", &opts->output[2]}, {"--html", &opts->output[3]},
+                 {"--value", &opts->read.value}, {"--setup", &opts->run.setup},
+                 {"--cleanup", &opts->run.cleanup}, {"--save", &opts->run.save},
+                 {"--unit", &opts->run.unit}};
     size_t i;
 
     for (i = 0; i < sizeof known / sizeof *known; i++)
@@ -190,48 +191,49 @@ static const char **text_option(options *o, const char *name)
 }
 
 /* One option of `perf-ab run` with a value.  -1: there is none of that name. */
-static int take_run_value(options *o, const char *name, const char *value)
+static int take_run_value(options *opts, const char *name, const char *value)
 {
     int i;
 
     if (!strcmp(name, "--prepare")) {
-        if (o->run.prepares == AB_PREPARES)
+        if (opts->run.prepares == AB_PREPARES)
             return usage_error("more than 64 times --prepare", "");
-        o->run.prepare[o->run.prepares++] = value;
+        opts->run.prepare[opts->run.prepares++] = value;
         return 0;
     }
     if (!strcmp(name, "--link")) {
-        if (o->run.links == AB_PREPARES)
+        if (opts->run.links == AB_PREPARES)
             return usage_error("more than 64 times --link", "");
-        o->run.link[o->run.links++] = value;
+        opts->run.link[opts->run.links++] = value;
         return 0;
     }
     if (!strcmp(name, "--parameter")) {
-        if (o->run.parameters == AB_PARAMETERS)
+        if (opts->run.parameters == AB_PARAMETERS)
             return usage_error("more than 4 parameters", "");
-        o->run.parameter[o->run.parameters++] = value;
+        opts->run.parameter[opts->run.parameters++] = value;
         return 0;
     }
     if (!strcmp(name, "--measure")) {
         i = ab_measure_of(value);
-        o->run.measure = i < 0 ? AB_WALL : (ab_measure)i;
-        o->run.measured = 1;
-        return i < 0 ? usage_error("wall, cpu, user, system, memory, instructions, cycles, branches or branch-misses "
+        opts->run.measure = i < 0 ? AB_WALL : (ab_measure)i;
+        opts->run.measured = 1;
+        return i < 0 ?
+               usage_error("wall, cpu, user, system, memory, instructions, cycles, branches or branch-misses "
                                    "is measured, not", value) : 0;
     }
     if (!strcmp(name, "--timeout"))
-        return take_number("seconds are needed, not", value, 0.001, 1e8, &o->run.timeout);
+        return take_number("seconds are needed, not", value, 0.001, 1e8, &opts->run.timeout);
     if (!strcmp(name, "--budget"))
-        return take_number("seconds are needed, not", value, 0.0, 1e9, &o->run.budget);
+        return take_number("seconds are needed, not", value, 0.0, 1e9, &opts->run.budget);
     if (!strcmp(name, "--pairs") || !strcmp(name, "--warmup") || !strcmp(name, "--seed"))
-        return take_whole(o, name, value);
+        return take_whole(opts, name, value);
     return -1;
 }
 
 /* One option with a value.  -1: there is none of that name. */
-static int take_value(options *o, const char *name, const char *value)
+static int take_value(options *opts, const char *name, const char *value)
 {
-    const char **text = text_option(o, name);
+    const char **text = text_option(opts, name);
     int          i;
 
     if (text) {
@@ -239,159 +241,160 @@ static int take_value(options *o, const char *name, const char *value)
         return 0;
     }
     if (!strcmp(name, "--accept"))
-        return take_rule(o, value);
+        return take_rule(opts, value);
     if (!strcmp(name, "--metric")) {
-        o->metric = ab_metric_of(value);
+        opts->metric = ab_metric_of(value);
         if (!strcmp(value, "pair"))
-            o->plan.vouch = AB_VOUCH_PAIRED;
-        return o->metric < 0 ? usage_error("no such metric:", value) : 0;
+            opts->plan.vouch = AB_VOUCH_PAIRED;
+        return opts->metric < 0 ? usage_error("no such metric:", value) : 0;
     }
     if (!strcmp(name, "--confidence"))
         return take_number("a confidence between 0.5 and 0.9999 is needed, not", value, 0.5, 0.9999,
-                           &o->plan.confidence);
+                           &opts->plan.confidence);
     if (!strcmp(name, "--format")) {
         i = ab_format_of(value);
-        o->read.format = i < 0 ? AB_DETECT : (ab_format)i;
+        opts->read.format = i < 0 ? AB_DETECT : (ab_format)i;
         return i < 0 ? usage_error("no such format:", value) : 0;
     }
-    return take_run_value(o, name, value);
+    return take_run_value(opts, name, value);
 }
 
 /* One option without a value.  -1: there is none of that name. */
-static int take_flag(options *o, const char *name)
+static int take_flag(options *opts, const char *name)
 {
     if (!strcmp(name, "--paired"))
-        o->plan.vouch = AB_VOUCH_PAIRED;
+        opts->plan.vouch = AB_VOUCH_PAIRED;
     else if (!strcmp(name, "--random"))
-        o->plan.vouch = AB_VOUCH_RANDOM;
+        opts->plan.vouch = AB_VOUCH_RANDOM;
     else if (!strcmp(name, "--turns"))
-        o->plan.vouch = AB_VOUCH_TURNS;
+        opts->plan.vouch = AB_VOUCH_TURNS;
     else if (!strcmp(name, "--trust"))
-        o->plan.trust = 1;
+        opts->plan.trust = 1;
     else if (!strcmp(name, "--plot"))
-        o->plot = 1;
+        opts->plot = 1;
     else if (!strcmp(name, "--quiet"))
-        o->quiet = 1;
+        opts->quiet = 1;
     else if (!strcmp(name, "--shell"))
-        o->run.shell = 1;
+        opts->run.shell = 1;
     else if (!strcmp(name, "--ignore-failure"))
-        o->run.ignore_failure = o->plan.failures_count = 1;
+        opts->run.ignore_failure = opts->plan.failures_count = 1;
     else if (!strcmp(name, "--show-output"))
-        o->run.show_output = 1;
+        opts->run.show_output = 1;
     else if (!strcmp(name, "--reported"))
-        o->run.reported = "";
+        opts->run.reported = "";
     else if (!strncmp(name, "--reported=", 11))
-        o->run.reported = name + 11;
+        opts->run.reported = name + 11;
     else if (!strcmp(name, "--each") || !strncmp(name, "--each=", 7)) {
-        o->run.reported = name[6] ? name + 7 : "";
-        o->run.each = 1;
+        opts->run.reported = name[6] ? name + 7 : "";
+        opts->run.each = 1;
     } else if (!strcmp(name, "--duet"))
-        o->run.duet = 1;
+        opts->run.duet = 1;
     else if (!strcmp(name, "--no-placement"))
-        o->run.one_placement = 1;
+        opts->run.one_placement = 1;
     else
         return -1;
     return 0;
 }
 
 /* Reads the option argv[*i]; moves *i to the last argument used.  0, or an exit status. */
-static int take_option(options *o, int argc, char **argv, int *i)
+static int take_option(options *opts, int argc, char **argv, int *i)
 {
     char        name[32];
     const char *text = argv[*i], *equals = strchr(text, '=');
     size_t      len = equals ? (size_t)(equals - text) : strlen(text);
-    int         r;
+    int         result;
 
-    if (belongs_elsewhere(text, len, o->running))
-        return usage_error(o->running ? "perf-ab run measures itself, it takes no option"
-                                      : "only perf-ab run takes the option", text);
-    r = take_flag(o, text);
-    if (r >= 0)
-        return r;
+    if (belongs_elsewhere(text, len, opts->running))
+        return usage_error(opts->running ? "perf-ab run measures itself, it takes no option"
+                                         : "only perf-ab run takes the option", text);
+    result = take_flag(opts, text);
+    if (result >= 0)
+        return result;
     if (len >= sizeof name)
         return usage_error("no such option:", text);
     memcpy(name, text, len);
     name[len] = '\0';
     if (equals)
-        r = take_value(o, name, equals + 1);
+        result = take_value(opts, name, equals + 1);
     else if (*i + 1 < argc)
-        r = take_value(o, name, argv[*i + 1]);
+        result = take_value(opts, name, argv[*i + 1]);
     else
         return usage_error("no such option, or its value is missing:", text);
-    if (r < 0)
+    if (result < 0)
         return usage_error("no such option:", text);
     *i += equals == NULL;
-    return r;
+    return result;
 }
 
 /* The defaults that depend on what was given. */
-static int settle_options(options *o)
+static int settle_options(options *opts)
 {
     const char *to[5];
     int         i, k, n = 0;
 
     for (i = 0; i < 5; i++) {
-        to[n] = i < 4 ? o->output[i] : o->run.save;
+        to[n] = i < 4 ? opts->output[i] : opts->run.save;
         for (k = 0; to[n] && k < n; k++)
             if (!strcmp(to[k], to[n]))
                 return usage_error("two reports into one:", to[n]);
         n += to[n] != NULL;
     }
-    if (o->run.save && !strcmp(o->run.save, "-"))
+    if (opts->run.save && !strcmp(opts->run.save, "-"))
         return usage_error("--save needs a file", "");
-    if (o->run.unit && !o->run.reported)
+    if (opts->run.unit && !opts->run.reported)
         return usage_error("--unit is that of --reported numbers", "");
-    if (o->run.measured && o->run.reported)
+    if (opts->run.measured && opts->run.reported)
         return usage_error("--measure or --reported: one of them", "");
 
-    if (!o->plan.rules)
-        o->plan.rule[o->plan.rules++] = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
-    for (i = 0; i < o->plan.rules; i++) {
-        if (o->plan.rule[i].metric == PERF_METRIC_PAIR && o->metric >= 0)
-            o->plan.rule[i].metric = (perf_metric)o->metric;
-        o->plan.kind[i] = ab_rule_kind(&o->plan.rule[i]);
+    if (!opts->plan.rules)
+        opts->plan.rule[opts->plan.rules++] =
+            perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
+    for (i = 0; i < opts->plan.rules; i++) {
+        if (opts->plan.rule[i].metric == PERF_METRIC_PAIR && opts->metric >= 0)
+            opts->plan.rule[i].metric = (perf_metric)opts->metric;
+        opts->plan.kind[i] = ab_rule_kind(&opts->plan.rule[i]);
     }
     return 0;
 }
 
 /* The research form  perf-ab A B ratio [metric]. */
-static int take_ratio(options *o)
+static int take_ratio(options *opts)
 {
     double t;
     char  *end;
 
-    if (o->split || o->files < 3 || o->files > 4 || o->plan.rules)
+    if (opts->split || opts->files < 3 || opts->files > 4 || opts->plan.rules)
         return 0;
-    t = strtod(o->file[2], &end);
-    if (*end || end == o->file[2] || !(t > 0.0) || !perf_is_finite_(t))
+    t = strtod(opts->file[2], &end);
+    if (*end || end == opts->file[2] || !(t > 0.0) || !perf_is_finite_(t))
         return 0;
-    if (o->files == 4 && take_value(o, "--metric", o->file[3]) != 0)
+    if (opts->files == 4 && take_value(opts, "--metric", opts->file[3]) != 0)
         return AB_UNUSABLE;
-    o->plan.rule[o->plan.rules++] = ab_rule_of_ratio(t, PERF_METRIC_PAIR);
-    o->files = 2;
+    opts->plan.rule[opts->plan.rules++] = ab_rule_of_ratio(t, PERF_METRIC_PAIR);
+    opts->files = 2;
     return 0;
 }
 
 /* ---- reports ---- */
 
-static int write_report(const ab_report *r, const options *o)
+static int write_report(const ab_report *report, const options *opts)
 {
     static void (*const writer[4])(FILE *, const ab_report *) = {
         ab_print_report_json, ab_print_csv, ab_print_markdown, ab_print_page};
     perf_file_ file;
-    int        i, table = !o->quiet, failed = 0;
+    int        i, table = !opts->quiet, failed = 0;
 
     for (i = 0; i < 4; i++) {
-        const char *path = o->output[i];
+        const char *path = opts->output[i];
         if (!path)
             continue;
         if (!strcmp(path, "-")) {
-            writer[i](stdout, r);
+            writer[i](stdout, report);
             table = 0;
             continue;
         }
         if (ab_begin_file(&file, path)) {
-            writer[i](file.file, r);
+            writer[i](file.file, report);
             if (ab_end_file(&file, path) == 0)
                 continue;
         }
@@ -399,11 +402,11 @@ static int write_report(const ab_report *r, const options *o)
         failed = 1;
     }
     if (table)
-        ab_print_table(stdout, r);
+        ab_print_table(stdout, report);
     else
-        ab_print_notes(stderr, r);
+        ab_print_notes(stderr, report);
     failed |= written();
-    return failed ? AB_UNUSABLE : ab_status(r);
+    return failed ? AB_UNUSABLE : ab_status(report);
 }
 
 /* ---- comparing files ---- */
@@ -415,34 +418,35 @@ typedef struct sides {
 enum { SLOTS = AB_OTHER + 1 + PERF_METRIC_BRANCH_MISSES - PERF_METRIC_INSTRUCTIONS + 1 };
 
 /* Where the figures of a rule are kept: those of a kind together, each counter apart. */
-static int slot_of(const options *o, int rule)
+static int slot_of(const options *opts, int rule)
 {
-    const perf_metric metric = o->plan.rule[rule].metric;
+    const perf_metric metric = opts->plan.rule[rule].metric;
 
-    if (metric >= PERF_METRIC_INSTRUCTIONS && o->plan.kind[rule] == AB_OTHER)
+    if (metric >= PERF_METRIC_INSTRUCTIONS && opts->plan.kind[rule] == AB_OTHER)
         return AB_OTHER + 1 + (int)(metric - PERF_METRIC_INSTRUCTIONS);
-    return o->plan.kind[rule];
+    return opts->plan.kind[rule];
 }
 
 /* Reads the files of one side as runs of it. */
-static int read_side(ab_set *set, const options *o, size_t first, size_t n, int rule, ab_error *e)
+static int read_side(ab_set *set, const options *opts, size_t first, size_t n, int rule,
+                     ab_error *error)
 {
-    ab_read_opts ro = o->read;
+    ab_read_opts ro = opts->read;
     ab_set       one;
     char         id[32];
     size_t       i;
 
-    ro.want = o->plan.kind[rule];
-    if (slot_of(o, rule) > AB_OTHER)
-        ro.counter = perf_rule_subject_(&o->plan.rule[rule]);
+    ro.want = opts->plan.kind[rule];
+    if (slot_of(opts, rule) > AB_OTHER)
+        ro.counter = perf_rule_subject_(&opts->plan.rule[rule]);
     if (n == 1)
-        return ab_read_file(set, o->file[first], &ro, e);
+        return ab_read_file(set, opts->file[first], &ro, error);
     memset(&one, 0, sizeof one);
     for (i = 0; i < n; i++) {
         snprintf(id, sizeof id, "%zu", i + 1);
         ro.run = id;
-        if (ab_read_file(&one, o->file[first + i], &ro, e) < 0 ||
-            ab_absorb(set, &one, i + 1, o->file[first + i], e) < 0) {
+        if (ab_read_file(&one, opts->file[first + i], &ro, error) < 0 ||
+            ab_absorb(set, &one, i + 1, opts->file[first + i], error) < 0) {
             ab_set_free(&one);
             return -1;
         }
@@ -450,101 +454,102 @@ static int read_side(ab_set *set, const options *o, size_t first, size_t n, int 
     return 0;
 }
 
-static int read_sides(sides *s, const options *o, int rule, ab_error *e)
+static int read_sides(sides *both, const options *opts, int rule, ab_error *error)
 {
-    size_t na = o->split ? o->split : 1;
+    size_t na = opts->split ? opts->split : 1;
 
-    if (read_side(&s->side[0], o, 0, na, rule, e) < 0)
+    if (read_side(&both->side[0], opts, 0, na, rule, error) < 0)
         return -1;
-    return o->files > na ? read_side(&s->side[1], o, na, o->files - na, rule, e) : 0;
+    return opts->files > na ? read_side(&both->side[1], opts, na, opts->files - na, rule, error) :
+           0;
 }
 
 /* The benchmark of B that belongs to one of A; NULL: there is none. */
-static const ab_series *partner(const sides *s, int one_file, const ab_series *a)
+static const ab_series *partner(const sides *both, int one_file, const ab_series *first)
 {
-    const ab_set    *b = &s->side[1];
+    const ab_set    *set = &both->side[1];
     const ab_series *found;
     size_t           i;
 
-    if (one_file && a->design == AB_PAIRS)
-        return a;
+    if (one_file && first->design == AB_PAIRS)
+        return first;
     if (one_file)                                   /* two commands of one file: first and second */
-        return &s->side[0].s[1];
-    if (s->side[0].n == 1 && b->n == 1)
-        return &b->s[0];                            /* one on each side: they are meant           */
-    found = ab_find(b, a->key);
-    if (found || !strcmp(a->key, a->name))
+        return &both->side[0].s[1];
+    if (both->side[0].n == 1 && set->n == 1)
+        return &set->s[0];                          /* one on each side: they are meant           */
+    found = ab_find(set, first->key);
+    if (found || !strcmp(first->key, first->name))
         return found;
-    for (i = 0; i < b->n; i++)                      /* B does not say its package                 */
-        if (!strcmp(b->s[i].key, a->name))
-            return &b->s[i];
+    for (i = 0; i < set->n; i++)                    /* B does not say its package                 */
+        if (!strcmp(set->s[i].key, first->name))
+            return &set->s[i];
     return NULL;
 }
 
 /* How many rows there are; -1 with a message when there is nothing to compare. */
-static int count_rows(const sides *s, const options *o, size_t *rows, ab_error *e)
+static int count_rows(const sides *both, const options *opts, size_t *rows, ab_error *error)
 {
-    const ab_set *a = &s->side[0], *b = &s->side[1];
+    const ab_set *set = &both->side[0], *b = &both->side[1];
     size_t        i, pairs = 0, common = 0;
 
-    for (i = 0; i < a->n; i++) {
-        pairs += a->s[i].design == AB_PAIRS;
-        common += partner(s, 0, &a->s[i]) != NULL;
+    for (i = 0; i < set->n; i++) {
+        pairs += set->s[i].design == AB_PAIRS;
+        common += partner(both, 0, &set->s[i]) != NULL;
     }
-    *rows = a->n;
-    if (o->files == 1) {
-        if (pairs == a->n)
+    *rows = set->n;
+    if (opts->files == 1) {
+        if (pairs == set->n)
             return 0;
         *rows = 1;
-        if (pairs || a->n != 2)
-            return ab_fail(e, o->file[0], 0, 0,
+        if (pairs || set->n != 2)
+            return ab_fail(error, opts->file[0], 0, 0,
                            "one file must hold pairs (columns a,b), or exactly two "
                            "benchmarks to compare; this has %zu",
-                           a->n);
+                           set->n);
         return 0;
     }
     for (i = 0; i < b->n; i++)
         pairs += b->s[i].design == AB_PAIRS;
     if (pairs)
-        return ab_fail(e, o->file[0], 0, 0,
+        return ab_fail(error, opts->file[0], 0, 0,
                        "these files hold pairs, both sides in each: give one, or "
                        "perf-ab merge them first");
     if (!common)
-        return ab_fail(e, o->file[o->files - 1], 0, 0,
+        return ab_fail(error, opts->file[opts->files - 1], 0, 0,
                        "no benchmark of that name is in both: A has "
                        "'%.60s', B has '%.60s'",
-                       a->s[0].name, b->s[0].name);
+                       set->s[0].name, b->s[0].name);
     return 0;
 }
 
 /* "x -> y" where one benchmark of each side is compared with the other and both have names; NULL:
  * the names are no news.                                                                         */
-static char *unlike_names(const char *a, const char *b)
+static char *unlike_names(const char *one, const char *other)
 {
-    size_t size = strlen(a) + strlen(b) + 5;
-    char  *t;
+    size_t size = strlen(one) + strlen(other) + 5;
+    char  *text;
 
-    if (!*a || !*b || !strcmp(a, b))
+    if (!*one || !*other || !strcmp(one, other))
         return NULL;
-    t = (char *)ab_grow(NULL, size, 1);
-    snprintf(t, size, "%s -> %s", a, b);
-    return t;
+    text = (char *)ab_grow(NULL, size, 1);
+    snprintf(text, size, "%s -> %s", one, other);
+    return text;
 }
 
 /* Why a benchmark has nothing to compare on a side; NULL: it has. */
-static const char *absence(const ab_series *s)
+static const char *absence(const ab_series *series)
 {
     static const char *const word[] = {"missing", "refused", "failed", "skipped"};
 
-    if (s && s->lack == AB_HAS && ab_total(s))
+    if (series && series->lack == AB_HAS && ab_total(series))
         return NULL;
-    return word[s ? s->lack : AB_HAS];
+    return word[series ? series->lack : AB_HAS];
 }
 
 /* A row that cannot be judged: what stands in the way on either side. */
-static void lacking(ab_row *row, const ab_series *a, const ab_series *b)
+static void lacking(ab_row *row, const ab_series *first, const ab_series *second)
 {
-    const ab_series *side[2] = {a, b};
+    const ab_series *side[2] = {first, second};
     size_t           len = 0;
     int              k;
 
@@ -560,32 +565,33 @@ static void lacking(ab_row *row, const ab_series *a, const ab_series *b)
 }
 
 /* Notes that a row with values on both sides leaves: commands that failed. */
-static void note_failures(ab_report *r, const char *name, const ab_series *a, const ab_series *b)
+static void note_failures(ab_report *report, const char *name, const ab_series *first,
+                          const ab_series *second)
 {
     char what[160];
 
-    if (!a->failed && !b->failed)
+    if (!first->failed && !second->failed)
         return;
-    if (a == b)
-        snprintf(what, sizeof what, "%zu of %zu runs ended with a failure", a->failed,
-                 2 * ab_total(a));
+    if (first == second)
+        snprintf(what, sizeof what, "%zu of %zu runs ended with a failure", first->failed,
+                 2 * ab_total(first));
     else
         snprintf(what, sizeof what, "%zu of %zu runs of A and %zu of %zu of B ended with a failure",
-                 a->failed, ab_total(a), b->failed, ab_total(b));
-    ab_note_add(&r->about, *name ? name : "(all)", what, 1);
+                 first->failed, ab_total(first), second->failed, ab_total(second));
+    ab_note_add(&report->about, *name ? name : "(all)", what, 1);
 }
 
 /* Columns that were sorted, repeated or copied are refused, with their place. */
-static void doubt_columns(ab_row *row, const ab_data *d, const options *o, int one_file)
+static void doubt_columns(ab_row *row, const ab_data *data, const options *opts, int one_file)
 {
     static const char *const column[] = {"a (baseline)", "b (candidate)"};
-    const size_t last = o->files - 1;
+    const size_t last = opts->files - 1;
     const char  *doubt;
     char         what[120];
     int          side;
 
-    for (side = 0; side < 2 && !row->missing && !o->plan.trust; side++) {
-        doubt = ab_doubt(d, side, side);
+    for (side = 0; side < 2 && !row->missing && !opts->plan.trust; side++) {
+        doubt = ab_doubt(data, side, side);
         if (!doubt)
             continue;
         row->missing = side ? "B" : "A";
@@ -596,234 +602,237 @@ static void doubt_columns(ab_row *row, const ab_data *d, const options *o, int o
             snprintf(what, sizeof what, " of '%.100s'", row->name);
         if (one_file)
             snprintf(row->why, sizeof row->why, "%.300s: column %s%s: %s; --trust judges it",
-                     o->file[0], column[side], what, doubt);
+                     opts->file[0], column[side], what, doubt);
         else
             snprintf(row->why, sizeof row->why, "%.300s: the values%s: %s; --trust judges them",
-                     o->file[side ? last : 0], what, doubt);
+                     opts->file[side ? last : 0], what, doubt);
     }
 }
 
 /* One row under every rule.  -1 with a message. */
-static int compare_row(ab_report *r, const options *o, const sides *kind, size_t which, ab_error *e)
+static int compare_row(ab_report *report, const options *opts, const sides *kind, size_t which,
+                       ab_error *error)
 {
-    const ab_series *of = &kind[slot_of(o, 0)].side[0].s[which], *a, *b;
-    ab_row          *row = &r->row[r->n];
+    const ab_series *of = &kind[slot_of(opts, 0)].side[0].s[which], *first, *second;
+    ab_row          *row = &report->row[report->n];
     int              k;
 
     row->name = of->name;
-    for (k = 0; k < o->plan.rules && !row->missing; k++) {
-        const sides *s = &kind[slot_of(o, k)];
-        row->d[k].rule = o->plan.rule[k];
-        a = ab_find(&s->side[0], of->key);
-        b = a ? partner(s, o->files == 1, a) : ab_find(&s->side[1], of->key);
-        if (absence(a) || absence(b)) {
-            lacking(row, a, b);
+    for (k = 0; k < opts->plan.rules && !row->missing; k++) {
+        const sides *both = &kind[slot_of(opts, k)];
+        row->d[k].rule = opts->plan.rule[k];
+        first = ab_find(&both->side[0], of->key);
+        second = first ? partner(both, opts->files == 1, first) : ab_find(&both->side[1], of->key);
+        if (absence(first) || absence(second)) {
+            lacking(row, first, second);
             continue;
         }
-        if (ab_collect(&row->d[k], a, b, &r->plan, o->file[o->files - 1], e) < 0)
+        if (ab_collect(&row->d[k], first, second, &report->plan, opts->file[opts->files - 1],
+                       error) < 0)
             return -1;
-        if (strcmp(s->side[0].format, "perf_results") != 0) {   /* those took turns               */
-            doubt_columns(row, &row->d[k], o, a == b);
-            if (!row->missing && !o->plan.trust)
-                ab_doubt_pairs(&row->d[k], r->plan.confidence);
+        if (strcmp(both->side[0].format, "perf_results") != 0) { /* those took turns              */
+            doubt_columns(row, &row->d[k], opts, first == second);
+            if (!row->missing && !opts->plan.trust)
+                ab_doubt_pairs(&row->d[k], report->plan.confidence);
         }
         if (k == 0)
-            note_failures(r, of->name, a, b);
+            note_failures(report, of->name, first, second);
     }
-    r->n++;
+    report->n++;
     return 0;
 }
 
 /* A benchmark that both sides left out on purpose is no row. */
-static int skipped_twice(ab_report *r, const sides *s, const ab_series *a)
+static int skipped_twice(ab_report *report, const sides *both, const ab_series *first)
 {
-    const ab_series *b = partner(s, 0, a);
-    size_t           size = strlen(a->name) + 32;
+    const ab_series *second = partner(both, 0, first);
+    size_t           size = strlen(first->name) + 32;
     char            *what;
 
-    if (a->lack != AB_SKIPPED || !b || b->lack != AB_SKIPPED)
+    if (first->lack != AB_SKIPPED || !second || second->lack != AB_SKIPPED)
         return 0;
     what = (char *)ab_grow(NULL, size, 1);
-    snprintf(what, size, "'%s', skipped in A and B", a->name);
-    ab_note_add(&r->about, what, a->why, 1);
+    snprintf(what, size, "'%s', skipped in A and B", first->name);
+    ab_note_add(&report->about, what, first->why, 1);
     free(what);
     return 1;
 }
 
 /* Counts and names what only B has, and why some of that has no values. */
-static void only_in_b(ab_report *r, const sides *s)
+static void only_in_b(ab_report *report, const sides *both)
 {
     size_t i, j;
 
-    for (i = 0; i < s->side[0].n; i++) {
-        const ab_series *b = partner(s, 0, &s->side[0].s[i]);
-        if (b)
-            r->known[b - s->side[1].s] = 1;
+    for (i = 0; i < both->side[0].n; i++) {
+        const ab_series *second = partner(both, 0, &both->side[0].s[i]);
+        if (second)
+            report->known[second - both->side[1].s] = 1;
     }
-    for (i = j = 0; i < s->side[1].n; i++) {
-        if (r->known[i])
+    for (i = j = 0; i < both->side[1].n; i++) {
+        if (report->known[i])
             continue;
-        if (r->fresh++ < 3)
-            r->fresh_name[j++] = s->side[1].s[i].name;
-        if (s->side[1].s[i].why)
-            ab_note_add(&r->about, "only in B", s->side[1].s[i].why, 1);
+        if (report->fresh++ < 3)
+            report->fresh_name[j++] = both->side[1].s[i].name;
+        if (both->side[1].s[i].why)
+            ab_note_add(&report->about, "only in B", both->side[1].s[i].why, 1);
     }
 }
 
 /* The two commands of one file are two sides, each with its name. */
-static void name_commands(ab_report *r, const ab_set *set)
+static void name_commands(ab_report *report, const ab_set *set)
 {
     int k;
 
     for (k = 0; k < 2; k++) {
-        size_t size = strlen(r->name[k]) + strlen(set->s[k].name) + 3;
-        r->owned[k] = (char *)ab_grow(NULL, size, 1);
-        snprintf(r->owned[k], size, "%s: %s", r->name[k], set->s[k].name);
-        r->name[k] = r->owned[k];
+        size_t size = strlen(report->name[k]) + strlen(set->s[k].name) + 3;
+        report->owned[k] = (char *)ab_grow(NULL, size, 1);
+        snprintf(report->owned[k], size, "%s: %s", report->name[k], set->s[k].name);
+        report->name[k] = report->owned[k];
     }
-    r->row[0].name = "";
+    report->row[0].name = "";
 }
 
 /* The rows of the report.  -1 with a message. */
-static int compare_rows(ab_report *r, const options *o, const sides *kind, ab_error *e)
+static int compare_rows(ab_report *report, const options *opts, const sides *kind, ab_error *error)
 {
-    const sides *first = &kind[slot_of(o, 0)];
+    const sides *first = &kind[slot_of(opts, 0)];
     size_t       i, rows;
 
-    if (count_rows(first, o, &rows, e) < 0)
+    if (count_rows(first, opts, &rows, error) < 0)
         return -1;
-    r->row = (ab_row *)ab_grow(NULL, rows, sizeof *r->row);
-    memset(r->row, 0, rows * sizeof *r->row);
+    report->row = (ab_row *)ab_grow(NULL, rows, sizeof *report->row);
+    memset(report->row, 0, rows * sizeof *report->row);
     for (i = 0; i < rows; i++) {
-        if (o->files > 1 && skipped_twice(r, first, &first->side[0].s[i]))
+        if (opts->files > 1 && skipped_twice(report, first, &first->side[0].s[i]))
             continue;
-        if (compare_row(r, o, kind, i, e) < 0) {
-            r->n = rows;                            /* all to be freed                            */
+        if (compare_row(report, opts, kind, i, error) < 0) {
+            report->n = rows;                       /* all to be freed                            */
             return -1;
         }
     }
-    if (o->files > 1) {
-        r->known = (char *)ab_grow(NULL, first->side[1].n + 1, 1);
-        memset(r->known, 0, first->side[1].n + 1);
-        only_in_b(r, first);
+    if (opts->files > 1) {
+        report->known = (char *)ab_grow(NULL, first->side[1].n + 1, 1);
+        memset(report->known, 0, first->side[1].n + 1);
+        only_in_b(report, first);
     }
-    if (!r->n)
-        return ab_fail(e, o->file[0], 0, 0, "every benchmark is skipped in A and B");
-    for (i = 0; i < r->n && r->row[i].doubted; i++)
+    if (!report->n)
+        return ab_fail(error, opts->file[0], 0, 0, "every benchmark is skipped in A and B");
+    for (i = 0; i < report->n && report->row[i].doubted; i++)
         continue;
-    if (i < r->n)
+    if (i < report->n)
         return 0;
-    snprintf(e->text, sizeof e->text, "%.590s", r->row[0].why);
-    ab_make_safe(e->text);
+    snprintf(error->text, sizeof error->text, "%.590s", report->row[0].why);
+    ab_make_safe(error->text);
     return -1;
 }
 
-static int compare(ab_report *r, const options *o, sides *kind, ab_error *e)
+static int compare(ab_report *report, const options *opts, sides *kind, ab_error *error)
 {
-    const sides  *first = &kind[slot_of(o, 0)];
-    const ab_set *a = &first->side[0], *b = &first->side[1];
+    const sides  *first = &kind[slot_of(opts, 0)];
+    const ab_set *set = &first->side[0], *b = &first->side[1];
     size_t        i;
     int           k;
 
-    for (k = 0; k < o->plan.rules; k++)
-        if (!kind[slot_of(o, k)].side[0].n &&
-            read_sides(&kind[slot_of(o, k)], o, k, e) < 0)
+    for (k = 0; k < opts->plan.rules; k++)
+        if (!kind[slot_of(opts, k)].side[0].n &&
+            read_sides(&kind[slot_of(opts, k)], opts, k, error) < 0)
             return -1;
-    if (compare_rows(r, o, kind, e) < 0)
+    if (compare_rows(report, opts, kind, error) < 0)
         return -1;
     for (k = 0; k < 2; k++)
         for (i = 0; i < first->side[k].notes; i++)
-            ab_note_add(&r->about, first->side[k].note[i].where, first->side[k].note[i].what,
+            ab_note_add(&report->about, first->side[k].note[i].where, first->side[k].note[i].what,
                         first->side[k].note[i].count);
-    r->format[0] = a->format;
-    r->format[1] = o->files > 1 ? b->format : a->format;
-    if (o->files > 1 && a->n == 1 && b->n == 1)
-        r->unlike = unlike_names(a->s[0].name, b->s[0].name);
-    r->row[0].name = r->unlike ? r->unlike : r->row[0].name;
-    ab_judge(r);
-    if (o->files == 1 && r->row[0].d[0].how == AB_HOW_SEPARATE && a->n == 2)
-        name_commands(r, a);
+    report->format[0] = set->format;
+    report->format[1] = opts->files > 1 ? b->format : set->format;
+    if (opts->files > 1 && set->n == 1 && b->n == 1)
+        report->unlike = unlike_names(set->s[0].name, b->s[0].name);
+    report->row[0].name = report->unlike ? report->unlike : report->row[0].name;
+    ab_judge(report);
+    if (opts->files == 1 && report->row[0].d[0].how == AB_HOW_SEPARATE && set->n == 2)
+        name_commands(report, set);
     return 0;
 }
 
 /* "first.json" or "first.json and 5 more". */
-static void side_name(char *out, size_t size, const options *o, size_t first, size_t n)
+static void side_name(char *out, size_t size, const options *opts, size_t first, size_t n)
 {
     if (n > 1)
-        snprintf(out, size, "%s and %zu more", o->file[first], n - 1);
+        snprintf(out, size, "%s and %zu more", opts->file[first], n - 1);
     else
-        snprintf(out, size, "%s", o->file[first]);
+        snprintf(out, size, "%s", opts->file[first]);
 }
 
-static void free_rows(ab_report *r)
+static void free_rows(ab_report *report)
 {
     size_t i;
     int    k;
 
-    for (i = 0; i < r->n; i++)
+    for (i = 0; i < report->n; i++)
         for (k = 0; k < AB_RULES; k++)
-            ab_data_free(&r->row[i].d[k]);
-    for (i = 0; i < r->usages; i++)
-        free(r->usage[i].name);
-    free(r->usage);
-    free(r->known);
-    ab_set_free(&r->about);
-    free(r->unlike);
-    free(r->row);
-    free(r->owned[0]);
-    free(r->owned[1]);
+            ab_data_free(&report->row[i].d[k]);
+    for (i = 0; i < report->usages; i++)
+        free(report->usage[i].name);
+    free(report->usage);
+    free(report->known);
+    ab_set_free(&report->about);
+    free(report->unlike);
+    free(report->row);
+    free(report->owned[0]);
+    free(report->owned[1]);
 }
 
 /* 1: the report would replace one of the files that it is about. */
-static int onto_input(const options *o)
+static int onto_input(const options *opts)
 {
     struct stat in, out;
     size_t      k;
     int         i;
 
     for (i = 0; i < 4; i++)
-        for (k = 0; k < o->files && o->output[i] && stat(o->output[i], &out) == 0; k++)
-            if (S_ISREG(out.st_mode) && stat(o->file[k], &in) == 0 && in.st_dev == out.st_dev &&
+        for (k = 0; k < opts->files && opts->output[i] && stat(opts->output[i], &out) == 0; k++)
+            if (S_ISREG(out.st_mode) && stat(opts->file[k], &in) == 0 && in.st_dev == out.st_dev &&
                 in.st_ino == out.st_ino)
-                return usage_error("the report would replace the measurements in", o->output[i]);
+                return usage_error("the report would replace the measurements in", opts->output[i]);
     return 0;
 }
 
 /* The status of a comparison that has no report: a counter that is not there decides nothing. */
-static int no_report(const sides *kind, const ab_error *e)
+static int no_report(const sides *kind, const ab_error *error)
 {
     int i;
 
     for (i = AB_OTHER + 1; i < SLOTS; i++)
         if (kind[i].side[0].uncounted || kind[i].side[1].uncounted) {
-            fprintf(stderr, "perf-ab: INCONCLUSIVE: %s\n", e->text);
+            fprintf(stderr, "perf-ab: INCONCLUSIVE: %s\n", error->text);
             return 2;
         }
-    return unusable(e);
+    return unusable(error);
 }
 
-static int compare_files(options *o)
+static int compare_files(options *opts)
 {
     sides     kind[SLOTS];
-    ab_report r;
-    ab_error  e;
+    ab_report report;
+    ab_error  error;
     char      name[2][300];
-    size_t    na = o->split ? o->split : 1;
+    size_t    na = opts->split ? opts->split : 1;
     int       status, i;
 
-    if (onto_input(o))
+    if (onto_input(opts))
         return AB_UNUSABLE;
     memset(kind, 0, sizeof kind);
-    memset(&r, 0, sizeof r);
-    r.plan = o->plan;
-    r.plot = o->plot;
-    side_name(name[0], sizeof name[0], o, 0, na);
-    side_name(name[1], sizeof name[1], o, o->files > na ? na : 0,
-              o->files > na ? o->files - na : 1);
-    r.name[0] = name[0];
-    r.name[1] = name[1];
-    status = compare(&r, o, kind, &e) < 0 ? no_report(kind, &e) : write_report(&r, o);
-    free_rows(&r);
+    memset(&report, 0, sizeof report);
+    report.plan = opts->plan;
+    report.plot = opts->plot;
+    side_name(name[0], sizeof name[0], opts, 0, na);
+    side_name(name[1], sizeof name[1], opts, opts->files > na ? na : 0,
+              opts->files > na ? opts->files - na : 1);
+    report.name[0] = name[0];
+    report.name[1] = name[1];
+    status = compare(&report, opts, kind, &error) < 0 ? no_report(kind, &error) :
+             write_report(&report, opts);
+    free_rows(&report);
     for (i = 0; i < SLOTS; i++) {
         ab_set_free(&kind[i].side[0]);
         ab_set_free(&kind[i].side[1]);
@@ -836,7 +845,7 @@ static int compare_files(options *o)
 /* Can that file be written?  Asked before anything is measured, what stands there is left alone. */
 static int can_write(const char *path)
 {
-    perf_file_ f;
+    perf_file_ file;
     unsigned   mode;
 
     if (!strcmp(path, "-"))
@@ -844,58 +853,58 @@ static int can_write(const char *path)
     if (perf_file_kind_(path, &mode) == PERF_FILE_DIRECT_) {
         if (access(path, W_OK) == 0)
             return 1;                               /* who reads a pipe would see it end          */
-    } else if (ab_begin_file(&f, path)) {
-        perf_file_end_(&f, path, 0);
+    } else if (ab_begin_file(&file, path)) {
+        perf_file_end_(&file, path, 0);
         return 1;
     }
     unwritten(path);
     return 0;
 }
 
-static int run_commands(options *o, char **argv)
+static int run_commands(options *opts, char **argv)
 {
-    ab_report   r;
+    ab_report   report;
     ab_set      set;
-    ab_commands c;
+    ab_commands commands;
     int         status, i;
 
-    memset(&r, 0, sizeof r);
+    memset(&report, 0, sizeof report);
     memset(&set, 0, sizeof set);
-    memset(&c, 0, sizeof c);
-    r.plan = o->plan;
-    r.plot = o->plot;
+    memset(&commands, 0, sizeof commands);
+    report.plan = opts->plan;
+    report.plot = opts->plot;
     for (i = 0; i < 4; i++)
-        if (o->output[i] && !can_write(o->output[i]))
+        if (opts->output[i] && !can_write(opts->output[i]))
             return AB_UNUSABLE;
-    if (o->run.save && !can_write(o->run.save))
+    if (opts->run.save && !can_write(opts->run.save))
         return AB_UNUSABLE;
-    status = ab_run_commands(&r, &c, &set, &o->run, argv);
+    status = ab_run_commands(&report, &commands, &set, &opts->run, argv);
     if (status == 0) {
-        status = write_report(&r, o);
-        if (o->run.save && ab_save(o->run.save, &set) < 0)
-            status = unwritten(o->run.save);
+        status = write_report(&report, opts);
+        if (opts->run.save && ab_save(opts->run.save, &set) < 0)
+            status = unwritten(opts->run.save);
         ab_run_leave();
     }
-    free_rows(&r);
-    ab_commands_free_(&c);
+    free_rows(&report);
+    ab_commands_free_(&commands);
     ab_set_free(&set);
     return status;
 }
 
 /* The arguments of a comparison or of `perf-ab run`, from `i` on, up to the commands of the latter.
  * *protocol: one of calibration, if it is asked for.  0, or an exit status.                      */
-static int take_arguments(options *o, int argc, char **argv, int *i, int *protocol)
+static int take_arguments(options *opts, int argc, char **argv, int *i, int *protocol)
 {
     int status = 0;
 
     for (; *i < argc && !status; ++*i) {
         const char *text = argv[*i];
-        if (!strcmp(text, "--") && o->running)
+        if (!strcmp(text, "--") && opts->running)
             break;
         if (!strcmp(text, "--")) {
-            if (o->split || !o->files)
+            if (opts->split || !opts->files)
                 status = usage_error("-- stands once, between the files of A and of B", "");
-            o->split = o->files;
+            opts->split = opts->files;
         } else if (!strcmp(text, "--batch")) {
             *protocol = AB_BATCH;
         } else if (!strcmp(text, "--seq")) {
@@ -903,16 +912,16 @@ static int take_arguments(options *o, int argc, char **argv, int *i, int *protoc
         } else if (!strcmp(text, "--sample")) {
             *protocol = AB_SAMPLE;
         } else if (text[0] == '-' && text[1]) {
-            status = take_option(o, argc, argv, i);
-        } else if (o->running) {
+            status = take_option(opts, argc, argv, i);
+        } else if (opts->running) {
             status = usage_error("the commands stand behind --, not", text);
         } else {
-            o->file[o->files++] = text;
+            opts->file[opts->files++] = text;
         }
     }
     if (!status)
-        status = take_ratio(o);
-    return status ? status : settle_options(o);
+        status = take_ratio(opts);
+    return status ? status : settle_options(opts);
 }
 
 /* A comparison of files, or with `running` of commands.  An exit status. */
@@ -960,10 +969,10 @@ static const struct {
     {"top", top_main},
 };
 
-static void print_help(FILE *f)
+static void print_help(FILE *file)
 {
-    fputs(help, f);
-    fputs(help_run, f);
+    fputs(help, file);
+    fputs(help_run, file);
 }
 
 /* Help or version, wherever they are asked for; -1: they are not. */

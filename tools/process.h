@@ -41,10 +41,10 @@ typedef struct ab_ended {               /* how a command ended, and what it took
 
 PERF_FN double ab_seconds_(void)
 {
-    struct timespec t;
+    struct timespec time;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
 /* ---- signals ---- */
@@ -159,54 +159,55 @@ PERF_FN void ab_set_timer_(double seconds)
 /* ---- one command ---- */
 
 /* Starts it as the leader of a group.  Returns the process, or -1 and errno; *from: its output. */
-PERF_FN pid_t ab_start_(char **word, const ab_spawn_opts *o, int *from)
+PERF_FN pid_t ab_start_(char **word, const ab_spawn_opts *opts, int *from)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t          attr;
     sigset_t                   old;
     extern char              **environ;
     pid_t                      child = -1;
-    int                        end[2] = {-1, -1}, r;
+    int                        end[2] = {-1, -1}, result;
 
     *from = -1;
-    if (o->capture && pipe(end) != 0)
+    if (opts->capture && pipe(end) != 0)
         return -1;
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    if (o->capture) {
+    if (opts->capture) {
         fcntl(end[0], F_SETFD, FD_CLOEXEC);
         posix_spawn_file_actions_adddup2(&files, end[1], 1);
         posix_spawn_file_actions_addclose(&files, end[1]);
-    } else if (o->show) {
+    } else if (opts->show) {
         posix_spawn_file_actions_adddup2(&files, 2, 1);     /* the report owns standard output    */
     } else {
         posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
     }
-    if (!o->show)
+    if (!opts->show)
         posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-    sigprocmask(SIG_BLOCK, &ab_caught_, &old);                    /* until the handlers know the child  */
+    /* until the handlers know the child */
+    sigprocmask(SIG_BLOCK, &ab_caught_, &old);
     posix_spawnattr_init(&attr);
     posix_spawnattr_setpgroup(&attr, 0);
     posix_spawnattr_setsigmask(&attr, &old);
     posix_spawnattr_setsigdefault(&attr, &ab_caught_);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                         POSIX_SPAWN_SETSIGDEF);
-    r = posix_spawnp(&child, word[0], &files, &attr, word,
-                     o->environment ? o->environment : environ);
+    result = posix_spawnp(&child, word[0], &files, &attr, word,
+                          opts->environment ? opts->environment : environ);
     ab_alarms_ = 0;
-    ab_child_ = r ? 0 : (sig_atomic_t)child;
-    if (!r && o->timeout > 0.0)
-        ab_set_timer_(o->timeout);
+    ab_child_ = result ? 0 : (sig_atomic_t)child;
+    if (!result && opts->timeout > 0.0)
+        ab_set_timer_(opts->timeout);
     sigprocmask(SIG_SETMASK, &old, NULL);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
     if (end[1] >= 0)
         close(end[1]);
-    if (r && end[0] >= 0)
+    if (result && end[0] >= 0)
         close(end[0]);
-    errno = r;
-    *from = r ? -1 : end[0];
-    return r ? -1 : child;
+    errno = result;
+    *from = result ? -1 : end[0];
+    return result ? -1 : child;
 }
 
 typedef struct ab_output {              /* what comes out of a pipe, at most its last 8 to 16 MB  */
@@ -215,27 +216,27 @@ typedef struct ab_output {              /* what comes out of a pipe, at most its
 } ab_output;
 
 /* Reads what is there; closes *from at the end. */
-PERF_FN void ab_take_output_(ab_output *t, int *from)
+PERF_FN void ab_take_output_(ab_output *output, int *from)
 {
     enum { MOST = 1 << 24 };
     ssize_t got;
 
     for (;;) {
-        if (t->n + 1 >= t->cap && t->cap < MOST) {
-            t->cap = 2 * t->cap + 4096;
-            t->text = (char *)ab_grow(t->text, t->cap, 1);
-        } else if (t->n + 1 >= t->cap) {
-            memmove(t->text, t->text + t->n / 2, t->n - t->n / 2);
-            t->n -= t->n / 2;
+        if (output->n + 1 >= output->cap && output->cap < MOST) {
+            output->cap = 2 * output->cap + 4096;
+            output->text = (char *)ab_grow(output->text, output->cap, 1);
+        } else if (output->n + 1 >= output->cap) {
+            memmove(output->text, output->text + output->n / 2, output->n - output->n / 2);
+            output->n -= output->n / 2;
         }
-        got = read(*from, t->text + t->n, t->cap - 1 - t->n);
+        got = read(*from, output->text + output->n, output->cap - 1 - output->n);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return;
         if (got <= 0)
             break;
-        t->n += (size_t)got;
+        output->n += (size_t)got;
     }
     close(*from);
     *from = -1;
@@ -244,7 +245,7 @@ PERF_FN void ab_take_output_(ab_output *t, int *from)
 /* Until the leader has ended, who stays a zombie.  What its children still hold open or print does
  * not count.  A group in the background that asks the terminal for a password, say, is stopped by
  * the system, and nobody would ever wake it: it is killed, and the answer is 1.                  */
-PERF_FN int ab_await_(pid_t child, int from, ab_output *t)
+PERF_FN int ab_await_(pid_t child, int from, ab_output *output)
 {
     struct pollfd on[2];
     siginfo_t     info;
@@ -267,12 +268,12 @@ PERF_FN int ab_await_(pid_t child, int from, ab_output *t)
         on[0].events = on[1].events = POLLIN;
         on[1].revents = 0;
         if (poll(on, 2, -1) > 0 && on[1].revents)
-            ab_take_output_(t, &from);
+            ab_take_output_(output, &from);
         while (read(ab_wake_[0], bytes, sizeof bytes) > 0)
             continue;
     }
     if (from >= 0)
-        ab_take_output_(t, &from);
+        ab_take_output_(output, &from);
     if (from >= 0)
         close(from);
     return asked;
@@ -314,23 +315,23 @@ PERF_FN void ab_forget_memory_(void)
 }
 
 /* Runs it to its end, and ends what it leaves behind in its group.  -1 and errno: cannot be run. */
-PERF_FN int ab_run_one(char **word, const ab_spawn_opts *o, ab_ended *out)
+PERF_FN int ab_run_one(char **word, const ab_spawn_opts *opts, ab_ended *out)
 {
     double        began;
-    ab_output     t;
+    ab_output     output;
     struct rusage used;
     int           from, status = 0, i;
     size_t        k;
     pid_t         child;
 
     memset(out, 0, sizeof *out);
-    memset(&t, 0, sizeof t);
+    memset(&output, 0, sizeof output);
     ab_forget_memory_();
     began = ab_seconds_();
-    child = ab_start_(word, o, &from);
+    child = ab_start_(word, opts, &from);
     if (child < 0)
         return -1;
-    out->asked = ab_await_(child, from, &t);
+    out->asked = ab_await_(child, from, &output);
     ab_set_timer_(0.0);
     out->wall = (ab_ended_at_ - began) * 1e9;
     out->late = ab_alarms_ && !ab_signal_;
@@ -346,13 +347,13 @@ PERF_FN int ab_run_one(char **word, const ab_spawn_opts *o, ab_ended *out)
 #endif
     out->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     out->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    if (o->capture) {
-        t.text = (char *)ab_grow(t.text, t.n + 1, 1);
-        t.text[t.n] = '\0';
-        for (k = 0; k < t.n; k++)
-            t.text[k] = t.text[k] ? t.text[k] : ' ';
+    if (opts->capture) {
+        output.text = (char *)ab_grow(output.text, output.n + 1, 1);
+        output.text[output.n] = '\0';
+        for (k = 0; k < output.n; k++)
+            output.text[k] = output.text[k] ? output.text[k] : ' ';
     }
-    out->text = t.text;
+    out->text = output.text;
     return 0;
 }
 
@@ -364,21 +365,21 @@ PERF_FN pid_t ab_helper(const char *text, int show, ab_ended *out)
 {
     static char   sh[] = "sh", dash_c[] = "-c";
     char         *word[4], *copy = ab_copy(text, strlen(text));
-    ab_spawn_opts o;
+    ab_spawn_opts opts;
     ab_output     none;
     siginfo_t     info;
     pid_t         child;
     int           from;
 
-    memset(&o, 0, sizeof o);
+    memset(&opts, 0, sizeof opts);
     memset(out, 0, sizeof *out);
     memset(&none, 0, sizeof none);
-    o.show = show;
+    opts.show = show;
     word[0] = sh;
     word[1] = dash_c;
     word[2] = copy;
     word[3] = NULL;
-    child = ab_start_(word, &o, &from);
+    child = ab_start_(word, &opts, &from);
     free(copy);
     if (child < 0)
         return -1;

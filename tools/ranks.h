@@ -15,46 +15,49 @@
 /* A line a benchmark that has several runs: percentiles over all values, the run with the largest
  * median (of rates: the smallest), and by how much it lies beyond the mean of the medians.  Pairs
  * are judged, not summed up: their candidate counts.                                             */
-PERF_FN void ab_print_ranks(FILE *f, const ab_set *set)
+PERF_FN void ab_print_ranks(FILE *file, const ab_set *set)
 {
     static const double at[] = {0.50, 0.95, 0.99};
     ab_text text[4];
     size_t  i, k, n, lines = 0;
 
     for (i = 0; i < set->n; i++) {
-        const ab_series *s = &set->s[i];
-        int              side = s->design == AB_PAIRS, rate = ab_unit_kind(s->unit) == AB_RATE;
+        const ab_series *series = &set->s[i];
+        int              side = series->design == AB_PAIRS,
+                         rate = ab_unit_kind(series->unit) == AB_RATE;
         double           worst = 0.0, sum = 0.0, *all;
         const char      *who = "";
-        if (s->runs < 2)
+        if (series->runs < 2)
             continue;
-        for (k = n = 0; k < s->runs; k++)
-            n += s->run[k].v[side].n;
+        for (k = n = 0; k < series->runs; k++)
+            n += series->run[k].v[side].n;
         all = (double *)ab_grow(NULL, n + 1, sizeof *all);
-        for (k = n = 0; k < s->runs; k++) {
-            const ab_values *v = &s->run[k].v[side];
+        for (k = n = 0; k < series->runs; k++) {
+            const ab_values *values = &series->run[k].v[side];
             double           median;
-            memcpy(all + n, v->x, v->n * sizeof *all);
-            perf_sort_values_(all + n, v->n);
-            median = perf_quantile_(all + n, v->n, 0.5);
-            n += v->n;
+            memcpy(all + n, values->x, values->n * sizeof *all);
+            perf_sort_values_(all + n, values->n);
+            median = perf_quantile_(all + n, values->n, 0.5);
+            n += values->n;
             sum += median;
             if (!k || (rate ? median < worst : median > worst)) {
                 worst = median;
-                who = s->run[k].id ? s->run[k].id : "";
+                who = series->run[k].id ? series->run[k].id : "";
             }
         }
         perf_sort_values_(all, n);
         if (!lines++)
             fputs("  benchmark                 runs     values        p50        p95        p99  "
-                  "slowest run (its median, beyond the mean)\n", f);
+                  "slowest run (its median, beyond the mean)\n", file);
         for (k = 0; k < 4; k++)
-            text[k] = ab_quantity(k < 3 ? perf_quantile_(all, n, at[k]) : worst, s->unit);
-        fputs("  ", f);
-        ab_print_column(f, s->name, 60, 24);
-        fprintf(f, " %5zu %10zu %10s %10s %10s  ", s->runs, n, text[0].s, text[1].s, text[2].s);
-        ab_print_column(f, who, 40, 0);
-        fprintf(f, " (%s, %+.1f %%)\n", text[3].s, 100.0 * (worst * (double)s->runs / sum - 1.0));
+            text[k] = ab_quantity(k < 3 ? perf_quantile_(all, n, at[k]) : worst, series->unit);
+        fputs("  ", file);
+        ab_print_column(file, series->name, 60, 24);
+        fprintf(file, " %5zu %10zu %10s %10s %10s  ", series->runs, n, text[0].s, text[1].s,
+                text[2].s);
+        ab_print_column(file, who, 40, 0);
+        fprintf(file, " (%s, %+.1f %%)\n", text[3].s,
+                100.0 * (worst * (double)series->runs / sum - 1.0));
         free(all);
     }
 }
@@ -89,8 +92,8 @@ PERF_FN void ab_scopes_free(ab_scopes *set)
 /* A number >= 0 of a scope; -1: it is none. */
 PERF_FN double ab_scope_number_(const json_t *item, const char *key)
 {
-    const json_t *x = json_object_get(item, key);
-    double        v = json_is_number(x) ? json_number_value(x) : -1.0;
+    const json_t *value = json_object_get(item, key);
+    double        v = json_is_number(value) ? json_number_value(value) : -1.0;
 
     return v >= 0.0 && perf_is_finite_(v) ? v : -1.0;
 }
@@ -102,9 +105,10 @@ PERF_FN int ab_scope_buckets_(const json_t *list)
     if (list && !json_is_array(list))
         return 0;
     for (i = 0; i < json_array_size(list); i++) {
-        const json_t *b = json_array_get(list, i);
-        if (json_array_size(b) != 2 || !(json_number_value(json_array_get(b, 0)) >= 0.0) ||
-            !(json_number_value(json_array_get(b, 1)) > 0.0))
+        const json_t *object = json_array_get(list, i);
+        if (json_array_size(object) != 2 ||
+            !(json_number_value(json_array_get(object, 0)) >= 0.0) ||
+            !(json_number_value(json_array_get(object, 1)) > 0.0))
             return 0;
     }
     return 1;
@@ -130,7 +134,7 @@ PERF_FN void ab_scope_rename_(json_t *item, const char *rank, int taken, size_t 
 /* Adds the scopes of a file; `text` may be anything, only results of perf.h have scopes.  Returns how
  * many there were, *measured: whether there are benchmarks too; -1 with a message.               */
 PERF_FN int ab_read_scopes(ab_scopes *set, const char *file, const char *text, size_t len,
-                           size_t number, const char *rank, int *measured, ab_error *e)
+                           size_t number, const char *rank, int *measured, ab_error *error)
 {
     size_t  i, start = set->n;
     json_t *root = json_loadb(text, len, 0, NULL), *item;
@@ -153,28 +157,30 @@ PERF_FN int ab_read_scopes(ab_scopes *set, const char *file, const char *text, s
     }
     json_array_foreach(json_object_get(root, "scopes"), i, item) {
         const char *was = json_string_value(json_object_get(item, "run"));
-        ab_scope    s;
-        memset(&s, 0, sizeof s);
+        ab_scope    scope;
+        memset(&scope, 0, sizeof scope);
         taken |= was && json_object_get(set->ids, was);
-        s.name = json_string_value(json_object_get(item, "name"));
-        s.kind = json_string_value(json_object_get(item, "kind"));
-        s.calls = ab_scope_number_(item, "calls");
-        s.total = json_object_get(item, "total") ? ab_scope_number_(item, "total") : 0.0;
-        s.most = json_object_get(item, "max") ? json_number_value(json_object_get(item, "max")) : 0.0;
-        s.buckets = json_object_get(item, "buckets");
-        if (!s.name || !s.kind || !(s.calls > 0.0) || s.total < 0.0 || !ab_scope_buckets_(s.buckets)) {
-            ab_fail(e, file, 0, 0, "scope %zu, '%.60s', is none that perf.h wrote", i + 1,
-                    s.name ? s.name : "");
+        scope.name = json_string_value(json_object_get(item, "name"));
+        scope.kind = json_string_value(json_object_get(item, "kind"));
+        scope.calls = ab_scope_number_(item, "calls");
+        scope.total = json_object_get(item, "total") ? ab_scope_number_(item, "total") : 0.0;
+        scope.most =
+            json_object_get(item, "max") ? json_number_value(json_object_get(item, "max")) : 0.0;
+        scope.buckets = json_object_get(item, "buckets");
+        if (!scope.name || !scope.kind || !(scope.calls > 0.0) || scope.total < 0.0 ||
+            !ab_scope_buckets_(scope.buckets)) {
+            ab_fail(error, file, 0, 0, "scope %zu, '%.60s', is none that perf.h wrote", i + 1,
+                    scope.name ? scope.name : "");
             json_decref(root);
             return -1;
         }
         ab_scope_rename_(item, rank, taken, number);
-        s.run = json_string_value(json_object_get(item, "run"));
+        scope.run = json_string_value(json_object_get(item, "run"));
         if (set->n == set->cap) {
             set->cap = 2 * set->cap + 64;
             set->s = (ab_scope *)ab_grow(set->s, set->cap, sizeof *set->s);
         }
-        set->s[set->n++] = s;
+        set->s[set->n++] = scope;
         json_array_append(set->scopes, item);
     }
     json_array_foreach(json_object_get(root, "runs"), i, item) {
@@ -204,19 +210,20 @@ PERF_FN void ab_list_runs(ab_scopes *scopes, const ab_set *set)
                             ? json_string_value(json_object_get(item, "run")) : "", json_true());
     for (i = 0; i < set->n; i++)
         for (k = 0; k < set->s[i].runs; k++) {
-            const ab_run *r = &set->s[i].run[k];
-            if (!r->id || !(r->time > 0.0) || json_object_get(listed, r->id))
+            const ab_run *run = &set->s[i].run[k];
+            if (!run->id || !(run->time > 0.0) || json_object_get(listed, run->id))
                 continue;
-            json_object_set_new(listed, r->id, json_true());
+            json_object_set_new(listed, run->id, json_true());
             json_array_append_new(scopes->runs, json_pack(
-                "{s:s, s:f, s:s, s:s, s:s, s:s, s:s}", "run", r->id, "time", r->time, "label",
-                r->label ? r->label : "", "machine", r->machine ? r->machine : "", "cpu", "", "compiler", "", "build", ""));
+                "{s:s, s:f, s:s, s:s, s:s, s:s, s:s}", "run", run->id, "time", run->time, "label",
+                run->label ? run->label : "", "machine", run->machine ? run->machine : "", "cpu",
+                "", "compiler", "", "build", ""));
         }
     json_decref(listed);
 }
 
 /* Further members of a results file that ab_print_results_begin has begun. */
-PERF_FN void ab_print_scopes_json(FILE *f, const ab_scopes *set)
+PERF_FN void ab_print_scopes_json(FILE *file, const ab_scopes *set)
 {
     const char   *const key[] = {"runs", "scopes"};
     const json_t *list[2];
@@ -228,29 +235,30 @@ PERF_FN void ab_print_scopes_json(FILE *f, const ab_scopes *set)
     for (k = 0; k < 2; k++) {
         if (!json_array_size(list[k]))
             continue;
-        fprintf(f, ",\n  \"%s\": [", key[k]);
+        fprintf(file, ",\n  \"%s\": [", key[k]);
         for (i = 0; i < json_array_size(list[k]); i++) {
-            fputs(i ? ",\n    " : "\n    ", f);
-            json_dumpf(json_array_get(list[k], i), f, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
+            fputs(i ? ",\n    " : "\n    ", file);
+            json_dumpf(json_array_get(list[k], i), file,
+                       JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
         }
-        fputs("\n  ]", f);
+        fputs("\n  ]", file);
     }
 }
 
 PERF_FN int ab_by_scope_(const void *a_, const void *b_)
 {
-    const ab_scope *a = (const ab_scope *)a_, *b = (const ab_scope *)b_;
-    int             c = strcmp(a->name, b->name);
+    const ab_scope *scope = (const ab_scope *)a_, *b = (const ab_scope *)b_;
+    int             ch = strcmp(scope->name, b->name);
 
-    c = c ? c : strcmp(a->kind, b->kind);
-    return c ? c : strcmp(a->run, b->run);
+    ch = ch ? ch : strcmp(scope->kind, b->kind);
+    return ch ? ch : strcmp(scope->run, b->run);
 }
 
 PERF_FN int ab_by_spot_(const void *a_, const void *b_)
 {
-    const ab_spot *a = (const ab_spot *)a_, *b = (const ab_spot *)b_;
+    const ab_spot *spot = (const ab_spot *)a_, *b = (const ab_spot *)b_;
 
-    return (a->ns > b->ns) - (a->ns < b->ns);
+    return (spot->ns > b->ns) - (spot->ns < b->ns);
 }
 
 PERF_FN int ab_by_text_(const void *a_, const void *b_)
@@ -275,21 +283,22 @@ PERF_FN size_t ab_scope_runs_(const ab_scopes *set)
     return n;
 }
 
-/* Nearest rank over the buckets of s[0 .. n), sorted into `step`. */
-PERF_FN void ab_scope_quantiles_(const ab_scope *s, size_t n, const double *at, size_t ats, double *out)
+/* Nearest rank over the buckets of scope[0 .. n), sorted into `step`. */
+PERF_FN void ab_scope_quantiles_(const ab_scope *scope, size_t n, const double *at, size_t ats,
+                                 double *out)
 {
     ab_spot *step;
     size_t   i, k, steps = 0;
     double   calls = 0.0, seen = 0.0;
 
     for (i = 0; i < n; i++)
-        steps += json_array_size(s[i].buckets);
+        steps += json_array_size(scope[i].buckets);
     step = (ab_spot *)ab_grow(NULL, steps + 1, sizeof *step);
     for (i = steps = 0; i < n; i++)
-        for (k = 0; k < json_array_size(s[i].buckets); k++) {
-            const json_t *b = json_array_get(s[i].buckets, k);
-            step[steps].ns = json_number_value(json_array_get(b, 0));
-            step[steps].calls = json_number_value(json_array_get(b, 1));
+        for (k = 0; k < json_array_size(scope[i].buckets); k++) {
+            const json_t *object = json_array_get(scope[i].buckets, k);
+            step[steps].ns = json_number_value(json_array_get(object, 0));
+            step[steps].calls = json_number_value(json_array_get(object, 1));
             calls += step[steps++].calls;
         }
     qsort(step, steps, sizeof *step, ab_by_spot_);
@@ -305,7 +314,7 @@ PERF_FN void ab_scope_quantiles_(const ab_scope *s, size_t n, const double *at, 
 
 /* A line a scope, all runs together: percentiles over all calls, the run with the largest total, and
  * by how much that is beyond the mean of all runs; one that has not got the scope counts as 0.   */
-PERF_FN void ab_print_scopes(FILE *f, ab_scopes *set)
+PERF_FN void ab_print_scopes(FILE *file, ab_scopes *set)
 {
     static const double at[] = {0.50, 0.95, 0.99};
     size_t  i, end, k, runs = ab_scope_runs_(set), here, lines = 0;
@@ -316,11 +325,11 @@ PERF_FN void ab_print_scopes(FILE *f, ab_scopes *set)
         return;
     qsort(set->s, set->n, sizeof *set->s, ab_by_scope_);
     for (i = 0; i < set->n; i = end) {
-        const ab_scope *s = &set->s[i];
+        const ab_scope *scope = &set->s[i];
         const char     *who = "";
         calls = total = most = mine = worst = 0.0;
-        for (end = i, here = 0; end < set->n && !strcmp(set->s[end].name, s->name) &&
-                                !strcmp(set->s[end].kind, s->kind); end++) {
+        for (end = i, here = 0; end < set->n && !strcmp(set->s[end].name, scope->name) &&
+                                !strcmp(set->s[end].kind, scope->kind); end++) {
             const ab_scope *t = &set->s[end];
             if (end == i || strcmp(t->run, t[-1].run) != 0) {
                 mine = 0.0;
@@ -335,22 +344,22 @@ PERF_FN void ab_print_scopes(FILE *f, ab_scopes *set)
             total += t->total;
             most = t->most > most ? t->most : most;
         }
-        if (!(total > 0.0) || !json_array_size(s->buckets))
+        if (!(total > 0.0) || !json_array_size(scope->buckets))
             continue;                               /* counters and instants                      */
-        ab_scope_quantiles_(s, end - i, at, 3, x);
+        ab_scope_quantiles_(scope, end - i, at, 3, x);
         if (!lines++)
             fputs("  scope                     runs      calls        p50        p95        p99        max  "
-                  "slowest run (its total, beyond the mean)\n", f);
+                  "slowest run (its total, beyond the mean)\n", file);
         for (k = 0; k < 3; k++)
             text[k] = ab_quantity(x[k] < most ? x[k] : most, "ns");
         text[3] = ab_quantity(most, "ns");
         text[4] = ab_quantity(worst, "ns");
-        fputs("  ", f);
-        ab_print_column(f, s->name, 60, 24);
-        fprintf(f, " %5zu %10.0f %10s %10s %10s %10s  ", here, calls, text[0].s, text[1].s, text[2].s,
-                text[3].s);
-        ab_print_column(f, who, 40, 0);
-        fprintf(f, " (%s, %+.1f %%)\n", text[4].s, 100.0 * (worst * (double)runs / total - 1.0));
+        fputs("  ", file);
+        ab_print_column(file, scope->name, 60, 24);
+        fprintf(file, " %5zu %10.0f %10s %10s %10s %10s  ", here, calls, text[0].s, text[1].s,
+                text[2].s, text[3].s);
+        ab_print_column(file, who, 40, 0);
+        fprintf(file, " (%s, %+.1f %%)\n", text[4].s, 100.0 * (worst * (double)runs / total - 1.0));
     }
 }
 
@@ -359,19 +368,19 @@ PERF_FN void ab_print_scopes(FILE *f, ab_scopes *set)
 /* The number in the file's name that has `behind` other numbers behind it; 0: there is none. */
 PERF_FN int ab_number_in_name_(const char *path, int behind, unsigned long long *out)
 {
-    const char *base = strrchr(path, '/'), *p, *end;
+    const char *base = strrchr(path, '/'), *at, *end;
 
     base = base ? base + 1 : path;
-    for (p = base + strlen(base); p > base; p--) {
-        if (p[-1] < '0' || p[-1] > '9')
+    for (at = base + strlen(base); at > base; at--) {
+        if (at[-1] < '0' || at[-1] > '9')
             continue;
-        for (end = p; p > base && p[-1] >= '0' && p[-1] <= '9';)
-            p--;
+        for (end = at; at > base && at[-1] >= '0' && at[-1] <= '9';)
+            at--;
         if (!behind--) {
-            *out = end - p < 10 ? strtoull(p, NULL, 10) : 0;
-            return end - p < 10;
+            *out = end - at < 10 ? strtoull(at, NULL, 10) : 0;
+            return end - at < 10;
         }
-        if (p == base)
+        if (at == base)
             break;
     }
     return 0;
@@ -379,7 +388,8 @@ PERF_FN int ab_number_in_name_(const char *path, int behind, unsigned long long 
 
 PERF_FN int ab_by_number_(const void *a_, const void *b_)
 {
-    const unsigned long long *a = (const unsigned long long *)a_, *b = (const unsigned long long *)b_;
+    const unsigned long long *a = (const unsigned long long *)a_,
+                             *b = (const unsigned long long *)b_;
 
     return (*a > *b) - (*a < *b);
 }
@@ -415,11 +425,11 @@ PERF_FN int ab_is_trace(const char *path)
 {
     static const char pf[] = "\xe2\x03";        /* describes a track, behind a length of 1 or 2   */
     char   head[32];
-    FILE  *f = fopen(path, "rb");
-    size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
+    FILE  *file = fopen(path, "rb");
+    size_t n = file ? fread(head, 1, sizeof head - 1, file) : 0;
 
-    if (f)
-        fclose(f);
+    if (file)
+        fclose(file);
     head[n] = '\0';
     return (n > 5 && head[0] == 0x0a && (!memcmp(head + 2, pf, 2) || !memcmp(head + 3, pf, 2))) ||
            !strncmp(head, "{\"displayTimeUnit\"", 18) || !strncmp(head, "[\n{\"ph\":", 8);
@@ -447,12 +457,12 @@ PERF_FN int ab_offset(const char *text, perf_trace_part *part)
 PERF_FN int ab_merge_traces(const char *out, const perf_trace_part *part, size_t n)
 {
     size_t      bad = n;
-    perf_status s = perf_trace_merge(out, part, n, &bad);
-    const char *why = perf_status_text(s);
+    perf_status status = perf_trace_merge(out, part, n, &bad);
+    const char *why = perf_status_text(status);
 
-    if (s == PERF_OK)
+    if (status == PERF_OK)
         return AB_ACCEPT;
-    if (s == PERF_EFORMAT)
+    if (status == PERF_EFORMAT)
         why = "not a trace of Perfetto's kind that perf.h wrote (perf_trace_save_perfetto)";
     fputs("perf-ab: ", stderr);
     ab_print_name(stderr, bad < n ? part[bad].path : out);

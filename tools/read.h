@@ -13,12 +13,12 @@
 #include "read_others.h"
 #include "read_xml.h"
 
-PERF_FN const char *ab_format_name(ab_format f)
+PERF_FN const char *ab_format_name(ab_format format)
 {
     static const char *const name[AB_FORMATS] = {
         "auto", "plain", "csv", "go", "json", "google", "hyperfine", "pyperf", "pytest", "jmh",
         "benchmarkdotnet", "criterion", "asv", "catch2"};
-    return name[f];
+    return name[format];
 }
 
 /* The format of that name, or -1. */
@@ -35,29 +35,31 @@ PERF_FN int ab_format_of(const char *name)
 /* ---- which format ---- */
 
 /* 1 for a line of Go's results: BenchmarkName, then a number of iterations. */
-PERF_FN int ab_is_go_(const ab_source *s, size_t at)
+PERF_FN int ab_is_go_(const ab_source *source, size_t at)
 {
-    size_t end = at + ab_line_(s, at);
+    size_t end = at + ab_line_(source, at);
 
-    if (!ab_starts_(s, at, "Benchmark"))
+    if (!ab_starts_(source, at, "Benchmark"))
         return 0;
-    at += ab_word_(s, &at, end);
-    return ab_word_(s, &at, end) && ab_is_digit(s->text[at]);
+    at += ab_word_(source, &at, end);
+    return ab_word_(source, &at, end) && ab_is_digit(source->text[at]);
 }
 
 /* 1 where one of the lines from `at` on is Go's. */
-PERF_FN int ab_has_go_(const ab_source *s, size_t at)
+PERF_FN int ab_has_go_(const ab_source *source, size_t at)
 {
-    for (; at < s->len; at = ab_next_line_(s, at))  /* Go prints what the program prints, too     */
-        if (ab_is_go_(s, at) || ab_starts_(s, at, "goos:") || ab_starts_(s, at, "pkg:"))
+    /* Go prints what the program prints, too */
+    for (; at < source->len; at = ab_next_line_(source, at))
+        if (ab_is_go_(source, at) || ab_starts_(source, at, "goos:") ||
+            ab_starts_(source, at, "pkg:"))
             return 1;
     return 0;
 }
 
 /* 1 where the first line is an event of go test -json. */
-PERF_FN int ab_is_go_json_(const ab_source *s, size_t at)
+PERF_FN int ab_is_go_json_(const ab_source *source, size_t at)
 {
-    json_t *root = json_loadb(s->text + at, ab_line_(s, at), 0, NULL);
+    json_t *root = json_loadb(source->text + at, ab_line_(source, at), 0, NULL);
     int     is = json_is_string(json_object_get(root, "Action"));
 
     json_decref(root);
@@ -65,74 +67,76 @@ PERF_FN int ab_is_go_json_(const ab_source *s, size_t at)
 }
 
 /* What a text looks like, from its first line that says anything. */
-PERF_FN ab_format ab_detect_(const ab_source *s)
+PERF_FN ab_format ab_detect_(const ab_source *source)
 {
     size_t at = 0, len, i;
-    char   c;
+    char   ch;
 
-    while (at < s->len && ab_skip_line_(s, at))
-        at = ab_next_line_(s, at);
-    if (at >= s->len)
+    while (at < source->len && ab_skip_line_(source, at))
+        at = ab_next_line_(source, at);
+    if (at >= source->len)
         return AB_DETECT;
-    i = json_blank_(s, at);
-    c = s->text[i];
-    if (c == '{' || c == '[')
-        return ab_is_go_json_(s, i) ? AB_GO : AB_RESULTS;
-    if (c == '<')
+    i = json_blank_(source, at);
+    ch = source->text[i];
+    if (ch == '{' || ch == '[')
+        return ab_is_go_json_(source, i) ? AB_GO : AB_RESULTS;
+    if (ch == '<')
         return AB_CATCH2;
-    len = ab_line_(s, at);
-    if (ab_is_digit(c) || c == '.' || c == '-' || c == '+') {
-        if (ab_starts_(s, i, "--- "))               /* of Go                                      */
+    len = ab_line_(source, at);
+    if (ab_is_digit(ch) || ch == '.' || ch == '-' || ch == '+') {
+        if (ab_starts_(source, i, "--- "))          /* of Go                                      */
             return AB_GO;
-        return memchr(s->text + at, ',', len) || memchr(s->text + at, ';', len) ? AB_CSV : AB_PLAIN;
+        return memchr(source->text + at, ',', len) || memchr(source->text + at, ';', len) ? AB_CSV :
+               AB_PLAIN;
     }
-    if (len == 3 && (ab_starts_(s, at, "nan") || ab_starts_(s, at, "NaN") ||
-                     ab_starts_(s, at, "inf")))
+    if (len == 3 && (ab_starts_(source, at, "nan") || ab_starts_(source, at, "NaN") ||
+                     ab_starts_(source, at, "inf")))
         return AB_PLAIN;
-    return ab_has_go_(s, at) ? AB_GO : AB_CSV;
+    return ab_has_go_(source, at) ? AB_GO : AB_CSV;
 }
 
 /* Reads the text as that format.  -1 with a message. */
-PERF_FN int ab_read_as_(const ab_source *s, ab_format format)
+PERF_FN int ab_read_as_(const ab_source *source, ab_format format)
 {
-    const size_t start = json_blank_(s, 0);
-    const int    json = start < s->len && (s->text[start] == '{' || s->text[start] == '[');
+    const size_t start = json_blank_(source, 0);
+    const int    json =
+        start < source->len && (source->text[start] == '{' || source->text[start] == '[');
 
     if (format == AB_DETECT)
-        return ab_fail_at(s, 0, "nothing to read: no number in this file", NULL, 0);
+        return ab_fail_at(source, 0, "nothing to read: no number in this file", NULL, 0);
     if (format == AB_PLAIN)
-        return ab_read_plain_(s);
+        return ab_read_plain_(source);
     if (format == AB_CSV || (format == AB_CRITERION && !json))
-        return ab_read_csv_(s);
+        return ab_read_csv_(source);
     if (format == AB_GO)
-        return json ? ab_read_go_json_(s) : ab_read_go_(s);
-    return format == AB_CATCH2 ? ab_read_xml_(s) : ab_read_json_(s);
+        return json ? ab_read_go_json_(source) : ab_read_go_(source);
+    return format == AB_CATCH2 ? ab_read_xml_(source) : ab_read_json_(source);
 }
 
 /* ---- when all is read ---- */
 
 /* Benchmarks whose values say together that they cannot be judged. */
-PERF_FN void ab_conclude_(const ab_source *s)
+PERF_FN void ab_conclude_(const ab_source *source)
 {
     size_t i;
 
-    for (i = 0; i < s->set->n; i++) {
-        ab_series *x = &s->set->s[i];
-        if (x->zeros && x->fractions && ab_unit_kind(x->unit) == AB_OTHER) {
-            ab_fail(s->e, s->file, 0, 0, "0 beside fractions of %.40s: no count, and no ratio to 0",
-                    x->unit);
-            ab_refuse(s, x);
+    for (i = 0; i < source->set->n; i++) {
+        ab_series *series = &source->set->s[i];
+        if (series->zeros && series->fractions && ab_unit_kind(series->unit) == AB_OTHER) {
+            ab_fail(source->e, source->file, 0, 0,
+                    "0 beside fractions of %.40s: no count, and no ratio to 0", series->unit);
+            ab_refuse(source, series);
         }
-        if (x->aggregates && !x->runs) {
-            ab_fail_at(s, x->aggregates - 1, "only aggregates: "
+        if (series->aggregates && !series->runs) {
+            ab_fail_at(source, series->aggregates - 1, "only aggregates: "
                        "--benchmark_report_aggregates_only=false keeps the repetitions", NULL, 0);
-            ab_refuse(s, x);
+            ab_refuse(source, series);
         }
     }
 }
 
 /* Why a file that could be read has nothing for us. */
-PERF_FN int ab_nothing_(const ab_source *s)
+PERF_FN int ab_nothing_(const ab_source *source)
 {
     static const char *const has[] = {"times", "memory figures", "rates", "what --value names"};
     static const char *const ask[] = {"time", "memory", "throughput"};
@@ -140,20 +144,21 @@ PERF_FN int ab_nothing_(const ab_source *s)
     size_t i;
     int    k;
 
-    for (i = 0; i < s->set->n; i++)
-        if (s->set->s[i].lack == AB_REFUSED || (s->set->s[i].lack != AB_HAS && !s->o->value)) {
-            snprintf(s->e->text, sizeof s->e->text, "%s", s->set->s[i].why);
+    for (i = 0; i < source->set->n; i++)
+        if (source->set->s[i].lack == AB_REFUSED ||
+            (source->set->s[i].lack != AB_HAS && !source->o->value)) {
+            snprintf(source->e->text, sizeof source->e->text, "%s", source->set->s[i].why);
             return -1;
         }
     for (k = AB_TIME; k < AB_OTHER; k++)
-        if (s->set->unwanted[k]) {
+        if (source->set->unwanted[k]) {
             snprintf(what, sizeof what, "asked for %s, this file has %s (--metric %s)",
-                     has[s->o->want], has[k], ask[k]);
-            return ab_fail_at(s, 0, what, NULL, 0);
+                     has[source->o->want], has[k], ask[k]);
+            return ab_fail_at(source, 0, what, NULL, 0);
         }
-    if (s->o->value)
-        return ab_fail_at(s, s->len, "nothing of the name that --value gives", NULL, 0);
-    return ab_fail_at(s, s->len, "no value in this file", NULL, 0);
+    if (source->o->value)
+        return ab_fail_at(source, source->len, "nothing of the name that --value gives", NULL, 0);
+    return ab_fail_at(source, source->len, "no value in this file", NULL, 0);
 }
 
 /* How many values can be judged. */
@@ -170,44 +175,45 @@ PERF_FN size_t ab_usable_(const ab_set *set)
 /* Adds what text[0..len) holds to the set.  text[len] must be 0.  Returns 0, or -1 with a message;
  * the set then holds some of it and is only fit for ab_set_free.                                 */
 PERF_FN int ab_read(ab_set *set, const char *file, const char *text, size_t len,
-                    const ab_read_opts *o, ab_error *e)
+                    const ab_read_opts *opts, ab_error *error)
 {
     static const ab_read_opts none;
-    ab_source   s;
+    ab_source   source;
     ab_cursor   cursor;
     ab_format   format;
     const char *zero;
     int         failed;
     char       *own = NULL;             /* the text as UTF-8, where it is not                     */
 
-    memset(&s, 0, sizeof s);
+    memset(&source, 0, sizeof source);
     memset(&cursor, 0, sizeof cursor);
-    s.file = file;
-    s.text = text;
-    s.len = len;
-    s.o = o ? o : &none;
-    s.set = set;
-    s.e = e;
-    s.cursor = &cursor;
+    source.file = file;
+    source.text = text;
+    source.len = len;
+    source.o = opts ? opts : &none;
+    source.set = set;
+    source.e = error;
+    source.cursor = &cursor;
     if (len >= 2 && (!memcmp(text, "\xff\xfe", 2) || !memcmp(text, "\xfe\xff", 2)))
-        return ab_fail_at(&s, 0, "UTF-16 text: save it as UTF-8", NULL, 0);
+        return ab_fail_at(&source, 0, "UTF-16 text: save it as UTF-8", NULL, 0);
     if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {
-        s.text += 3;
-        s.len -= 3;
+        source.text += 3;
+        source.len -= 3;
     }
-    zero = (const char *)memchr(s.text, '\0', s.len);
+    zero = (const char *)memchr(source.text, '\0', source.len);
     if (zero)
-        return ab_fail_at(&s, (size_t)(zero - s.text), "a zero byte: this is no text file", NULL, 0);
-    format = s.o->format == AB_DETECT ? ab_detect_(&s) : s.o->format;
+        return ab_fail_at(&source, (size_t)(zero - source.text),
+                          "a zero byte: this is no text file", NULL, 0);
+    format = source.o->format == AB_DETECT ? ab_detect_(&source) : source.o->format;
     if (format < AB_RESULTS) {
-        own = ab_as_utf8(s.text, &s.len);
-        s.text = own ? own : s.text;
+        own = ab_as_utf8(source.text, &source.len);
+        source.text = own ? own : source.text;
     }
-    failed = ab_read_as_(&s, format);
+    failed = ab_read_as_(&source, format);
     if (!failed)
-        ab_conclude_(&s);
+        ab_conclude_(&source);
     if (!failed && !ab_usable_(set))
-        failed = ab_nothing_(&s);
+        failed = ab_nothing_(&source);
     free(own);
     return failed;
 }
@@ -215,57 +221,57 @@ PERF_FN int ab_read(ab_set *set, const char *file, const char *text, size_t len,
 /* ---- files ---- */
 
 /* Reads a stream to its end, with a zero byte behind; NULL with *why: it cannot be used. */
-PERF_FN char *ab_slurp_stream_(FILE *f, size_t *len, const char **why)
+PERF_FN char *ab_slurp_stream_(FILE *file, size_t *len, const char **why)
 {
     size_t cap = 1 << 16, n = 0, got;
-    char  *t = (char *)ab_grow(NULL, cap, 1);
+    char  *text = (char *)ab_grow(NULL, cap, 1);
 
-    while (!*why && (got = fread(t + n, 1, cap - 1 - n, f)) > 0) {
-        if (memchr(t + n, '\0', got) && n + got >= 1 << 16)
+    while (!*why && (got = fread(text + n, 1, cap - 1 - n, file)) > 0) {
+        if (memchr(text + n, '\0', got) && n + got >= 1 << 16)
             *why = "zero bytes: this is no text file";  /* a device gives them for ever          */
         n += got;
         if (n > AB_MOST_BYTES)
             *why = "more than 256 MiB: no file of measurements is so long";
         if (n == cap - 1 && !*why) {
             cap = cap * 2;
-            t = (char *)ab_grow(t, cap, 1);
+            text = (char *)ab_grow(text, cap, 1);
         }
     }
-    if (*why || ferror(f)) {
-        free(t);
+    if (*why || ferror(file)) {
+        free(text);
         return NULL;
     }
-    t[n] = '\0';
+    text[n] = '\0';
     *len = n;
-    return t;
+    return text;
 }
 
 /* The whole file (- is standard input) with a zero byte behind; NULL with a message. */
-PERF_FN char *ab_slurp(const char *file, size_t *len, ab_error *e)
+PERF_FN char *ab_slurp(const char *file, size_t *len, ab_error *error)
 {
     FILE       *f = strcmp(file, "-") ? fopen(file, "rb") : stdin;
     const char *why = NULL;
-    char       *t;
+    char       *text;
 
     if (!f) {
-        ab_fail(e, file, 0, 0, "cannot be opened: %s", strerror(errno));
+        ab_fail(error, file, 0, 0, "cannot be opened: %s", strerror(errno));
         return NULL;
     }
-    t = ab_slurp_stream_(f, len, &why);
-    if (!t && why)
-        ab_fail(e, file, 0, 0, "%s", why);
-    else if (!t)
-        ab_fail(e, file, 0, 0, "cannot be read: %s", strerror(errno));
+    text = ab_slurp_stream_(f, len, &why);
+    if (!text && why)
+        ab_fail(error, file, 0, 0, "%s", why);
+    else if (!text)
+        ab_fail(error, file, 0, 0, "cannot be read: %s", strerror(errno));
     if (f != stdin)
         fclose(f);
-    return t;
+    return text;
 }
 
-PERF_FN int ab_read_file(ab_set *set, const char *file, const ab_read_opts *o, ab_error *e)
+PERF_FN int ab_read_file(ab_set *set, const char *file, const ab_read_opts *opts, ab_error *error)
 {
     size_t len = 0;
-    char  *text = ab_slurp(file, &len, e);
-    int    failed = text ? ab_read(set, file, text, len, o, e) : -1;
+    char  *text = ab_slurp(file, &len, error);
+    int    failed = text ? ab_read(set, file, text, len, opts, error) : -1;
 
     free(text);
     return failed;

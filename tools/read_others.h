@@ -8,46 +8,47 @@
 
 /* ---- pytest-benchmark: stats.data holds seconds an iteration ---- */
 
-PERF_FN int json_pytest_(ab_json *j, json_t *b)
+PERF_FN int json_pytest_(ab_json *json, json_t *object)
 {
-    const char *name = json_text_(b, "fullname", json_text_(b, "name", NULL));
-    json_t     *stats = json_object_get(b, "stats"), *data = json_object_get(stats, "data");
-    ab_reading  m = {NULL, "s", 0.0, 1.0};
+    const char *name = json_text_(object, "fullname", json_text_(object, "name", NULL));
+    json_t     *stats = json_object_get(object, "stats"), *data = json_object_get(stats, "data");
+    ab_reading  reading = {NULL, "s", 0.0, 1.0};
     ab_series  *series;
     int         failed;
 
     if (!name)
-        return json_fail_(j, "expected a text called \"fullname\" here", NULL);
-    if (ab_unwanted_(j->s, "s"))
+        return json_fail_(json, "expected a text called \"fullname\" here", NULL);
+    if (ab_unwanted_(json->s, "s"))
         return 0;
-    series = ab_series_of(j->s->set, name);
+    series = ab_series_of(json->s->set, name);
     if (!json_is_array(data)) {
-        json_fail_(j, "no single values: --benchmark-json keeps them, or --benchmark-save-data",
+        json_fail_(json, "no single values: --benchmark-json keeps them, or --benchmark-save-data",
                    NULL);
-        return json_refuse_(j, series);
+        return json_refuse_(json, series);
     }
-    json_in_(j, "stats", 0);
-    json_in_(j, "data", 0);
-    failed = json_list_(j, series, m, data, NULL);
-    json_out_(j);
-    json_out_(j);
-    return failed ? json_refuse_(j, series) : 0;
+    json_in_(json, "stats", 0);
+    json_in_(json, "data", 0);
+    failed = json_list_(json, series, reading, data, NULL);
+    json_out_(json);
+    json_out_(json);
+    return failed ? json_refuse_(json, series) : 0;
 }
 
 /* ---- JMH: rawData holds a list for each fork ---- */
 
 /* The name with its parameters, its mode and threads where they are not the usual ones; to be
  * freed.                                                                                         */
-PERF_FN char *json_jmh_name_(json_t *b)
+PERF_FN char *json_jmh_name_(json_t *object)
 {
-    const char *name = json_text_(b, "benchmark", ""), *mode = json_text_(b, "mode", "avgt");
-    double      threads = json_number_value(json_object_get(b, "threads"));
-    json_t     *all = json_object(), *v;
+    const char *name = json_text_(object, "benchmark", ""),
+               *mode = json_text_(object, "mode", "avgt");
+    double      threads = json_number_value(json_object_get(object, "threads"));
+    json_t     *all = json_object(), *value;
     const char *key;
     char       *own;
 
-    json_object_foreach(json_object_get(b, "params"), key, v)
-        json_object_set(all, key, v);
+    json_object_foreach(json_object_get(object, "params"), key, value)
+        json_object_set(all, key, value);
     if (strcmp(mode, "avgt") != 0)
         json_object_set_new(all, "mode", json_string(mode));
     if (threads > 1.0)
@@ -58,7 +59,7 @@ PERF_FN char *json_jmh_name_(json_t *b)
 }
 
 /* Pairs of a value and how often it was seen.  -1 with a message. */
-PERF_FN int json_jmh_seen_(ab_json *j, ab_series *series, ab_reading m, const json_t *list)
+PERF_FN int json_jmh_seen_(ab_json *json, ab_series *series, ab_reading reading, const json_t *list)
 {
     size_t i;
     double times, left = 1e6;
@@ -66,35 +67,35 @@ PERF_FN int json_jmh_seen_(ab_json *j, ab_series *series, ab_reading m, const js
 
     for (i = 0; i < json_array_size(list) && !failed; i++) {
         const json_t *pair = json_array_get(list, i);
-        json_in_(j, NULL, i);
+        json_in_(json, NULL, i);
         times = json_number_value(json_array_get(pair, 1));
         left -= times;
         if (json_array_size(pair) != 2 || !(times >= 1.0) || left < 0.0)
-            failed = json_fail_(j, "expected a value and how often it was seen, a million times "
+            failed = json_fail_(json, "expected a value and how often it was seen, a million times "
                                 "at most", NULL);
         for (; times >= 1.0 && !failed; times -= 1.0)
-            failed = json_add_(j, series, m, json_array_get(pair, 0), NULL);
-        json_out_(j);
+            failed = json_add_(json, series, reading, json_array_get(pair, 0), NULL);
+        json_out_(json);
     }
     return failed;
 }
 
 /* The iterations of fork number i: numbers, or in mode `sample` lists of pairs. */
-PERF_FN int json_jmh_fork_(ab_json *j, const json_t *fork, size_t i, ab_series *series,
-                           ab_reading m)
+PERF_FN int json_jmh_fork_(ab_json *json, const json_t *fork, size_t i, ab_series *series,
+                           ab_reading reading)
 {
     char   id[32];
     size_t k;
     int    failed = 0;
 
     snprintf(id, sizeof id, "%zu", i + 1);
-    m.run = j->s->o->run ? j->s->o->run : id;
+    reading.run = json->s->o->run ? json->s->o->run : id;
     if (!json_is_array(json_array_get(fork, 0)))
-        return json_list_(j, series, m, fork, NULL);
+        return json_list_(json, series, reading, fork, NULL);
     for (k = 0; k < json_array_size(fork) && !failed; k++) {
-        json_in_(j, NULL, k);
-        failed = json_jmh_seen_(j, series, m, json_array_get(fork, k));
-        json_out_(j);
+        json_in_(json, NULL, k);
+        failed = json_jmh_seen_(json, series, reading, json_array_get(fork, k));
+        json_out_(json);
     }
     return failed;
 }
@@ -120,11 +121,11 @@ PERF_FN void ab_scale_(ab_series *series, double scale)
             series->run[i].v[0].x[k] *= scale;
 }
 
-PERF_FN int json_jmh_(ab_json *j, json_t *b)
+PERF_FN int json_jmh_(ab_json *json, json_t *object)
 {
-    const char *value = j->s->o->value, *rate;
-    json_t     *metric = json_object_get(b, "primaryMetric"), *raw;
-    ab_reading  m = {NULL, "", 0.0, 1.0};
+    const char *value = json->s->o->value, *rate;
+    json_t     *metric = json_object_get(object, "primaryMetric"), *raw;
+    ab_reading  reading = {NULL, "", 0.0, 1.0};
     ab_series  *series;
     double      scale = 1.0;
     char       *name, *own;
@@ -132,34 +133,35 @@ PERF_FN int json_jmh_(ab_json *j, json_t *b)
     int         failed = 0;
 
     if (value)
-        metric = json_object_get(json_object_get(b, "secondaryMetrics"), value);
+        metric = json_object_get(json_object_get(object, "secondaryMetrics"), value);
     if (value && !metric)
         return 0;                                   /* not every benchmark counts the same things */
-    m.unit = json_text_(metric, "scoreUnit", "");
-    rate = json_jmh_rate_(m.unit, &scale);
-    m.unit = rate ? rate : m.unit;
-    if (!value && ab_unwanted_(j->s, m.unit))
+    reading.unit = json_text_(metric, "scoreUnit", "");
+    rate = json_jmh_rate_(reading.unit, &scale);
+    reading.unit = rate ? rate : reading.unit;
+    if (!value && ab_unwanted_(json->s, reading.unit))
         return 0;
-    name = json_jmh_name_(b);
-    own = json_unique_(j, name);
-    series = ab_series_for_(j->s, own, m.unit);
+    name = json_jmh_name_(object);
+    own = json_unique_(json, name);
+    series = ab_series_for_(json->s, own, reading.unit);
     free(name);
     free(own);
     series->processes = 1;
     raw = json_object_get(metric, "rawDataHistogram");
     raw = raw ? raw : json_object_get(metric, "rawData");
     if (!json_array_size(raw))
-        failed = json_fail_(j, "expected a list called \"rawData\" in its metric", NULL);
+        failed = json_fail_(json, "expected a list called \"rawData\" in its metric", NULL);
     for (i = 0; i < json_array_size(raw) && !failed; i++)
-        failed = json_jmh_fork_(j, json_array_get(raw, i), i, series, m);
+        failed = json_jmh_fork_(json, json_array_get(raw, i), i, series, reading);
     ab_scale_(series, scale);
-    return failed ? json_refuse_(j, series) : 0;
+    return failed ? json_refuse_(json, series) : 0;
 }
 
 /* ---- BenchmarkDotNet: each measurement is a time of many operations ---- */
 
 /* The nanoseconds an operation of one measurement, if it is a result; 0: it is warm-up or the like. */
-PERF_FN int json_dotnet_measurement_(ab_json *j, json_t *one, ab_series *series, ab_reading m)
+PERF_FN int json_dotnet_measurement_(ab_json *json, json_t *one, ab_series *series,
+                                     ab_reading reading)
 {
     const char *mode = json_text_(one, "IterationMode", "");
     const char *stage = json_text_(one, "IterationStage", "");
@@ -173,58 +175,58 @@ PERF_FN int json_dotnet_measurement_(ab_json *j, json_t *one, ab_series *series,
     if (!workload && !before_0_11)
         return 0;
     if (!(operations >= 1.0))
-        return json_fail_(j, "expected a number called \"Operations\" here", NULL);
-    if (json_number_(j, json_object_get(one, "Nanoseconds"), "ns", &m.x) < 0)
+        return json_fail_(json, "expected a number called \"Operations\" here", NULL);
+    if (json_number_(json, json_object_get(one, "Nanoseconds"), "ns", &reading.x) < 0)
         return -1;
     snprintf(id, sizeof id, "%.0f", launch);
-    m.run = j->s->o->run ? j->s->o->run : id;
-    m.x /= operations;
-    failed = ab_add_(j->s, 0, series, &m);
-    return failed ? json_fail_(j, "out of range", NULL) : 0;
+    reading.run = json->s->o->run ? json->s->o->run : id;
+    reading.x /= operations;
+    failed = ab_add_(json->s, 0, series, &reading);
+    return failed ? json_fail_(json, "out of range", NULL) : 0;
 }
 
-PERF_FN int json_dotnet_values_(ab_json *j, json_t *b, ab_series *series)
+PERF_FN int json_dotnet_values_(ab_json *json, json_t *object, ab_series *series)
 {
-    json_t    *list = json_object_get(b, "Measurements");
-    json_t    *values = json_object_get(json_object_get(b, "Statistics"), "OriginalValues");
-    ab_reading m = {NULL, "ns", 0.0, 1.0};
+    json_t    *list = json_object_get(object, "Measurements");
+    json_t    *values = json_object_get(json_object_get(object, "Statistics"), "OriginalValues");
+    ab_reading reading = {NULL, "ns", 0.0, 1.0};
     size_t     i;
     int        failed = 0;
 
-    json_in_(j, "Measurements", 0);
+    json_in_(json, "Measurements", 0);
     for (i = 0; i < json_array_size(list) && !failed; i++) {
-        json_in_(j, NULL, i);
-        failed = json_dotnet_measurement_(j, json_array_get(list, i), series, m);
-        json_out_(j);
+        json_in_(json, NULL, i);
+        failed = json_dotnet_measurement_(json, json_array_get(list, i), series, reading);
+        json_out_(json);
     }
-    json_out_(j);
+    json_out_(json);
     if (failed || series->runs)
         return failed;
     if (!json_array_size(values))
-        return json_fail_(j, "no single values: --exporters fulljson keeps them", NULL);
-    return json_list_(j, series, m, values, NULL);
+        return json_fail_(json, "no single values: --exporters fulljson keeps them", NULL);
+    return json_list_(json, series, reading, values, NULL);
 }
 
-PERF_FN int json_dotnet_(ab_json *j, json_t *b)
+PERF_FN int json_dotnet_(ab_json *json, json_t *object)
 {
-    const char *full = json_text_(b, "FullName", json_text_(b, "DisplayInfo", NULL));
-    const char *display = json_text_(b, "DisplayInfo", full);
+    const char *full = json_text_(object, "FullName", json_text_(object, "DisplayInfo", NULL));
+    const char *display = json_text_(object, "DisplayInfo", full);
     ab_series  *series;
     char       *own;
 
     if (!full)
-        return json_fail_(j, "expected a text called \"FullName\" here", NULL);
-    if (ab_unwanted_(j->s, "ns"))
+        return json_fail_(json, "expected a text called \"FullName\" here", NULL);
+    if (ab_unwanted_(json->s, "ns"))
         return 0;
-    if (json_object_get(j->taken, full))            /* another job: its runtime is in that text   */
+    if (json_object_get(json->taken, full))         /* another job: its runtime is in that text   */
         full = display;
-    own = json_unique_(j, full);
-    series = ab_series_of(j->s->set, own);
+    own = json_unique_(json, full);
+    series = ab_series_of(json->s->set, own);
     free(own);
     series->processes = 1;
-    if (json_is_null(json_object_get(b, "Statistics")))
-        return ab_lacks_at(j->s, series, AB_FAILED, json_where_(j), "it has no statistics");
-    return json_dotnet_values_(j, b, series) < 0 ? json_refuse_(j, series) : 0;
+    if (json_is_null(json_object_get(object, "Statistics")))
+        return ab_lacks_at(json->s, series, AB_FAILED, json_where_(json), "it has no statistics");
+    return json_dotnet_values_(json, object, series) < 0 ? json_refuse_(json, series) : 0;
 }
 
 /* ---- criterion's sample.json: one benchmark, named by its folder ---- */
@@ -247,11 +249,11 @@ PERF_FN char *json_criterion_name_(const char *path)
     return ab_copy(begin, (size_t)(end - begin));
 }
 
-PERF_FN int json_criterion_(ab_json *j, json_t *b)
+PERF_FN int json_criterion_(ab_json *json, json_t *object)
 {
-    json_t    *iters = json_member_(j, b, "iters", JSON_ARRAY);
-    json_t    *times = iters ? json_member_(j, b, "times", JSON_ARRAY) : NULL;
-    ab_reading m = {NULL, "ns", 0.0, 1.0};
+    json_t    *iters = json_member_(json, object, "iters", JSON_ARRAY);
+    json_t    *times = iters ? json_member_(json, object, "times", JSON_ARRAY) : NULL;
+    ab_reading reading = {NULL, "ns", 0.0, 1.0};
     ab_series *series;
     size_t     i;
     double     n;
@@ -260,24 +262,24 @@ PERF_FN int json_criterion_(ab_json *j, json_t *b)
     if (!times)
         return -1;
     if (json_array_size(iters) != json_array_size(times))
-        return json_fail_(j, "\"iters\" and \"times\" differ in length", NULL);
-    name = json_criterion_name_(j->s->file);
-    series = ab_series_of(j->s->set, name);
+        return json_fail_(json, "\"iters\" and \"times\" differ in length", NULL);
+    name = json_criterion_name_(json->s->file);
+    series = ab_series_of(json->s->set, name);
     free(name);
-    json_in_(j, "times", 0);
+    json_in_(json, "times", 0);
     for (i = 0; i < json_array_size(times); i++) {
-        json_in_(j, NULL, i);
+        json_in_(json, NULL, i);
         n = json_number_value(json_array_get(iters, i));
         if (!(n >= 1.0))
-            return json_fail_(j, "no iterations belong to this time", NULL);
-        if (json_number_(j, json_array_get(times, i), "ns", &m.x) < 0)
+            return json_fail_(json, "no iterations belong to this time", NULL);
+        if (json_number_(json, json_array_get(times, i), "ns", &reading.x) < 0)
             return -1;
-        m.x /= n;
-        if (ab_add_(j->s, 0, series, &m) < 0)
-            return json_fail_(j, "out of range", NULL);
-        json_out_(j);
+        reading.x /= n;
+        if (ab_add_(json->s, 0, series, &reading) < 0)
+            return json_fail_(json, "out of range", NULL);
+        json_out_(json);
     }
-    json_out_(j);
+    json_out_(json);
     return 0;
 }
 
@@ -290,11 +292,11 @@ typedef struct ab_asv {                 /* where an entry keeps what: "result_co
 
 PERF_FN size_t json_column_(const json_t *columns, const char *name)
 {
-    json_t *v;
+    json_t *value;
     size_t  i;
 
-    json_array_foreach(columns, i, v)
-        if (json_is_string(v) && !strcmp(json_string_value(v), name))
+    json_array_foreach(columns, i, value)
+        if (json_is_string(value) && !strcmp(json_string_value(value), name))
             return i;
     return SIZE_MAX;
 }
@@ -321,7 +323,8 @@ PERF_FN char *json_asv_name_(const char *name, const json_t *params, size_t i)
     const char *value;
 
     for (k = 0; k < n; k++)
-        rest *= json_array_size(json_array_get(params, k)) ? json_array_size(json_array_get(params, k)) : 1;
+        rest *= json_array_size(json_array_get(params, k)) ?
+                json_array_size(json_array_get(params, k)) : 1;
     for (k = 0; k < n; k++) {
         const json_t *list = json_array_get(params, k);
         count = json_array_size(list) ? json_array_size(list) : 1;
@@ -336,27 +339,31 @@ PERF_FN char *json_asv_name_(const char *name, const json_t *params, size_t i)
 }
 
 /* One combination of parameters: its samples, or else its one result. */
-PERF_FN int json_asv_one_(ab_json *j, ab_asv *a, const json_t *entry, size_t i, ab_series *series)
+PERF_FN int json_asv_one_(ab_json *json, ab_asv *asv, const json_t *entry, size_t i,
+                          ab_series *series)
 {
-    const json_t *result = json_array_get(entry, a->result), *samples, *one = result;
-    ab_reading    m = {NULL, "", 0.0, 1.0};
-    double        when = json_number_value(json_array_get(entry, a->started));
+    const json_t *result = json_array_get(entry, asv->result), *samples, *one = result;
+    ab_reading    reading = {NULL, "", 0.0, 1.0};
+    double        when = json_number_value(json_array_get(entry, asv->started));
 
-    m.unit = json_asv_unit_(series->name);
+    reading.unit = json_asv_unit_(series->name);
     if (json_is_array(result))
         one = json_array_get(result, i);
-    samples = a->samples == SIZE_MAX ? NULL : json_array_get(json_array_get(entry, a->samples), i);
+    samples =
+        asv->samples == SIZE_MAX ? NULL : json_array_get(json_array_get(entry, asv->samples), i);
     if (json_is_unwritten_(one))
-        return ab_lacks_at(j->s, series, AB_SKIPPED, json_where_(j), "not for these parameters");
+        return ab_lacks_at(json->s, series, AB_SKIPPED, json_where_(json),
+                           "not for these parameters");
     if (!one || json_is_null(one))
-        return ab_lacks_at(j->s, series, AB_FAILED, json_where_(j), "asv has no result of it");
+        return ab_lacks_at(json->s, series, AB_FAILED, json_where_(json),
+                           "asv has no result of it");
     if (json_array_size(samples)) {
-        if (json_list_(j, series, m, samples, NULL) < 0)
-            return json_refuse_(j, series);
+        if (json_list_(json, series, reading, samples, NULL) < 0)
+            return json_refuse_(json, series);
     } else {
-        a->medians++;
-        if (json_add_(j, series, m, one, NULL) < 0)
-            return json_refuse_(j, series);
+        asv->medians++;
+        if (json_add_(json, series, reading, one, NULL) < 0)
+            return json_refuse_(json, series);
     }
     if (series->runs && when > 0.0)
         series->run[0].time = when / 1000.0;
@@ -364,75 +371,76 @@ PERF_FN int json_asv_one_(ab_json *j, ab_asv *a, const json_t *entry, size_t i, 
 }
 
 /* One benchmark with all its combinations. */
-PERF_FN int json_asv_entry_(ab_json *j, ab_asv *a, const char *name, json_t *entry)
+PERF_FN int json_asv_entry_(ab_json *json, ab_asv *asv, const char *name, json_t *entry)
 {
-    const json_t *result = json_array_get(entry, a->result);
-    const json_t *params = json_array_get(entry, a->params);
+    const json_t *result = json_array_get(entry, asv->result);
+    const json_t *params = json_array_get(entry, asv->params);
     size_t        i, n = json_is_array(result) ? json_array_size(result) : 1;
     const char   *unit = json_asv_unit_(name);
     ab_series    *series;
     char         *own;
 
     if (!json_is_array(entry))
-        return json_fail_(j, "expected a list: results of asv 0.2 or later", NULL);
-    if (ab_unwanted_(j->s, unit))
+        return json_fail_(json, "expected a list: results of asv 0.2 or later", NULL);
+    if (ab_unwanted_(json->s, unit))
         return 0;
     for (i = 0; i < n; i++) {
         own = json_asv_name_(name, params, i);
-        series = ab_series_for_(j->s, own, unit);
+        series = ab_series_for_(json->s, own, unit);
         free(own);
-        json_asv_one_(j, a, entry, i, series);
+        json_asv_one_(json, asv, entry, i, series);
     }
     return 0;
 }
 
 /* The commit, and for a history its date in place of the start: asv measures old commits late. */
-PERF_FN void json_asv_commit_(ab_json *j, const json_t *root)
+PERF_FN void json_asv_commit_(ab_json *json, const json_t *root)
 {
     const char  *commit = json_text_(root, "commit_hash", NULL);
     const double date = json_number_value(json_object_get(root, "date"));
     size_t       i;
 
-    for (i = 0; i < j->s->set->n; i++) {
-        ab_run *run = j->s->set->s[i].run;
-        if (!j->s->set->s[i].runs)
+    for (i = 0; i < json->s->set->n; i++) {
+        ab_run *run = json->s->set->s[i].run;
+        if (!json->s->set->s[i].runs)
             continue;
         if (commit && !run->label)
             run->label = ab_copy(commit, strlen(commit) < 10 ? strlen(commit) : 10);
-        if (j->s->o->every && date > 0.0)
+        if (json->s->o->every && date > 0.0)
             run->time = date / 1000.0;
     }
 }
 
-PERF_FN int json_asv_(ab_json *j, json_t *root)
+PERF_FN int json_asv_(ab_json *json, json_t *root)
 {
     const json_t *columns = json_object_get(root, "result_columns");
     const char   *machine = json_text_(json_object_get(root, "params"), "machine", NULL), *name;
     json_t       *entry;
-    ab_asv        a;
+    ab_asv        asv;
     size_t        i, k;
     int           failed = 0;
 
-    memset(&a, 0, sizeof a);
-    a.result = json_column_(columns, "result");
-    a.params = json_column_(columns, "params");
-    a.samples = json_column_(columns, "samples");
-    a.started = json_column_(columns, "started_at");
-    json_in_(j, "results", 0);
+    memset(&asv, 0, sizeof asv);
+    asv.result = json_column_(columns, "result");
+    asv.params = json_column_(columns, "params");
+    asv.samples = json_column_(columns, "samples");
+    asv.started = json_column_(columns, "started_at");
+    json_in_(json, "results", 0);
     json_object_foreach(json_object_get(root, "results"), name, entry) {
-        json_in_(j, name, 0);
-        failed = failed ? failed : json_asv_entry_(j, &a, name, entry);
-        json_out_(j);
+        json_in_(json, name, 0);
+        failed = failed ? failed : json_asv_entry_(json, &asv, name, entry);
+        json_out_(json);
     }
-    if (a.medians)
-        ab_note_at(j->s, json_where_(j), "asv kept medians of some, one value a file: asv run "
+    if (asv.medians)
+        ab_note_at(json->s, json_where_(json),
+                   "asv kept medians of some, one value a file: asv run "
                    "--record-samples keeps all values");
-    json_out_(j);
-    json_asv_commit_(j, root);
-    for (i = 0; i < j->s->set->n && machine; i++)
-        for (k = 0; k < j->s->set->s[i].runs; k++)
-            if (!j->s->set->s[i].run[k].machine)
-                j->s->set->s[i].run[k].machine = ab_copy(machine, strlen(machine));
+    json_out_(json);
+    json_asv_commit_(json, root);
+    for (i = 0; i < json->s->set->n && machine; i++)
+        for (k = 0; k < json->s->set->s[i].runs; k++)
+            if (!json->s->set->s[i].run[k].machine)
+                json->s->set->s[i].run[k].machine = ab_copy(machine, strlen(machine));
     return failed;
 }
 
@@ -511,77 +519,77 @@ PERF_FN const ab_json_format *json_format_row_(ab_format format)
 }
 
 /* Every entry of a list; -1: one that belongs to no benchmark. */
-PERF_FN int json_entries_(ab_json *j, const json_t *list, const ab_json_format *row)
+PERF_FN int json_entries_(ab_json *json, const json_t *list, const ab_json_format *row)
 {
     json_t *item;
     size_t  i;
     int     failed = 0;
 
     for (i = 0; i < json_array_size(list) && !failed; i++) {
-        json_in_(j, NULL, i);
+        json_in_(json, NULL, i);
         item = json_array_get(list, i);
-        failed = json_is_object(item) ? row->entry(j, item)
-                                      : json_fail_(j, "expected an object", NULL);
-        json_out_(j);
+        failed = json_is_object(item) ? row->entry(json, item)
+                                      : json_fail_(json, "expected an object", NULL);
+        json_out_(json);
     }
     return failed;
 }
 
-PERF_FN int json_document_(ab_json *j)
+PERF_FN int json_document_(ab_json *json)
 {
-    const double          version = json_number_value(json_object_get(j->root, "perf_results"));
-    ab_format             format = j->s->o->format;
+    const double          version = json_number_value(json_object_get(json->root, "perf_results"));
+    ab_format             format = json->s->o->format;
     const ab_json_format *row;
-    json_t               *list = j->root;
+    json_t               *list = json->root;
     int                   failed;
 
-    if (json_object_get(j->root, "perf_ab"))
-        return json_fail_(j, ab_verdicts_, NULL);
+    if (json_object_get(json->root, "perf_ab"))
+        return json_fail_(json, ab_verdicts_, NULL);
     if (format == AB_DETECT)
-        format = json_format_(j->root);
+        format = json_format_(json->root);
     row = json_format_row_(format);
     if (!row)
-        return json_fail_(j, json_stranger_(j->root), NULL);
-    j->s->set->format = row->title;
+        return json_fail_(json, json_stranger_(json->root), NULL);
+    json->s->set->format = row->title;
     if (format == AB_RESULTS && !(version < 2.0))
-        return json_fail_(j, "a version of perf_results that this perf-ab does not know", NULL);
+        return json_fail_(json, "a version of perf_results that this perf-ab does not know", NULL);
     if (row->whole)
-        return row->entry(j, j->root);
+        return row->entry(json, json->root);
     if (row->list) {
-        list = json_member_(j, j->root, row->list, JSON_ARRAY);
+        list = json_member_(json, json->root, row->list, JSON_ARRAY);
         if (!list)
             return -1;
-        json_in_(j, row->list, 0);
+        json_in_(json, row->list, 0);
     } else if (!json_is_array(list)) {
-        return json_fail_(j, "expected a list", NULL);
+        return json_fail_(json, "expected a list", NULL);
     }
-    failed = json_entries_(j, list, row);
+    failed = json_entries_(json, list, row);
     if (row->list)
-        json_out_(j);
+        json_out_(json);
     if (!failed && format == AB_RESULTS)
-        json_provenance_(j);
+        json_provenance_(json);
     if (!failed && format == AB_GOOGLE)
-        json_google_context_(j);
+        json_google_context_(json);
     if (!failed && format == AB_PYTEST)
-        json_all_runs_(j, ab_date_(json_text_(j->root, "datetime", "")),
-                       json_text_(json_object_get(j->root, "machine_info"), "node", NULL));
+        json_all_runs_(json, ab_date_(json_text_(json->root, "datetime", "")),
+                       json_text_(json_object_get(json->root, "machine_info"), "node", NULL));
     return failed;
 }
 
-PERF_FN int ab_read_json_(const ab_source *s)
+PERF_FN int ab_read_json_(const ab_source *source)
 {
-    ab_json j;
+    ab_json json;
     int     failed;
 
-    memset(&j, 0, sizeof j);
-    j.s = s;
-    j.root = json_load_(s);
-    if (!j.root)
+    memset(&json, 0, sizeof json);
+    json.s = source;
+    json.root = json_load_(source);
+    if (!json.root)
         return -1;
-    j.taken = json_object();
-    failed = json_document_(&j);
-    json_decref(j.taken);
-    json_decref(j.root);
+    json.taken = json_object();
+    failed = json_document_(&json);
+    json_decref(json.taken);
+    json_decref(json.root);
     return failed;
 }
 

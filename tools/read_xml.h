@@ -18,24 +18,24 @@ typedef struct ab_xml {
 } ab_xml;
 
 /* Where the tag that begins at `at` ends: behind its '>', outside of quotes. */
-PERF_FN size_t xml_end_(const ab_source *s, size_t at)
+PERF_FN size_t xml_end_(const ab_source *source, size_t at)
 {
     char quote = '\0';
 
-    for (; at < s->len; at++) {
+    for (; at < source->len; at++) {
         if (quote) {
-            quote = s->text[at] == quote ? '\0' : quote;
-        } else if (s->text[at] == '"' || s->text[at] == '\'') {
-            quote = s->text[at];
-        } else if (s->text[at] == '>') {
+            quote = source->text[at] == quote ? '\0' : quote;
+        } else if (source->text[at] == '"' || source->text[at] == '\'') {
+            quote = source->text[at];
+        } else if (source->text[at] == '>') {
             return at + 1;
         }
     }
-    return s->len;
+    return source->len;
 }
 
-/* The character that an entity at p[0..n) stands for; 0: none that is known. */
-PERF_FN char xml_entity_(const char *p, size_t n)
+/* The character that an entity at at[0..n) stands for; 0: none that is known. */
+PERF_FN char xml_entity_(const char *at, size_t n)
 {
     static const struct {
         const char *text;
@@ -44,142 +44,144 @@ PERF_FN char xml_entity_(const char *p, size_t n)
     size_t i;
 
     for (i = 0; i < sizeof known / sizeof *known; i++)
-        if (n >= strlen(known[i].text) && !memcmp(p, known[i].text, strlen(known[i].text)))
+        if (n >= strlen(known[i].text) && !memcmp(at, known[i].text, strlen(known[i].text)))
             return known[i].is;
     return '\0';
 }
 
 /* The attribute of that name in the tag text[at..end), with *where it stands; NULL: it has none.
  * To be freed.                                                                                   */
-PERF_FN char *xml_attribute_(const ab_source *s, size_t at, size_t end, const char *name,
+PERF_FN char *xml_attribute_(const ab_source *source, size_t at, size_t end, const char *name,
                              size_t *where)
 {
     const size_t len = strlen(name);
     size_t       i, n = 0;
-    char         quote, *t, is;
+    char         quote, *text, is;
 
     for (i = at; i + len + 2 < end; i++)
-        if (ab_is_blank(s->text[i]) && !memcmp(s->text + i + 1, name, len) &&
-            s->text[i + 1 + len] == '=')
+        if (ab_is_blank(source->text[i]) && !memcmp(source->text + i + 1, name, len) &&
+            source->text[i + 1 + len] == '=')
             break;
     i += len + 2;
-    if (i >= end || (s->text[i] != '"' && s->text[i] != '\''))
+    if (i >= end || (source->text[i] != '"' && source->text[i] != '\''))
         return NULL;
-    quote = s->text[i++];
+    quote = source->text[i++];
     *where = i;
-    t = (char *)ab_grow(NULL, end - i + 1, 1);
-    for (; i < end && s->text[i] != quote; i++) {
-        is = s->text[i] == '&' ? xml_entity_(s->text + i, end - i) : '\0';
-        t[n++] = is ? is : s->text[i];
-        while (is && s->text[i] != ';')
+    text = (char *)ab_grow(NULL, end - i + 1, 1);
+    for (; i < end && source->text[i] != quote; i++) {
+        is = source->text[i] == '&' ? xml_entity_(source->text + i, end - i) : '\0';
+        text[n++] = is ? is : source->text[i];
+        while (is && source->text[i] != ';')
             i++;
     }
-    t[n] = '\0';
-    return t;
+    text[n] = '\0';
+    return text;
 }
 
 /* A test case or a section opens: its name is part of what it holds. */
-PERF_FN int xml_open_(ab_xml *x, size_t at, size_t end)
+PERF_FN int xml_open_(ab_xml *xml, size_t at, size_t end)
 {
-    size_t where = at, len = strlen(x->path);
-    char  *name = xml_attribute_(x->s, at, end, "name", &where);
+    size_t where = at, len = strlen(xml->path);
+    char  *name = xml_attribute_(xml->s, at, end, "name", &where);
 
-    if (x->depth == XML_DEPTH) {
+    if (xml->depth == XML_DEPTH) {
         free(name);
-        return ab_fail_at(x->s, at, "sections deeper than 64", NULL, 0);
+        return ab_fail_at(xml->s, at, "sections deeper than 64", NULL, 0);
     }
-    x->name[x->depth++] = len;
+    xml->name[xml->depth++] = len;
     if (name) {
-        x->path = (char *)ab_grow(x->path, len + strlen(name) + 2, 1);
-        snprintf(x->path + len, strlen(name) + 2, "%s%s", len ? "/" : "", name);
+        xml->path = (char *)ab_grow(xml->path, len + strlen(name) + 2, 1);
+        snprintf(xml->path + len, strlen(name) + 2, "%s%s", len ? "/" : "", name);
     }
     free(name);
     return 0;
 }
 
 /* A benchmark opens. */
-PERF_FN void xml_benchmark_(ab_xml *x, size_t at, size_t end)
+PERF_FN void xml_benchmark_(ab_xml *xml, size_t at, size_t end)
 {
     size_t where = at, size;
-    char  *name = xml_attribute_(x->s, at, end, "name", &where);
+    char  *name = xml_attribute_(xml->s, at, end, "name", &where);
 
-    free(x->benchmark);
-    size = strlen(x->path) + (name ? strlen(name) : 0) + 2;
-    x->benchmark = (char *)ab_grow(NULL, size, 1);
-    snprintf(x->benchmark, size, "%s%s%s", x->path, *x->path ? "/" : "", name ? name : "");
+    free(xml->benchmark);
+    size = strlen(xml->path) + (name ? strlen(name) : 0) + 2;
+    xml->benchmark = (char *)ab_grow(NULL, size, 1);
+    snprintf(xml->benchmark, size, "%s%s%s", xml->path, *xml->path ? "/" : "", name ? name : "");
     free(name);
 }
 
 /* The mean of the open benchmark, or why it has none. */
-PERF_FN void xml_result_(ab_xml *x, size_t at, size_t end, int failed)
+PERF_FN void xml_result_(ab_xml *xml, size_t at, size_t end, int failed)
 {
-    const ab_source *s = x->s;
-    ab_series       *series = ab_series_of(s->set, x->benchmark);
-    ab_reading       m = {NULL, "ns", 0.0, 1.0};
+    const ab_source *source = xml->s;
+    ab_series       *series = ab_series_of(source->set, xml->benchmark);
+    ab_reading       reading = {NULL, "ns", 0.0, 1.0};
     size_t           where = at, len = 0;
-    char            *text = xml_attribute_(s, at, end, failed ? "message" : "value", &where);
+    char            *text = xml_attribute_(source, at, end, failed ? "message" : "value", &where);
 
-    while (where + len < end && !strchr("\"'", s->text[where + len]))
+    while (where + len < end && !strchr("\"'", source->text[where + len]))
         len++;
     if (failed)
-        ab_lacks_at(s, series, AB_FAILED, at, text ? text : "");
+        ab_lacks_at(source, series, AB_FAILED, at, text ? text : "");
     else if (series->lack == AB_HAS &&
-             (ab_value_(s, where, len, "ns", &m.x) < 0 || ab_add_(s, where, series, &m) < 0))
-        ab_refuse(s, series);
-    x->means++;
+             (ab_value_(source, where, len, "ns", &reading.x) < 0 ||
+              ab_add_(source, where, series, &reading) < 0))
+        ab_refuse(source, series);
+    xml->means++;
     free(text);
 }
 
 /* One tag.  -1 with a message. */
-PERF_FN int xml_tag_(ab_xml *x, size_t at, size_t end)
+PERF_FN int xml_tag_(ab_xml *xml, size_t at, size_t end)
 {
-    const ab_source *s = x->s;
-    const int        closed = end - at > 1 && s->text[end - 2] == '/';
+    const ab_source *source = xml->s;
+    const int        closed = end - at > 1 && source->text[end - 2] == '/';
 
-    if (ab_starts_(s, at, "<TestCase ") || ab_starts_(s, at, "<Section "))
-        return closed ? 0 : xml_open_(x, at, end);
-    if ((ab_starts_(s, at, "</TestCase>") || ab_starts_(s, at, "</Section>")) && x->depth) {
-        x->path[x->name[--x->depth]] = '\0';
-    } else if (ab_starts_(s, at, "<BenchmarkResults ")) {
-        xml_benchmark_(x, at, end);
-    } else if (x->benchmark && ab_starts_(s, at, "<mean ")) {
-        xml_result_(x, at, end, 0);
-    } else if (x->benchmark && ab_starts_(s, at, "<failed ")) {
-        xml_result_(x, at, end, 1);
-    } else if (ab_starts_(s, at, "</BenchmarkResults>")) {
-        free(x->benchmark);
-        x->benchmark = NULL;
+    if (ab_starts_(source, at, "<TestCase ") || ab_starts_(source, at, "<Section "))
+        return closed ? 0 : xml_open_(xml, at, end);
+    if ((ab_starts_(source, at, "</TestCase>") || ab_starts_(source, at, "</Section>")) &&
+        xml->depth) {
+        xml->path[xml->name[--xml->depth]] = '\0';
+    } else if (ab_starts_(source, at, "<BenchmarkResults ")) {
+        xml_benchmark_(xml, at, end);
+    } else if (xml->benchmark && ab_starts_(source, at, "<mean ")) {
+        xml_result_(xml, at, end, 0);
+    } else if (xml->benchmark && ab_starts_(source, at, "<failed ")) {
+        xml_result_(xml, at, end, 1);
+    } else if (ab_starts_(source, at, "</BenchmarkResults>")) {
+        free(xml->benchmark);
+        xml->benchmark = NULL;
     }
     return 0;
 }
 
-PERF_FN int ab_read_xml_(const ab_source *s)
+PERF_FN int ab_read_xml_(const ab_source *source)
 {
-    ab_xml      x;
+    ab_xml      xml;
     size_t      at, end;
     const char *next;
     int         failed = 0;
 
-    memset(&x, 0, sizeof x);
-    x.s = s;
-    x.path = ab_copy("", 0);
-    s->set->format = "Catch2";
-    for (at = 0; at < s->len && !failed; at = end) {
-        next = (const char *)memchr(s->text + at, '<', s->len - at);
+    memset(&xml, 0, sizeof xml);
+    xml.s = source;
+    xml.path = ab_copy("", 0);
+    source->set->format = "Catch2";
+    for (at = 0; at < source->len && !failed; at = end) {
+        next = (const char *)memchr(source->text + at, '<', source->len - at);
         if (!next)
             break;
-        at = (size_t)(next - s->text);
-        end = xml_end_(s, at);
-        if (ab_starts_(s, at, "<!--")) {
-            next = strstr(s->text + at, "-->");
-            end = next ? (size_t)(next - s->text) + 3 : s->len;
+        at = (size_t)(next - source->text);
+        end = xml_end_(source, at);
+        if (ab_starts_(source, at, "<!--")) {
+            next = strstr(source->text + at, "-->");
+            end = next ? (size_t)(next - source->text) + 3 : source->len;
         }
-        failed = xml_tag_(&x, at, end);
+        failed = xml_tag_(&xml, at, end);
     }
-    free(x.path);
-    free(x.benchmark);
-    if (!failed && !x.means)
-        failed = ab_fail_at(s, 0, "XML without a benchmark of Catch2", NULL, 0);
+    free(xml.path);
+    free(xml.benchmark);
+    if (!failed && !xml.means)
+        failed = ab_fail_at(source, 0, "XML without a benchmark of Catch2", NULL, 0);
     return failed;
 }
 

@@ -36,9 +36,9 @@ PERF_FN int written(void)
     return AB_UNUSABLE;
 }
 
-PERF_FN int unusable(const ab_error *e)
+PERF_FN int unusable(const ab_error *error)
 {
-    fprintf(stderr, "perf-ab: %s\n", e->text);
+    fprintf(stderr, "perf-ab: %s\n", error->text);
     return AB_UNUSABLE;
 }
 

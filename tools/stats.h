@@ -10,26 +10,26 @@
 /* Mean with Student's interval.  n = 1 or a value that is not finite gives an infinite interval. */
 PERF_FN perf_interval ab_mean_interval(const double *x, size_t n, double confidence)
 {
-    perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
-    perf_moments_ m;
+    perf_interval interval = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    perf_moments_ moments;
     double        c = perf_confidence_(confidence), half = PERF_INF_;
 
     if (!x || !n || perf_is_nan_(c))
-        return r;
-    m = perf_moments_of_(x, n);
-    r.low = -PERF_INF_;
-    r.high = PERF_INF_;
-    if (!perf_is_finite_(m.mean))
-        return r;
+        return interval;
+    moments = perf_moments_of_(x, n);
+    interval.low = -PERF_INF_;
+    interval.high = PERF_INF_;
+    if (!perf_is_finite_(moments.mean))
+        return interval;
     if (n > 1)
-        half = perf_t_quantile_(0.5 + 0.5 * c, PERF_CAST_(double, n - 1)) * m.std /
+        half = perf_t_quantile_(0.5 + 0.5 * c, PERF_CAST_(double, n - 1)) * moments.std /
                perf_sqrt_(PERF_CAST_(double, n));
-    r.estimate = m.mean;
+    interval.estimate = moments.mean;
     if (half < PERF_INF_) {
-        r.low = m.mean - half;
-        r.high = m.mean + half;
+        interval.low = moments.mean - half;
+        interval.high = moments.mean + half;
     }
-    return r;
+    return interval;
 }
 
 /* The two-sided p-value of "the ratio is the threshold": the largest 1 - confidence at which
