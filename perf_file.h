@@ -175,7 +175,8 @@ PERF_BEGIN_DECLS
  *   perf_file_save_  writes a file by a callback; perf_file_begin_, perf_file_end_  its two parts
  *   perf_file_put_, perf_file_putf_  append a text or a format, at most PERF_FILE_RECORD_ bytes
  *   perf_file_out_, perf_file_wrote_, perf_file_json_  append what is in a perf_out_; JSON text
- *   perf_file_flush_  empties the buffer, for those who write at `p` themselves
+ *   perf_cancel_off_, perf_cancel_on_  around calls that write: the thread is not cancelled
+ *   perf_file_flush_  empties the buffer, for those who write at `at` themselves
  *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
  *   perf_file_kind_, perf_file_inode_  what stands at a path; perf_rename_  gives a file its name
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
@@ -701,25 +702,56 @@ PERF_COLD_FN_ int perf_file_end_(perf_file_ *file, const char *path, int keep)
     return !file->failed;
 }
 
+#if defined(__linux__) && !PERF_TCC_
+extern int perf_cancel_state_(int, int *) __asm__(PERF_SYM_("pthread_setcancelstate"))
+    PERF_ATTR_((__weak__));
+#endif
+
+/* Calls that write are where a thread can be cancelled: half a file, or a lock for ever, would be
+ * left.  From here to perf_cancel_on_, which gets what this returns, it is not.                  */
+PERF_COLD_FN_ int perf_cancel_off_(void)
+{
+    int was = 1;                                /* of Linux: 0 may be cancelled, 1 may not        */
+
+#if defined(__linux__) && !PERF_TCC_
+    if (perf_cancel_state_)
+        (void)perf_cancel_state_(1, &was);
+#endif
+    return was;
+}
+
+PERF_COLD_FN_ void perf_cancel_on_(int was)
+{
+#if defined(__linux__) && !PERF_TCC_
+    if (perf_cancel_state_ && !was)
+        (void)perf_cancel_state_(0, PERF_NULL_);
+#else
+    (void)was;
+#endif
+}
+
 /* Writes a file beside `path` by a callback, then renames it to `path`.  Of several processes or
  * threads that save to one path, the last one wins.  file->durable may be set before.            */
 PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *file, void (*write)(void *),
                                           void *with)
 {
     char *buffer;
+    int   cancel;
 
     if (!path || !*path)
         return PERF_EINVAL;
+    cancel = perf_cancel_off_();
     buffer = PERF_CAST_(char *, PERF_MALLOC(PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_));
-    if (!buffer)
-        return PERF_ENOMEM;
     file->at = file->begin = buffer;
-    file->limit = buffer + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
-    if (perf_file_begin_(file, path)) {
+    file->failed = file->starved = !buffer;
+    if (buffer)
+        file->limit = buffer + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
+    if (buffer && perf_file_begin_(file, path)) {
         write(with);
         (void)perf_file_end_(file, path, 1);
     }
     PERF_FREE(buffer);
+    perf_cancel_on_(cancel);
     if (!file->failed)
         return PERF_OK;
     return file->starved ? PERF_ENOMEM : PERF_EIO;

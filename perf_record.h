@@ -1730,17 +1730,14 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *rec)
     static perf_site_ site = {"(perf.h writes the trace)", __FILE__, __LINE__, 0};
     perf_registry_   *reg = rec->home;
     perf_span_        span, *open;
-    int               on, was = PERF_ERRNO_;
+    perf_stream_     *stream = PERF_ACQ_(&reg->stream);
+    int               was = PERF_ERRNO_;
 
     rec->ring_limit = rec->ring_head + 64 * sizeof(perf_event_); /* room for what follows here    */
     open = perf_begin_slow_(&span, &site, PERF_NULL_, !reg->clock);
-    if (perf_lock_(reg)) {                      /* else inside of it already: soon again          */
-        on = perf_stream_flush_(reg, rec);
-        perf_unlock_(&reg->lock);
-        if (!on)
-            rec->ring_limit = ~UINT64_C(0);
-        PERF_ERRNO_ = was;
-    }
+    if (!stream || !stream->due(reg, stream, rec))  /* -1: soon again                           */
+        rec->ring_limit = ~UINT64_C(0);
+    PERF_ERRNO_ = was;
     if (open)
         perf_end_slow_(&span, perf_scope_ticks_(reg));
 }

@@ -69,9 +69,13 @@ typedef struct perf_mark_ {     /* one perf_memory_mark()                       
 } perf_mark_;
 
 /* A trace that is written while the program runs; what perf.h must know of it.  perf_trace.h has
- * the rest, and `flush` lies in the image that started the stream.                               */
+ * the rest, and both functions lie in the image that started the stream.
+ *   flush   writes a ring, NULL: all, with the lock held
+ *   due     takes the lock and writes a ring.  1: the stream goes on; 0: it has ended; -1: this
+ *           thread is inside the lock already                                                    */
 typedef struct perf_stream_ {
     void        (*flush)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
+    int         (*due)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
     size_t        bytes;        /* of its memory, which the next stream takes over                */
     uint32_t      state;        /* PERF_STREAM_ ...                                               */
     uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten      */

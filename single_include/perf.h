@@ -2796,7 +2796,8 @@ PERF_BEGIN_DECLS
  *   perf_file_save_  writes a file by a callback; perf_file_begin_, perf_file_end_  its two parts
  *   perf_file_put_, perf_file_putf_  append a text or a format, at most PERF_FILE_RECORD_ bytes
  *   perf_file_out_, perf_file_wrote_, perf_file_json_  append what is in a perf_out_; JSON text
- *   perf_file_flush_  empties the buffer, for those who write at `p` themselves
+ *   perf_cancel_off_, perf_cancel_on_  around calls that write: the thread is not cancelled
+ *   perf_file_flush_  empties the buffer, for those who write at `at` themselves
  *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
  *   perf_file_kind_, perf_file_inode_  what stands at a path; perf_rename_  gives a file its name
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
@@ -3322,25 +3323,56 @@ PERF_COLD_FN_ int perf_file_end_(perf_file_ *file, const char *path, int keep)
     return !file->failed;
 }
 
+#if defined(__linux__) && !PERF_TCC_
+extern int perf_cancel_state_(int, int *) __asm__(PERF_SYM_("pthread_setcancelstate"))
+    PERF_ATTR_((__weak__));
+#endif
+
+/* Calls that write are where a thread can be cancelled: half a file, or a lock for ever, would be
+ * left.  From here to perf_cancel_on_, which gets what this returns, it is not.                  */
+PERF_COLD_FN_ int perf_cancel_off_(void)
+{
+    int was = 1;                                /* of Linux: 0 may be cancelled, 1 may not        */
+
+#if defined(__linux__) && !PERF_TCC_
+    if (perf_cancel_state_)
+        (void)perf_cancel_state_(1, &was);
+#endif
+    return was;
+}
+
+PERF_COLD_FN_ void perf_cancel_on_(int was)
+{
+#if defined(__linux__) && !PERF_TCC_
+    if (perf_cancel_state_ && !was)
+        (void)perf_cancel_state_(0, PERF_NULL_);
+#else
+    (void)was;
+#endif
+}
+
 /* Writes a file beside `path` by a callback, then renames it to `path`.  Of several processes or
  * threads that save to one path, the last one wins.  file->durable may be set before.            */
 PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *file, void (*write)(void *),
                                           void *with)
 {
     char *buffer;
+    int   cancel;
 
     if (!path || !*path)
         return PERF_EINVAL;
+    cancel = perf_cancel_off_();
     buffer = PERF_CAST_(char *, PERF_MALLOC(PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_));
-    if (!buffer)
-        return PERF_ENOMEM;
     file->at = file->begin = buffer;
-    file->limit = buffer + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
-    if (perf_file_begin_(file, path)) {
+    file->failed = file->starved = !buffer;
+    if (buffer)
+        file->limit = buffer + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
+    if (buffer && perf_file_begin_(file, path)) {
         write(with);
         (void)perf_file_end_(file, path, 1);
     }
     PERF_FREE(buffer);
+    perf_cancel_on_(cancel);
     if (!file->failed)
         return PERF_OK;
     return file->starved ? PERF_ENOMEM : PERF_EIO;
@@ -4746,9 +4778,13 @@ typedef struct perf_mark_ {     /* one perf_memory_mark()                       
 } perf_mark_;
 
 /* A trace that is written while the program runs; what perf.h must know of it.  perf_trace.h has
- * the rest, and `flush` lies in the image that started the stream.                               */
+ * the rest, and both functions lie in the image that started the stream.
+ *   flush   writes a ring, NULL: all, with the lock held
+ *   due     takes the lock and writes a ring.  1: the stream goes on; 0: it has ended; -1: this
+ *           thread is inside the lock already                                                    */
 typedef struct perf_stream_ {
     void        (*flush)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
+    int         (*due)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
     size_t        bytes;        /* of its memory, which the next stream takes over                */
     uint32_t      state;        /* PERF_STREAM_ ...                                               */
     uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten      */
@@ -11874,17 +11910,14 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *rec)
     static perf_site_ site = {"(perf.h writes the trace)", __FILE__, __LINE__, 0};
     perf_registry_   *reg = rec->home;
     perf_span_        span, *open;
-    int               on, was = PERF_ERRNO_;
+    perf_stream_     *stream = PERF_ACQ_(&reg->stream);
+    int               was = PERF_ERRNO_;
 
     rec->ring_limit = rec->ring_head + 64 * sizeof(perf_event_); /* room for what follows here    */
     open = perf_begin_slow_(&span, &site, PERF_NULL_, !reg->clock);
-    if (perf_lock_(reg)) {                      /* else inside of it already: soon again          */
-        on = perf_stream_flush_(reg, rec);
-        perf_unlock_(&reg->lock);
-        if (!on)
-            rec->ring_limit = ~UINT64_C(0);
-        PERF_ERRNO_ = was;
-    }
+    if (!stream || !stream->due(reg, stream, rec))  /* -1: soon again                           */
+        rec->ring_limit = ~UINT64_C(0);
+    PERF_ERRNO_ = was;
     if (open)
         perf_end_slow_(&span, perf_scope_ticks_(reg));
 }
@@ -28954,7 +28987,9 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * passed, and the scope that fills the ring pays, 0.1 us an event.  That time is a row of the
  * report, "(perf.h writes the trace)".  The ring of a thread that waits for long is written by the
  * next one that works.  A forked child goes on in a file of its own, "run.pftrace.PID", when it has
- * something to write; where "run.pftrace" is a pipe or a device its stream ends with PERF_EIO.
+ * something to write; where "run.pftrace" is a pipe or a device its stream ends with PERF_EIO.  So
+ * does one whose descriptor the program has closed.  While a thread writes a file it is not
+ * cancelled, and signals wait.  A program that runs exec on itself begins the file anew.
  * With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment makes both
  * calls.                                                                                         */
 
@@ -29486,7 +29521,7 @@ typedef struct perf_streaming_ {
     uint32_t      process;      /* whose file is open                                             */
     uint32_t      knots;        /* pieces of the clock so far                                     */
     uint64_t      whole;        /* bytes of the file after the last good write                    */
-    uint64_t      inode;        /* of the file; 0: a pipe, a device, or not known                 */
+    uint64_t      inode;        /* of the file, pipe or device; 0: not known                      */
     uint64_t      period;       /* PERF_STREAM_NS_ in ticks                                       */
     uint64_t      all_at;       /* ticks when all rings were last written                         */
     uint64_t      began, next_knot;     /* ns: start of the clock, start of its next piece        */
@@ -29600,6 +29635,39 @@ PERF_FN uint64_t perf_stream_chunk_(const perf_registry_ *reg)
     return PERF_STREAM_CHUNK_;
 }
 
+#if defined(perf_inode_)
+#define perf_fstat_ fstat
+#elif PERF_POSIX_FILES_
+extern int perf_fstat_(int, struct perf_inode_ *) __asm__(PERF_SYM_("fstat"));
+#endif
+
+/* The number of the file that is open; 0: it is not known, or the program has closed it. */
+PERF_COLD_FN_ uint64_t perf_stream_inode_(const perf_file_ *file)
+{
+#if PERF_POSIX_FILES_
+    struct perf_inode_ inode;
+
+    memset(&inode, 0, sizeof inode);
+    return perf_fstat_(file->fd, &inode) ? 0 : PERF_INODE_(inode);
+#else
+    (void)file;
+    return 0;
+#endif
+}
+
+/* The program may have closed all its descriptors, as a daemon does, and opened files of its own
+ * under their numbers.  1: so it has; the file is then left alone, not even closed.              */
+PERF_COLD_FN_ int perf_stream_taken_(perf_streaming_ *stream)
+{
+    perf_file_ *file = &stream->pf.file;
+
+    if (!stream->inode || !file->file || perf_stream_inode_(file) == stream->inode)
+        return 0;
+    file->file = PERF_NULL_;
+    file->failed = 1;
+    return 1;
+}
+
 /* Opens the file, which stands at its path from now on, to be read while it grows. */
 PERF_COLD_FN_ perf_status perf_stream_open_(perf_streaming_ *stream)
 {
@@ -29620,8 +29688,7 @@ PERF_COLD_FN_ perf_status perf_stream_open_(perf_streaming_ *stream)
 #endif
     if (file->failed)
         return file->starved ? PERF_ENOMEM : PERF_EIO;
-    if (!file->direct)                          /* else the program may replace its own stdout    */
-        stream->inode = perf_file_inode_(stream->path);
+    stream->inode = perf_stream_inode_(file);
     file->at = file->begin = PERF_PTR_(char *, stream->value + stream->pf.events);
     file->limit = file->begin + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
     (void)setvbuf(file->file, PERF_NULL_, _IONBF, 0);   /* nothing that a fork could copy         */
@@ -29690,6 +29757,10 @@ PERF_COLD_FN_ uint64_t perf_stream_part_(perf_streaming_ *stream, perf_registry_
     perf_events_ events = {stream->event, 0, rec->thread, rec->number, rec->name, stream->value};
     uint64_t     n = stream->pf.events * sizeof(perf_event_), until, more, later;
 
+    if (perf_stream_taken_(stream)) {
+        perf_stream_fail_(stream, PERF_EIO);
+        return from;
+    }
     if (stream->pf.file.written >= PERF_STREAM_BYTES) {
         perf_stream_fail_(stream, PERF_ELIMIT);
         return from;
@@ -29747,44 +29818,118 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *stream, perf_registry_ *reg
     PERF_SET_(&rec->ring_sent, from);
 }
 
+/* ---- nothing takes a thread out of the lock ----
+ *
+ * Writing is where a thread can be cancelled, and takes long enough to meet handlers, which may
+ * leave by siglongjmp.  Either would leave the lock taken for ever.                              */
+
+typedef struct perf_held_ {
+    int           cancel;       /* for perf_cancel_on_                                            */
+    int           signals;      /* 1: they are held                                               */
+    unsigned long was[32];      /* which were held before; sigset_t is shorter                    */
+} perf_held_;
+
+/* Until perf_held_end_ the thread is not cancelled; with `signals` 1 no handler comes, either, but
+ * for faults of its own: ILL, TRAP, ABRT, BUS, FPE, SEGV and SYS, here by the numbers of Linux.  */
+PERF_COLD_FN_ void perf_held_begin_(perf_held_ *held, int signals)
+{
+    held->cancel = perf_cancel_off_();
+    held->signals = 0;
+#ifdef PERF_SIG_BLOCK_
+    if (signals) {
+        unsigned long all[32];
+
+        memset(all, 255, sizeof all);
+        all[0] &= ~(1ul << 3 | 1ul << 4 | 1ul << 5 | 1ul << 6 | 1ul << 7 | 1ul << 10 | 1ul << 30);
+        held->signals = !perf_sigmask_(PERF_SIG_BLOCK_, all, held->was);
+    }
+#else
+    (void)signals;
+#endif
+}
+
+PERF_COLD_FN_ void perf_held_end_(const perf_held_ *held)
+{
+#ifdef PERF_SIG_BLOCK_
+    if (held->signals)
+        (void)perf_sigmask_(PERF_SIG_BLOCK_ + 2, held->was, PERF_NULL_);
+#endif
+    perf_cancel_on_(held->cancel);
+}
+
+/* Decides when the ring of `rec` is due next: after as many entries as a period brings at the speed
+ * of the last ones, `done` since the time before.                                                */
+PERF_COLD_FN_ void perf_stream_pace_(const perf_streaming_ *stream, const perf_registry_ *reg,
+                                     perf_recorder_ *rec, uint64_t done, uint64_t now)
+{
+    const uint64_t most = perf_stream_chunk_(reg) / 2, least = 16, passed = now - rec->ring_at;
+    uint64_t       step = least;
+
+    if (rec->ring_step)
+        step = rec->ring_step / sizeof(perf_event_);
+    if (rec->ring_at && passed > stream->period)
+        step = PERF_CAST_(uint64_t, PERF_CAST_(double, done) *
+                                    PERF_CAST_(double, stream->period) /
+                                    PERF_CAST_(double, passed));
+    else
+        step *= 4;
+    if (step > most)
+        step = most;
+    if (step < least)
+        step = least;
+    rec->ring_step = step * sizeof(perf_event_);
+    rec->ring_at = now;
+    if (PERF_GET_(&rec->ring_limit))
+        PERF_SET_(&rec->ring_limit, rec->ring_head + rec->ring_step);
+}
+
 /* With the lock held: writes the ring of `rec`, or all (`rec` NULL); all, too, when a period has
  * passed.                                                                                        */
 PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *reg, perf_stream_ *stream, perf_recorder_ *rec)
 {
     perf_streaming_ *streaming = PERF_PTR_(perf_streaming_ *, stream);
     perf_recorder_  *other;
-    uint64_t         now = perf_scope_ticks_(reg), done, half, step;
+    const uint64_t   now = perf_scope_ticks_(reg);
+    uint64_t         done;
+    perf_held_       held;
 
+    perf_held_begin_(&held, 0);                 /* the thread that ends, or begins, writes, too   */
     perf_stream_clock_(streaming, reg);
     if (rec) {
         done = (rec->ring_head - rec->ring_sent) / sizeof(perf_event_);
         perf_stream_one_(streaming, reg, rec);
-        /* due next: after as many entries as a period brings at the speed of the last ones */
-        half = perf_stream_chunk_(reg) / 2;
-        step = 16;
-        if (rec->ring_step)
-            step = rec->ring_step / sizeof(perf_event_);
-        if (rec->ring_at && now - rec->ring_at > streaming->period)
-            step = PERF_CAST_(uint64_t,
-                              PERF_CAST_(double, done) * PERF_CAST_(double, streaming->period) /
-                                            PERF_CAST_(double, now - rec->ring_at));
-        else
-            step *= 4;
-        if (step > half)
-            step = half;
-        if (step < 16)
-            step = 16;
-        rec->ring_step = step * sizeof(perf_event_);
-        rec->ring_at = now;
-        if (PERF_GET_(&rec->ring_limit))
-            PERF_SET_(&rec->ring_limit, rec->ring_head + rec->ring_step);
+        perf_stream_pace_(streaming, reg, rec, done, now);
     }
-    if (rec && now - streaming->all_at < streaming->period)
-        return;
-    streaming->all_at = now;
-    for (other = PERF_ACQ_(&reg->recorders); other; other = other->next)
-        if (other != rec)
-            perf_stream_one_(streaming, reg, other);
+    if (!rec || now - streaming->all_at >= streaming->period) {
+        streaming->all_at = now;
+        for (other = PERF_ACQ_(&reg->recorders); other; other = other->next)
+            if (other != rec)
+                perf_stream_one_(streaming, reg, other);
+    }
+    perf_held_end_(&held);
+}
+
+/* A write to a pipe may wait for its reader, and must be interrupted: no signal is held there. */
+PERF_FN int perf_stream_is_quick_(const perf_stream_ *stream)
+{
+    return !PERF_PTR_(const perf_streaming_ *, stream)->pf.file.direct;
+}
+
+/* As perf_stream_ has it. */
+PERF_COLD_FN_ int perf_stream_due_(perf_registry_ *reg, perf_stream_ *stream, perf_recorder_ *rec)
+{
+    perf_held_ held;
+    int        on = -1;
+
+    perf_held_begin_(&held, perf_stream_is_quick_(stream));
+    if (perf_lock_(reg)) {
+        if (PERF_GET_(&stream->state) == PERF_STREAM_ON_)
+            stream->flush(reg, stream, rec);
+        on = PERF_GET_(&stream->state) == PERF_STREAM_ON_;
+        perf_unlock_(&reg->lock);
+    }
+    perf_held_end_(&held);
+    return on;
 }
 
 /* The memory of a stream: that of the last one, if it has this size; NULL: no memory. */
@@ -29842,6 +29987,7 @@ PERF_COLD_FN_ void perf_stream_start_(perf_streaming_ *stream, perf_registry_ *r
     stream->period = PERF_CAST_(uint64_t, PERF_STREAM_NS_ / stream->pf.epoch.tick_ns);
     perf_image_pin_();                          /* the file is written from any image             */
     stream->head.flush = perf_stream_go_;
+    stream->head.due = perf_stream_due_;
     PERF_SET_(&stream->head.unsent, UINT64_C(0));
     PERF_SET_(&stream->head.state, PERF_STREAM_ON_);
     for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next)
@@ -29878,49 +30024,61 @@ PERF_COLD_FN_ perf_status perf_stream_begin_(perf_registry_ *reg, const char *pa
     return status;
 }
 
-/* 1: another file stands where ours was, such as a started program's.  A pipe or a device: 0. */
+/* 1: another file stands where ours was, such as a started program's.  A pipe or a device: 0, as
+ * the program may replace its own stdout.                                                        */
 PERF_COLD_FN_ int perf_stream_replaced_(const perf_streaming_ *stream)
 {
-    const uint64_t now = perf_file_inode_(stream->path);
+    const uint64_t now = stream->pf.file.direct ? 0 : perf_file_inode_(stream->path);
 
     return now && stream->inode && now != stream->inode;
 }
 
-/* Writes what all rings hold; `end`: closes the file, too. */
-PERF_COLD_FN_ perf_status perf_stream_now_(int end)
+/* With the lock held: writes what all rings hold; `end`: closes the file, too. */
+PERF_COLD_FN_ perf_status perf_stream_write_(perf_registry_ *reg, int end)
 {
-    perf_registry_  *reg = perf_registry_read_();
-    perf_streaming_ *stream;
-    perf_file_      *file;
-    perf_status      status;
+    perf_streaming_ *stream = PERF_PTR_(perf_streaming_ *, PERF_ACQ_(&reg->stream));
+    perf_file_      *file = &stream->pf.file;
+    perf_status      status = PERF_OK;
 
-    if (reg && PERF_ACQ_(&reg->stream))
-        perf_sources_collect_(reg);
-    if (!reg || !PERF_ACQ_(&reg->stream) || !perf_lock_(reg))
+    if (stream->head.state == PERF_STREAM_ENDED_)
         return PERF_ESTATE;
-    stream = PERF_PTR_(perf_streaming_ *, PERF_ACQ_(&reg->stream));
-    file = &stream->pf.file;
-    if (stream->head.state == PERF_STREAM_ENDED_) {
-        perf_unlock_(&reg->lock);
-        return PERF_ESTATE;
-    }
     if (end && PERF_SELF_ != PERF_NULL_)        /* in a handler that ends the program, maybe      */
         perf_entries_put_(PERF_SELF_, PERF_NULL_, 0);
     if (stream->head.state == PERF_STREAM_ON_)
         stream->head.flush(reg, &stream->head, PERF_NULL_);
-    status = stream->head.state == PERF_STREAM_ON_ ? PERF_OK : PERF_EIO;
-    if (end) {
-        if (stream->process != PERF_GET_(&reg->process))
-            file->file = PERF_NULL_;            /* it is the parent's                             */
-        else if (perf_stream_replaced_(stream))
-            status = PERF_EIO;
-        perf_file_close_(file);
-        if (status == PERF_OK && !file->failed)
-            PERF_SET_(&stream->head.state, PERF_STREAM_ENDED_);
-        else
-            perf_stream_fail_(stream, status = PERF_EIO);
+    if (stream->head.state != PERF_STREAM_ON_)
+        status = PERF_EIO;
+    if (!end)
+        return status;
+    if (stream->process != PERF_GET_(&reg->process))
+        file->file = PERF_NULL_;                /* it is the parent's                             */
+    else if (perf_stream_taken_(stream) || perf_stream_replaced_(stream))
+        status = PERF_EIO;
+    perf_file_close_(file);
+    if (status == PERF_OK && !file->failed) {
+        PERF_SET_(&stream->head.state, PERF_STREAM_ENDED_);
+        return PERF_OK;
     }
-    perf_unlock_(&reg->lock);
+    perf_stream_fail_(stream, PERF_EIO);
+    return PERF_EIO;
+}
+
+/* The same; takes the lock.  PERF_ESTATE: no stream, or this thread has the lock. */
+PERF_COLD_FN_ perf_status perf_stream_now_(int end)
+{
+    perf_registry_ *reg = perf_registry_read_();
+    perf_status     status = PERF_ESTATE;
+    perf_held_      held;
+
+    if (!reg || !PERF_ACQ_(&reg->stream))
+        return PERF_ESTATE;
+    perf_sources_collect_(reg);
+    perf_held_begin_(&held, perf_stream_is_quick_(PERF_ACQ_(&reg->stream)));
+    if (perf_lock_(reg)) {
+        status = perf_stream_write_(reg, end);
+        perf_unlock_(&reg->lock);
+    }
+    perf_held_end_(&held);
     return status;
 }
 
@@ -29928,6 +30086,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
 {
     perf_registry_ *reg = perf_registry_read_();
     perf_status     status = PERF_ESTATE;
+    perf_held_      held;
 
     if (!path)
         return perf_stream_now_(1);
@@ -29935,11 +30094,15 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         return PERF_EINVAL;
     if (!reg)
         return PERF_ENOMEM;
-    if (!reg->ring_events || !perf_lock_(reg))
+    if (!reg->ring_events)
         return PERF_ESTATE;
-    if (!reg->stream || reg->stream->state != PERF_STREAM_ON_)
-        status = perf_stream_begin_(reg, path);
-    perf_unlock_(&reg->lock);
+    perf_held_begin_(&held, 0);                 /* to open a pipe waits for its reader            */
+    if (perf_lock_(reg)) {
+        if (!reg->stream || reg->stream->state != PERF_STREAM_ON_)
+            status = perf_stream_begin_(reg, path);
+        perf_unlock_(&reg->lock);
+    }
+    perf_held_end_(&held);
     return status;
 }
 
