@@ -65,6 +65,13 @@ typedef struct ab_contest {
     char       *name;                   /* "threads=4", or ""                                     */
 } ab_contest;
 
+typedef struct ab_printed_unit {        /* of the numbers that commands print                     */
+    int    known;                       /* 1: a number was printed                                */
+    int    given;                       /* 1: --unit: a number without a unit is in that one      */
+    double ns;                          /* of a unit of time; 0: none of time                     */
+    char   word[16];                    /* what stands behind the first number; "": nothing       */
+} ab_printed_unit;
+
 typedef struct ab_commands {            /* what is going on                                       */
     const ab_run_opts *o;
     ab_plan     plan;                   /* metrics settled                                        */
@@ -72,7 +79,7 @@ typedef struct ab_commands {            /* what is going on                     
     size_t      n, rows;
     double      confidence;             /* of each row, so that all of them together have plan's  */
     double      tick;                   /* of reported numbers: their last decimal                */
-    double      unit_ns;                /* and their unit of time; 0: not asked yet; < 0: none    */
+    ab_printed_unit unit;               /* and their unit                                         */
     uint32_t    counted;                /* counters of the processor: bits of perf_counters_opts  */
     uint64_t    place;                  /* of the coins that choose sizes of environments         */
     int         processor[2];           /* of a duet                                              */
@@ -171,32 +178,100 @@ PERF_FN int ab_command_fail_(ab_commands *commands, size_t contest, size_t i, co
                    commands->o->show_output ? "" : "; --show-output shows what it prints");
 }
 
-/* Times by different units are brought to one, that of --unit or of the first number: many programs
- * print "850 us" or "1.2 ms", as it fits.  `at`: what is behind the number.                      */
-PERF_FN void ab_reported_unit_(const char *at, double *unit_ns, double *x, double *tick)
+/* A unit of time as programs print it; 0: it is none. */
+PERF_FN double ab_printed_ns_(const char *word)
 {
-    char   unit[12];
-    size_t n;
-    double ns = 0.0;
+    static const struct {
+        const char *name;
+        double      ns;
+    } known[] = {{"nsec", 1.0},    {"nanosecond", 1.0}, {"usec", 1e3}, {"microsecond", 1e3},
+                 {"msec", 1e6},    {"millisecond", 1e6}, {"sec", 1e9}, {"minute", 6e10},
+                 {"min", 6e10},    {"hour", 3.6e12},     {"hr", 3.6e12}, {"h", 3.6e12}};
+    const double ns = ab_unit_ns(word);
+    size_t       i, n = strlen(word);
 
-    at += *at == ' ';
-    n = strcspn(at, " \t\r\n,;:.()[]/");
-    if (n && n < sizeof unit) {
-        memcpy(unit, at, n);
-        unit[n] = '\0';
-        ns = ab_unit_ns(unit);
-    }
-    if (!(*unit_ns < 0.0) && !(*unit_ns > 0.0))
-        *unit_ns = ns > 0.0 ? ns : -1.0;
-    if (ns > 0.0 && *unit_ns > 0.0) {
-        *x *= ns / *unit_ns;
-        *tick *= ns / *unit_ns;
-    }
+    if (ns > 0.0)
+        return ns;
+    if (n > 2 && word[n - 1] == 's')            /* of many                                        */
+        n--;
+    for (i = 0; i < sizeof known / sizeof *known; i++)
+        if (strlen(known[i].name) == n && !memcmp(word, known[i].name, n))
+            return known[i].ns;
+    return 0.0;
 }
 
-/* Finds the number that a command reports; 0: there is none, -1: digits are joined by a comma.
- * *tick: one unit of its last digit.                                                             */
-PERF_FN int ab_reported_(const char *text, const char *behind, double *unit_ns, double *x,
+/* 1: a unit that has larger and smaller ones, as KB has MB; 0: any other word, as in "7 files". */
+PERF_FN int ab_is_scaled_unit_(const char *word)
+{
+    static const char *const base[] = {"", "B", "b", "bit", "bits", "byte", "bytes", "Bytes", "bps",
+                                       "Bps", "Hz", "FLOPS", "flops", "FLOP/s", "flop/s", "B/s", "b/s"};
+    const char *rest = word + (*word && strchr("kKMGTPE", *word) != NULL);
+    size_t      i;
+
+    rest += rest != word && *rest == 'i';
+    for (i = rest == word; i < sizeof base / sizeof *base; i++)
+        if (!strcmp(rest, base[i]))
+            return 1;
+    return !strcmp(word, "%") || (strchr(word, '/') && word[0] != '/');
+}
+
+/* What stands behind a number, without what cannot belong to a unit. */
+PERF_FN void ab_printed_word_(const char *at, char word[16])
+{
+    size_t n;
+
+    at += *at == ' ';
+    n = strcspn(at, " \t\r\n,;:.()[]");
+    if (n >= 16)
+        n = 0;
+    memcpy(word, at, n);
+    word[n] = '\0';
+    if (n > 3 && !strcmp(word + n - 3, "/op"))
+        word[n - 3] = '\0';
+}
+
+/* Times by different units are brought to one, that of --unit or of the first number: many programs
+ * print "850 us" or "1.2 ms", as it fits.  `at`: what is behind the number.  0: its unit does not
+ * go with the one before: KB and MB (of 1,000 or of 1,024?), or a time and no unit.              */
+PERF_FN int ab_reported_unit_(const char *at, ab_printed_unit *unit, double *x, double *tick)
+{
+    char   word[16];
+    double ns;
+
+    ab_printed_word_(at, word);
+    ns = ab_printed_ns_(word);
+    if (!unit->known) {
+        unit->known = 1;
+        if (!unit->given)
+            unit->ns = ns;
+        memcpy(unit->word, word, sizeof word);
+    }
+    if (ns > 0.0 && unit->ns > 0.0) {
+        *x *= ns / unit->ns;
+        *tick *= ns / unit->ns;
+        return 1;
+    }
+    if (!strcmp(word, unit->word) || (unit->given && (!*word || !*unit->word)))
+        return 1;
+    if (!unit->given && (ns > 0.0 || unit->ns > 0.0))
+        return 0;
+    return !ab_is_scaled_unit_(word) && !ab_is_scaled_unit_(unit->word);
+}
+
+/* Is the number from `found` to `end` a part of a time, as of 1m5s or 0:01:30? */
+PERF_FN int ab_is_part_of_time_(const char *at, const char *found, const char *end)
+{
+    const int more = end[0] && end[1] >= '0' && end[1] <= '9';
+
+    if (more && strchr("mh:", *end))
+        return 1;
+    return found > at + 1 && found[-1] == ':' && found[-2] >= '0' && found[-2] <= '9';
+}
+
+/* Finds the number that a command reports; 0: there is none, -1: digits are joined by a comma, -2:
+ * its unit does not go with the one before, -3: it is a part of a time.  *tick: one unit of its last
+ * digit.                                                                                         */
+PERF_FN int ab_reported_(const char *text, const char *behind, ab_printed_unit *unit, double *x,
                          double *tick)
 {
     const char *at = text, *next, *found = NULL, *q;
@@ -228,6 +303,8 @@ PERF_FN int ab_reported_(const char *text, const char *behind, double *unit_ns, 
     if ((*end == ',' && end[1] >= '0' && end[1] <= '9') ||
         (found > at + 1 && found[-1] == ',' && found[-2] >= '0' && found[-2] <= '9'))
         return -1;
+    if (ab_is_part_of_time_(at, found, end))
+        return -3;
     *tick = 0.0;
     if (!memchr(found, 'e', (size_t)(end - found)) && !memchr(found, 'E', (size_t)(end - found))) {
         *tick = 1.0;
@@ -237,8 +314,7 @@ PERF_FN int ab_reported_(const char *text, const char *behind, double *unit_ns, 
     }
     if (found > at && found[-1] == '-')
         *x = -*x;
-    ab_reported_unit_(end, unit_ns, x, tick);
-    return 1;
+    return ab_reported_unit_(end, unit, x, tick) ? 1 : -2;
 }
 
 static const char ab_asked_[] =
@@ -331,7 +407,7 @@ PERF_FN int ab_counters_settle_(ab_commands *commands, char *text, size_t cap)
 
 /* Every number that a command reports: the last one of each line, or the first behind each
  * `behind`.  As ab_reported_; *x gets their median.                                              */
-PERF_FN int ab_reported_each_(char *text, const char *behind, ab_values *all, double *unit_ns,
+PERF_FN int ab_reported_each_(char *text, const char *behind, ab_values *all, ab_printed_unit *unit,
                               double *x, double *tick)
 {
     char  *piece = *behind ? strstr(text, behind) : text, *next, was;
@@ -343,7 +419,7 @@ PERF_FN int ab_reported_each_(char *text, const char *behind, ab_values *all, do
         next = next ? next + !*behind : piece + strlen(piece);
         was = *next;
         *next = '\0';
-        result = ab_reported_(piece, behind, unit_ns, &one, &step);
+        result = ab_reported_(piece, behind, unit, &one, &step);
         *next = was;
         if (result < 0)
             return result;
@@ -412,13 +488,21 @@ PERF_FN int ab_check_(ab_commands *commands, size_t contest, size_t i, ab_taken 
         return ab_command_fail_(commands, contest, i, "ended with status %ld", ended->status);
     if (commands->o->reported) {
         if (commands->o->each)
-            k = ab_reported_each_(ended->text, commands->o->reported, all, &commands->unit_ns, x,
+            k = ab_reported_each_(ended->text, commands->o->reported, all, &commands->unit, x,
                                   tick);
         else
-            k = ab_reported_(ended->text, commands->o->reported, &commands->unit_ns, x, tick);
-        if (k < 0)
+            k = ab_reported_(ended->text, commands->o->reported, &commands->unit, x, tick);
+        if (k == -1)
             return ab_command_fail_(commands, contest, i,
                                     "printed a decimal comma? write 1.5, not 1,5", 0);
+        if (k == -3)
+            return ab_command_fail_(commands, contest, i,
+                                    "printed a time in parts, as 1m5s or 0:01:30: have it print one "
+                                    "number", 0);
+        if (k == -2)
+            return ab_command_fail_(commands, contest, i,
+                                    "printed its number in another unit than before: have it print "
+                                    "one unit (--unit U: of a number without one)", 0);
         if (k == 0)
             return ab_command_fail_(commands, contest, i, "printed no such number", 0);
         if (!(*x > 0.0) || !perf_is_finite_(*x))
@@ -1470,8 +1554,10 @@ PERF_FN int ab_run_commands(ab_report *report, ab_commands *commands, ab_set *se
     int  r_ = -1;
 
     commands->o = opts;
-    if (opts->unit)
-        commands->unit_ns = ab_unit_ns(opts->unit) > 0.0 ? ab_unit_ns(opts->unit) : -1.0;
+    if (opts->unit) {
+        commands->unit.given = 1;
+        commands->unit.ns = ab_unit_ns(opts->unit);
+    }
     commands->plan = report->plan;
     if (ab_catch() < 0)
         ab_fail(&commands->e, "pipe", 0, 0, "%s", strerror(errno));

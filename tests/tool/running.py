@@ -135,6 +135,17 @@ def each(c):
     c.check("  6    2.5  7 pairs" in out, out)  # the median of the last numbers of lines
     c.status(3, "run", "--each=none", "--", "echo", "7", "--", "echo", "8", has="printed no such number")
     c.status(3, "run", "--each", "--", "echo", "0", "--", "echo", "8", has="not positive")
+    # Units that differ, and cannot be converted for sure; never compared as bare numbers.
+    for a, b in (("1.2 MB", "900 KB"), ("900 KiB", "1.2 MiB"), ("1.5G", "900M"), ("900 MB/s", "1.2 GB/s"), ("59 s", "1.2"),
+                 ("1.2", "59 s"), ("12 %", "0.12"), ("5 s", "4 KB")):
+        c.status(3, "run", "--reported", "--", "echo", a, "--", "echo", b, has="in another unit than before")
+    c.status(3, "run", "--reported", "--unit", "KB", "--", "echo", "1.2 MB", "--", "echo", "900 KB", has="in another unit")
+    for a in ("1m5.0s", "took 0:01:30", "1h2m"):
+        c.status(3, "run", "--reported", "--", "echo", a, "--", "echo", "59 s", has="a time in parts")
+    for a, b in (("59 s", "1.2 minutes"), ("850 us", "1.2 msec"), ("2 h", "9000 seconds"), ("100 KB", "150 KB")):
+        c.status(1, "run", "--pairs", "8", "--seed", "2", "--reported", "--", "echo", a, "--", "echo", b, has="REJECT")
+    c.status(0, "run", "--pairs", "8", "--seed", "2", "--reported", "--", "echo", "401 files", "--", "echo", "207 file", has="ACCEPT")
+    c.status(1, "run", "--pairs", "8", "--seed", "2", "--reported", "--unit", "ms", "--", "echo", "400", "--", "echo", "0.6 s", has="REJECT")
 
 
 PLACED = r"""
