@@ -24,8 +24,10 @@
 
 /* >>config ------------------------------------------------------------------------------------ */
 
-#ifndef PERF_GPU_SLOTS /* scopes of one thread and context that may be in flight, 2 events */
-#define PERF_GPU_SLOTS 1024     /* each, created as they are needed; more are dropped and counted */
+/* Scopes of one thread and context that may be in flight; more are dropped, and counted.  Each has
+ * two events, created when they are first needed. */
+#ifndef PERF_GPU_SLOTS
+#define PERF_GPU_SLOTS 1024
 #endif
 
 PERF_BEGIN_DECLS
@@ -48,9 +50,10 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * stream, thread, device and context; the thread's current context is left as it was.  A default
  * stream needs a current context; without one nothing is recorded, and none is made.
  * Nested scopes of one stream nest.  A scope must end before its stream is destroyed.            */
-/* Fetches what the device has finished; never waits for it.  PERF_ENOGPU without a GPU; PERF_EGPU
- * if the driver has failed since the last call of this, once, or has shut down: what was fetched
- * before is kept.  Takes a lock. */
+
+/* Fetches what the device has finished; never waits for it.  Takes a lock.  PERF_ENOGPU: no GPU.
+ * PERF_EGPU: the driver has shut down, or has failed since the last call (said once).  What was
+ * fetched before is kept. */
 PERF_FN perf_status perf_gpu_collect(void);
 
 /* Waits for the scopes that have ended in this thread's current context, fetches all results and
@@ -95,20 +98,32 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name);
  * the report and the trace.  Nothing waits for a device while it holds a lock, and a scope's begin
  * and end only try locks. */
 
-/* A distance between two events in ms, as drivers tell it.  Read as integers, floats keep their
- * order, with negative ones and NaN last: one integer compare finds all that is wrong. */
+/* A distance between two events in ms, as drivers tell it.  The bits of floats, read as integers,
+ * have the order of the floats; those of negative floats and NaN are larger than all others.  So
+ * `bits` < PERF_GPU_MS_END_ is the one test of a time. */
 typedef union perf_gpu_ms_ {
     float    ms;
     uint32_t bits;
 } perf_gpu_ms_;
-#define PERF_GPU_MS_NEAR_ UINT32_C(0x41000000)  /* 8 ms */
-#define PERF_GPU_MS_END_  UINT32_C(0x51ba43b7)  /* 1e11, three years: a driver's mistake */
+#define PERF_GPU_MS_NEAR_ UINT32_C(0x41000000)  /* bits of 8 ms, ... */
+#define PERF_GPU_NEAR_NS_ 8e6                   /* ... which are so many ns */
+#define PERF_GPU_MS_END_  UINT32_C(0x51ba43b7)  /* bits of 1e11, three years: a driver's mistake */
+
+/* Codes of drivers, beside those of perf_gpu_backend. */
+enum {
+    PERF_GPU_OUT_OF_MEMORY_ = 2, PERF_GPU_NOT_STARTED_ = 3, PERF_GPU_NO_CURRENT_ = 201,
+    PERF_GPU_BAD_HANDLE_ = 400, PERF_GPU_DESTROYED_ = 709,      /* the context is no more */
+    PERF_GPU_IS_CAPTURED_ = 900, PERF_GPU_CAPTURE_END_ = 907,   /* all between: of stream capture */
+    PERF_GPU_IMPOSSIBLE_ = 999          /* ours: the driver told a time that cannot be */
+};
+#define PERF_GPU_PER_THREAD_ 2          /* a stream's address: 0, 1 the default; above: others */
 
 #define PERF_GPU_LONG_ (1 << 30)        /* a bit in slot->code[0]: the end goes the long way */
 #define PERF_GPU_NOT_YET_ (~UINT64_C(0))
-#define PERF_GPU_ENDED_(s) (PERF_ACQ_(&(s)->end) != PERF_GPU_NOT_YET_)
+#define PERF_GPU_ENDED_(slot) (PERF_ACQ_(&(slot)->end) != PERF_GPU_NOT_YET_)
 #define PERF_GPU_KEY_(stream) (PERF_PTR_(uintptr_t, stream) + 1)        /* perf_gpu_slot_.key */
 #define PERF_GPU_NEVER_ (~PERF_CAST_(uintptr_t, 0))
+#define PERF_GPU_NEVER_NS_ 1e300        /* ns or ticks, either sign: not known yet */
 
 /* The driver's code without PERF_GPU_LONG_.  A negative one has that bit by itself. */
 PERF_FN int perf_gpu_code_(int code)
@@ -124,30 +139,30 @@ typedef struct perf_gpu_done_ {
     void       *stream;
     uint64_t    begin, end;     /* on the host, ticks */
     double      ns, start_ns;   /* length; start on the clock of the context */
-    uint64_t    at;             /* start in ticks of the host, once it is placed */
+    uint64_t    at;             /* start in ticks of the host; known when it is placed */
     struct perf_gpu_done_ *next;
     uint32_t    thread, depth;
 } perf_gpu_done_;
 
-/* A line's progress, in registers while scopes are placed: so no function may be called then. */
+/* How far a line has come.  In registers while scopes are placed, so no function is called then. */
 typedef struct perf_gpu_pace_ {
-    double   ref_ns, ref_ticks; /* one moment on both clocks, ref_ticks since `origin` */
-    double   debt_ns;           /* how much earlier than that it could really be */
-    double   until_ns;          /* the device is busy until */
+    double   ref_ns, ref_ticks; /* one moment: on the device; on the host, - `origin` */
+    double   debt_ns;           /* how much earlier than ref_ticks it could really be */
+    double   until_ns;          /* the device is busy up to here */
     double   idle_ns, starved_ns;       /* sums */
     double   rate_low;          /* ns that the host's clock gains on it in a ns: lower bound */
     double   tick, per_ns;      /* ns in a tick, ticks in a ns */
     uint64_t origin;
 } perf_gpu_pace_;
 
-/* Of one context: the clock of its events, tied to the host's. */
+/* What is kept of one context: the clock of its events, tied to the host's. */
 typedef struct perf_gpu_line_ {
     struct perf_gpu_line_ *next;
     void    *ctx;
     unsigned long long ctx_id;
     int32_t  device;
-    uint32_t known;             /* the rest says something */
-    uint32_t lock;              /* of the anchor: 1 while somebody asks the driver about it */
+    uint32_t known;             /* 1: a scope was placed, so what follows says something */
+    uint32_t lock;              /* of the anchor, while somebody asks the driver about it */
     uint32_t dead;              /* the context is no more */
     void    *anchor;            /* an event of ours whose time is `anchor_ns` */
     double   anchor_ns;         /* device ns since the first anchor */
@@ -157,7 +172,7 @@ typedef struct perf_gpu_line_ {
     double   first_ns;          /* device: first start; the last stop is pace.until_ns */
     double   busy_ns, starved_ns;
     double   rate_high;         /* see pace.rate_low */
-    double   tie_ns, tie_low, tie_high; /* an earlier moment, and its bounds in ticks */
+    double   tie_ns, tie_low, tie_high; /* an earlier moment; its bounds in ticks since origin */
     uint64_t now;               /* no scope placed so far has stopped after it */
 } perf_gpu_line_;
 
@@ -169,7 +184,8 @@ typedef struct perf_gpu_track_ {        /* one stream */
     uint32_t         thread, spare;     /* of a per-thread default stream */
 } perf_gpu_track_;
 
-typedef struct perf_gpu_known_ {
+#define PERF_GPU_KNOWN_ 64
+typedef struct perf_gpu_known_ {        /* whose stream that is; found by its address */
     void           *stream;
     perf_gpu_ring_ *ring;
 } perf_gpu_known_;
@@ -179,16 +195,18 @@ typedef struct perf_gpu_thread_ {
     struct perf_gpu_state_ *home;
     perf_gpu_ring_         *rings;
     uint32_t                generation, spare;
-    perf_gpu_known_         known[64];
+    perf_gpu_known_         known[PERF_GPU_KNOWN_];
 } perf_gpu_thread_;
 
-typedef struct perf_gpu_row_ {          /* one name: what the cells do not hold.  No two sums are */
-    uint64_t scopes, lag_max, submit;   /* neighbours: see perf_cell_.  In ticks */
+/* What the cells of a name do not hold; lags and submit in ticks.  No two sums are neighbours: see
+ * perf_cell_. */
+typedef struct perf_gpu_row_ {
+    uint64_t scopes, lag_max, submit;
     double   device_ns;
     uint64_t lag;
 } perf_gpu_row_;
 
-/* Part of a graph: each launch records its events anew.  A page, which a fork wipes. */
+/* A part of a graph, whose events each launch records anew.  In pages that a fork wipes. */
 typedef struct perf_gpu_part_ {
     struct perf_gpu_part_ *next;
     perf_gpu_slot_         slot;
@@ -205,7 +223,7 @@ enum { PERF_GPU_DROPPED_, PERF_GPU_CAPTURED_, PERF_GPU_NO_CONTEXT_, PERF_GPU_FAI
 /* One for all images of the process, hung into the driver's; never freed. */
 typedef struct perf_gpu_state_ {
     perf_gpu_driver_ *driver;
-    uint32_t          lock;             /* thread that books; 0: free */
+    uint32_t          lock;             /* the thread that books; 0: free */
     uint32_t          generation;       /* of the table */
     uint32_t          at_exit, part_count;
     perf_gpu_part_   *parts;            /* those in graphs, in the order of their ends */
@@ -239,33 +257,59 @@ PERF_FN uint32_t perf_gpu_rows_(perf_registry_ *reg)
     return PERF_GPU_ROWS_;
 }
 
-#define PERF_GPU_COUNT_(g, what, n) (void)perf_shared_add_(&(g)->lost[what], n)
+#define PERF_GPU_COUNT_(gpu, what, n) (void)perf_shared_add_(&(gpu)->lost[what], n)
 
 /* Function pointers that others replace: one word, never torn (nvcc crashes on an atomic store). */
 #if PERF_TSAN_
-#define PERF_GPU_FN_(field, f) PERF_SET_(&(field), f)
+#define PERF_GPU_FN_(field, function) PERF_SET_(&(field), function)
 #else
-#define PERF_GPU_FN_(field, f) ((void)((field) = (f)))
+#define PERF_GPU_FN_(field, function) ((void)((field) = (function)))
 #endif
 
-/* Was this context, that of the thread's last scope, found alive within the last 0.1 ms? */
-#define perf_gpu_is_fresh_(l) (perf_gpu_self_v1_.ring && perf_gpu_self_v1_.ring->line == (l) &&   \
-                               !PERF_GET_(&(l)->dead) && perf_ticks() < perf_gpu_self_v1_.until)
+/* 1: this context, that of the thread's last scope, was found alive within the last 0.1 ms. */
+PERF_INLINE_FN_ int perf_gpu_is_fresh_(const perf_gpu_line_ *line)
+{
+    return perf_gpu_self_v1_.ring && perf_gpu_self_v1_.ring->line == line &&
+           !PERF_GET_(&line->dead) && perf_ticks() < perf_gpu_self_v1_.until;
+}
+
+/* 1: the program has an unread error, which any call would overwrite: so none is made. */
+PERF_FN int perf_gpu_is_unread_(const perf_gpu_backend *backend)
+{
+    return backend->error_waits && backend->error_waits();
+}
+
+/* 1: the driver no longer knows a handle, as after the end of its context. */
+PERF_FN int perf_gpu_is_stale_(int code)
+{
+    return code == PERF_GPU_BAD_HANDLE_ || code == PERF_GPU_DESTROYED_;
+}
+
+/* 1: none of the default streams, so it is always of the same context. */
+PERF_FN int perf_gpu_is_named_(const void *stream)
+{
+    return PERF_PTR_(uintptr_t, stream) > PERF_GPU_PER_THREAD_;
+}
 
 /* What one round over a ring does. */
 typedef struct perf_gpu_round_ {
-    uint32_t        most;               /* so many at most */
-    uint32_t        orderly;            /* up to the first that is open or pending */
+    uint32_t        most;               /* so many scopes at most */
+    uint32_t        orderly;            /* 1: it ends at the first that is open or pending */
     uint32_t        head;               /* of the results, when it is over */
-    uint32_t        blocked;            /* somebody else was at the line */
-    int             code, go_on;        /* the driver's, of the slot asked last; 0: stop */
-    uintptr_t       pending[8]; /* streams that have not finished: later work has not either */
+    uint32_t        blocked;            /* 1: somebody else was at the line */
+    int             code;               /* the driver's, of the slot asked last */
+    int             go_on;              /* 0: that answer ends the round */
+    uintptr_t       pending[8];         /* keys of streams whose work is not done: later work of */
+                                        /* theirs is not either, and nobody asks for it */
 } perf_gpu_round_;
-#define PERF_GPU_WAITING_(x, s) ((x)->pending[PERF_PTR_(uintptr_t, (s)->stream) >> 6 & 7])
+#define PERF_GPU_WAITING_(round, slot)                                                            \
+    ((round)->pending[PERF_PTR_(uintptr_t, (slot)->stream) >> 6 & 7])
 
-/* Where scopes of one name and stream go. */
+enum { PERF_GPU_IN_ORDER_ = 1, PERF_GPU_WAIT_ = 2 };    /* bits: see `orderly`; waits for locks */
+
+/* Where the scopes of one name and stream are added up. */
 typedef struct perf_gpu_aim_ {
-    perf_site_      *site;      /* NULL: nobody's */
+    perf_site_      *site;      /* NULL: this one is free */
     void            *stream;
     perf_recorder_  *rec;
     perf_cell_      *cell;
@@ -315,22 +359,18 @@ PERF_COLD_DECL_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *gpu, perf_g
                                                     uint32_t me);
 PERF_COLD_DECL_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                      perf_gpu_ring_ *ring);
-PERF_COLD_DECL_ void perf_gpu_freshen_(void);
 PERF_COLD_DECL_ void perf_gpu_slot_ready_(perf_gpu_slot_ *slot, const perf_gpu_backend *backend,
                                           int usual, int quick);
 PERF_COLD_DECL_ int perf_gpu_record_in_(const perf_gpu_backend *backend, perf_gpu_slot_ *slot,
                                         void *event, void *stream, int inside);
-PERF_COLD_DECL_ int perf_gpu_record_long_(void *slot, void *stream);
+PERF_COLD_DECL_ int perf_gpu_record_long_(void *arg, void *stream);
 
 /* It ends. */
 PERF_COLD_DECL_ void perf_gpu_end_slow_(perf_gpu_slot_ *slot, int bad);
-PERF_COLD_DECL_ void perf_gpu_range_close_(perf_registry_ *reg, perf_gpu_slot_ *slot);
 
 /* A part of a graph. */
 PERF_COLD_DECL_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *stream);
-PERF_COLD_DECL_ int perf_gpu_record_part_(void *part, void *stream);
-PERF_COLD_DECL_ int perf_gpu_events_(const perf_gpu_backend *backend, perf_gpu_slot_ *slot);
-PERF_COLD_DECL_ void perf_gpu_range_open_(perf_registry_ *reg, perf_gpu_slot_ *slot);
+PERF_COLD_DECL_ int perf_gpu_record_part_(void *arg, void *stream);
 
 /* Waiting. */
 PERF_COLD_DECL_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
@@ -339,28 +379,19 @@ PERF_COLD_DECL_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backen
 /* Collecting. */
 PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *reg);
 PERF_COLD_DECL_ int perf_gpu_collect_ring_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
-                                           perf_gpu_ring_ *ring, uint32_t most, int orderly,
-                                           int wait);
+                                           perf_gpu_ring_ *ring, uint32_t most, unsigned how);
 
 /* Fetching. */
 PERF_COLD_DECL_ void perf_gpu_round_run_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                          perf_gpu_ring_ *ring, perf_gpu_round_ *round);
 PERF_COLD_DECL_ void perf_gpu_fetch_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                      perf_gpu_ring_ *ring, perf_gpu_round_ *round);
-PERF_FN uint32_t perf_gpu_distance_to_(const perf_gpu_ring_ *ring, uint32_t from, uint32_t to,
-                                       uint32_t made);
 PERF_FN int perf_gpu_length_ms_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                 perf_gpu_slot_ *slot, perf_gpu_round_ *round, float *ms);
-PERF_COLD_DECL_ void perf_gpu_set_right_(perf_gpu_state_ *gpu, perf_gpu_ms_ *length);
-PERF_COLD_DECL_ int perf_gpu_unready_(perf_gpu_state_ *gpu, perf_gpu_round_ *round,
-                                      perf_gpu_slot_ *slot, int code);
 PERF_FN int perf_gpu_start_of_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                perf_gpu_ring_ *ring, perf_gpu_slot_ *slot, double *start_ns);
 PERF_COLD_DECL_ int perf_gpu_far_(const perf_gpu_backend *backend, perf_gpu_ring_ *ring,
                                   perf_gpu_slot_ *slot, double own_ms, double *start_ns, int *code);
-PERF_COLD_DECL_ void perf_gpu_unplaced_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
-                                        perf_gpu_ring_ *ring, perf_gpu_slot_ *slot, int code);
-PERF_FN void perf_gpu_done_fill_(perf_gpu_done_ *done, const perf_gpu_slot_ *slot, float ms);
 
 /* Booking. */
 PERF_COLD_DECL_ void perf_gpu_book_ring_(perf_gpu_state_ *gpu, perf_gpu_ring_ *ring);
@@ -368,52 +399,37 @@ PERF_COLD_DECL_ void perf_gpu_book_mixed_(perf_gpu_state_ *gpu, perf_gpu_ring_ *
                                           perf_gpu_done_ *first, perf_gpu_aim_ *aims);
 PERF_COLD_DECL_ void perf_gpu_book_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                     perf_gpu_done_ *first, perf_gpu_aim_ *aims, int events);
-PERF_COLD_DECL_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *line,
-                                                    const perf_gpu_done_ *first, double tick);
 PERF_COLD_DECL_ void perf_gpu_book_all_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                         perf_gpu_done_ *done, perf_gpu_pace_ *pace,
                                         perf_gpu_aim_ *aims, int events);
 PERF_FN perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                         const perf_gpu_done_ *done, perf_gpu_aim_ *aims);
-PERF_FN uint64_t perf_gpu_place_(perf_gpu_pace_ *pace, const perf_gpu_done_ *done);
-PERF_COLD_DECL_ void perf_gpu_pace_end_(perf_gpu_line_ *line, const perf_gpu_pace_ *pace);
-PERF_COLD_DECL_ void perf_gpu_learn_(perf_gpu_line_ *line);
 PERF_COLD_DECL_ void perf_gpu_book_part_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                          perf_gpu_part_ *part);
-PERF_COLD_DECL_ int perf_gpu_distance_(double ms, double *ns);
 PERF_COLD_DECL_ int perf_gpu_aim_at_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                      const perf_gpu_done_ *done, perf_gpu_aim_ *aim);
 PERF_COLD_DECL_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                                     const perf_gpu_done_ *done);
-PERF_FN uint64_t perf_gpu_ticks_(double ticks);
-PERF_FN void perf_gpu_add_(const perf_gpu_aim_ *aim, perf_gpu_done_ *done, uint64_t ticks,
-                           uint64_t lag, uint64_t depth);
 
 /* What failed, and contexts that are no more. */
 PERF_COLD_DECL_ void perf_gpu_failed_(perf_gpu_state_ *gpu, const char *call, int code);
 PERF_COLD_DECL_ void perf_gpu_forget_(perf_gpu_ring_ *ring, void *stream);
-PERF_COLD_DECL_ void perf_gpu_give_up_(perf_gpu_slot_ *slot);
-PERF_FN void perf_gpu_free_(perf_gpu_slot_ *slot);
 PERF_COLD_DECL_ void perf_gpu_doubt_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                      perf_gpu_line_ *line, void *event);
 PERF_COLD_DECL_ int perf_gpu_lives_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                     perf_gpu_line_ *line);
-PERF_FN int perf_gpu_not_capturing_(void *stream, int *status);
 PERF_COLD_DECL_ void perf_gpu_deaden_(perf_gpu_state_ *gpu, const void *line);
 
 /* Bottleneck and report. */
 PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *out, int json);
 PERF_COLD_DECL_ void perf_gpu_evidence_(perf_gpu_bound_ *bound, const perf_gpu_stats *stats);
 PERF_COLD_DECL_ void perf_gpu_tells_(perf_evidence_ *evidence, double total_ns);
-PERF_COLD_DECL_ int perf_gpu_tell_(perf_evidence_ *evidence, const perf_gpu_stats *stats,
-                                   double total_ns);
+PERF_COLD_DECL_ int perf_gpu_busiest_(perf_evidence_ *evidence, const perf_gpu_stats *stats,
+                                      double total_ns);
 PERF_COLD_DECL_ void perf_gpu_put_rows_(perf_out_ *out, const perf_gpu_state_ *gpu,
                                         perf_registry_ *reg);
 PERF_COLD_DECL_ void perf_gpu_put_bound_(perf_out_ *out, const perf_gpu_bound_ *bound,
                                          const char *answer);
-
-/* Statistics. */
-PERF_COLD_DECL_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring);
 
 /* Reset. */
 PERF_COLD_DECL_ void perf_gpu_reset_(void);
@@ -435,23 +451,48 @@ PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void)
     return &table;
 }
 
-/* The first scope of a window that could go the short way.  1: its context lives, there is room. */
+/* The context of this scope was just found alive: for 0.1 ms nobody asks again. */
+PERF_COLD_FN_ void perf_gpu_freshen_(void)
+{
+    perf_gpu_self_v1_.until = perf_ticks() + PERF_CAST_(uint64_t, 1e5 / perf_ticks_to_ns(1));
+}
+
+/* Every 0.1 ms a scope on the short way asks whether it may go on.  1: it may; 0: the long way. */
 PERF_COLD_FN_ int perf_gpu_renew_(perf_gpu_ring_ *ring)
 {
     perf_gpu_state_        *gpu = ring->state;
     const perf_gpu_backend *backend = PERF_ACQ_(&gpu->driver->table);
 
     if (!backend || ring->generation != PERF_GET_(&gpu->generation) ||
-        gpu != perf_gpu_state_seen_() || (backend->error_waits && backend->error_waits()) ||
-        !perf_gpu_lives_(gpu, backend, ring->line) ||
-        PERF_ACQ_(&(*PERF_ACQ_(&perf_anchor_v1_.registry)).sink))     /* it hears of each scope */
+        gpu != perf_gpu_state_seen_())          /* another table */
+        return 0;
+    if (perf_gpu_is_unread_(backend) || !perf_gpu_lives_(gpu, backend, ring->line))
+        return 0;
+    if (PERF_ACQ_(&(*PERF_ACQ_(&perf_anchor_v1_.registry)).sink))       /* it hears of each scope */
         return 0;
     perf_gpu_ease_(gpu, backend, ring);
     perf_gpu_freshen_();
     return 1;
 }
 
-/* Everything that is not the common case of a scope's begin. */
+/* The scope as a range of the profiler that listens, if one does. */
+PERF_COLD_FN_ void perf_gpu_range_open_(perf_registry_ *reg, perf_gpu_slot_ *slot)
+{
+    const perf_sink_ *sink = PERF_ACQ_(&reg->sink);
+    perf_recorder_   *rec = PERF_NULL_;
+    perf_label_       label;
+    int               opened = 0;
+
+    if (sink)
+        rec = perf_recorder_get_();
+    if (!rec)
+        return;
+    label = perf_label_of_(PERF_ACQ_(&reg->names)[slot->site->id], 0, 0);
+    PERF_SINK_(rec, opened = sink->open(&label, &slot->range))
+    slot->ranged = opened != 0;
+}
+
+/* The long way of a scope's begin. */
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *stream)
 {
     perf_gpu_slot_ *slot = perf_gpu_begin_once_(site, stream);
@@ -463,8 +504,26 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
     return slot;
 }
 
-/* The first record of a scope failed: its stream may be another context's by now, or the events of
- * a context that was destroyed.  Asks the driver anew, once; what fails then is told at the end. */
+/* Frees a slot.  The owner may use it as soon as `begin` or `key` say so. */
+PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *slot)
+{
+    const uintptr_t home = PERF_GET_(&slot->home);
+
+    PERF_SET_(&slot->end, PERF_GPU_NOT_YET_);
+    PERF_REL_(&slot->begin, UINT64_C(0));
+    PERF_REL_(&slot->key, home);
+}
+
+/* Frees one that will not be fetched. */
+PERF_COLD_FN_ void perf_gpu_give_up_(perf_gpu_slot_ *slot)
+{
+    PERF_SET_(&slot->home, PERF_GPU_NEVER_);
+    slot->code[0] = slot->code[1] = slot->capture = 0;
+    perf_gpu_free_(slot);
+}
+
+/* The first record of a scope failed: its stream may be of another context by now, or its events of
+ * one that was destroyed.  Asks the driver anew, once; what fails then counts at the end. */
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_again_(perf_gpu_slot_ *slot)
 {
     perf_gpu_state_        *gpu = slot->ring->state;
@@ -473,7 +532,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_again_(perf_gpu_slot_ *slot)
     void                   *stream = slot->stream;
     const int               code = perf_gpu_code_(slot->code[0]);
 
-    if (!backend || (code != 201 && code != 400 && code != 709))
+    if (!backend || (code != PERF_GPU_NO_CURRENT_ && !perf_gpu_is_stale_(code)))
         return slot;
     perf_gpu_forget_(slot->ring, stream);
     perf_gpu_doubt_(gpu, backend, slot->ring->line, slot->start);
@@ -507,12 +566,12 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_once_(perf_site_ *site, void *strea
     slot = perf_gpu_slot_for_(gpu, backend, stream, &current);
     if (!slot)
         return PERF_NULL_;
-    usual = current && PERF_PTR_(uintptr_t, stream) > 2;
+    usual = current && perf_gpu_is_named_(stream);
     quick = usual && !reg->clock && !PERF_ACQ_(&reg->sink);
     slot->stream = stream;
     slot->site = site;
     slot->thread = 0;
-    if (PERF_PTR_(uintptr_t, stream) == 2)
+    if (PERF_PTR_(uintptr_t, stream) == PERF_GPU_PER_THREAD_)
         slot->thread = perf_thread_id_();
     perf_gpu_slot_ready_(slot, backend, usual, quick);
     now = perf_scope_ticks_(reg);
@@ -554,8 +613,8 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
     return gpu;
 }
 
-/* A slot for a scope on this stream, with events; NULL: nothing to record, counted.  *current: its
- * context is the thread's. */
+/* A slot for a scope on this stream, with events; NULL: nothing to record, counted.  *current
+ * becomes 1 if the stream's context is the thread's current one. */
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_slot_for_(perf_gpu_state_ *gpu,
                                                  const perf_gpu_backend *backend, void *stream,
                                                  int *current)
@@ -565,7 +624,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_slot_for_(perf_gpu_state_ *gpu,
     perf_gpu_slot_   *slot;
     int               fresh;
 
-    if (!thread || (backend->error_waits && backend->error_waits())) {
+    if (!thread || perf_gpu_is_unread_(backend)) {
         PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
@@ -598,29 +657,38 @@ PERF_COLD_FN_ perf_gpu_thread_ *perf_gpu_thread_get_(perf_gpu_state_ *gpu)
     return thread;
 }
 
-/* The ring for a stream, the short way if it was seen before; NULL: nothing to record, counted. */
+/* What this thread knows of a stream, or of another one of the same hash. */
+PERF_FN perf_gpu_known_ *perf_gpu_known_at_(perf_gpu_thread_ *thread, const void *stream)
+{
+    const uintptr_t address = PERF_PTR_(uintptr_t, stream);
+
+    return &thread->known[(address >> 4 ^ address >> 10) % PERF_GPU_KNOWN_];
+}
+
+/* The ring for a stream; the driver is asked if it was not seen before.  NULL: nothing to record,
+ * counted. */
 PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                               perf_gpu_thread_ *thread, void *stream, int *current)
 {
-    uintptr_t        at = PERF_PTR_(uintptr_t, stream);
-    perf_gpu_known_ *known = &thread->known[(at >> 4 ^ at >> 10) % 64];
+    perf_gpu_known_ *known = perf_gpu_known_at_(thread, stream);
     perf_gpu_ring_  *ring = PERF_NULL_;
+    const int        named = perf_gpu_is_named_(stream);
     int              code;
 
     *current = 1;
-    if (at > 2 && known->stream == stream) {
+    if (named && known->stream == stream) {
         if (perf_gpu_is_fresh_(known->ring->line) ||
             perf_gpu_lives_(gpu, backend, known->ring->line))
             return known->ring;
         known->stream = PERF_NULL_;
     }
     code = perf_gpu_ask_ring_(gpu, backend, thread, stream, current, &ring);
-    if (code == 2) {
+    if (code == PERF_GPU_OUT_OF_MEMORY_) {
         PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
         perf_fail_(perf_registry_get_(), PERF_ENOMEM);
     } else if (code) {
         perf_gpu_failed_(gpu, "stream_ctx", code);
-    } else if (at > 2 && *current) {
+    } else if (named && *current) {
         known->stream = stream;
         known->ring = ring;
         perf_gpu_name_stream_(gpu, ring->line, stream);
@@ -646,7 +714,7 @@ PERF_COLD_FN_ void perf_gpu_at_exit_(void *state)
 }
 #endif
 
-/* The thread's ring for a stream, and whether its context is `current`; 0 or the driver's code. */
+/* *ring: the thread's for a stream.  *current: see perf_gpu_slot_for_.  0 or the driver's code. */
 PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                      perf_gpu_thread_ *thread, void *stream, int *current,
                                      perf_gpu_ring_ **ring)
@@ -654,19 +722,20 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *gpu, const perf_gpu_backen
     perf_gpu_ring_   *mine = perf_gpu_self_v1_.ring;
     perf_gpu_line_   *line;
     perf_gpu_entered_ entered;
-    void             *now = PERF_NULL_, *ctx;
-    int               code = backend->ctx_get(&now), named = PERF_PTR_(uintptr_t, stream) > 2;
+    void             *here = PERF_NULL_, *ctx;  /* the current context; that of the stream */
+    const int         named = perf_gpu_is_named_(stream);
+    int               code = backend->ctx_get(&here);
 
-    ctx = now;
-    if ((!code || code == 201) && named && backend->stream_ctx)
+    ctx = here;
+    if ((!code || code == PERF_GPU_NO_CURRENT_) && named && backend->stream_ctx)
         code = backend->stream_ctx(stream, &ctx); /* needs no current context */
     if (!ctx)
-        ctx = now;
+        ctx = here;
     if (!code && !ctx)
-        code = 201;
+        code = PERF_GPU_NO_CURRENT_;
     if (code)
         return code;
-    *current = now != PERF_NULL_;
+    *current = here != PERF_NULL_;
     if (!named && mine && mine->ctx == ctx && !PERF_GET_(&mine->line->dead) &&
         (perf_gpu_is_fresh_(mine->line) || perf_gpu_lives_(gpu, backend, mine->line))) {
         *ring = mine;
@@ -680,7 +749,7 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *gpu, const perf_gpu_backen
         *ring = perf_gpu_ring_of_(gpu, thread, line, 0);
     perf_gpu_leave_(backend, &entered);
     if (!*ring)
-        return 2;
+        return PERF_GPU_OUT_OF_MEMORY_;
 #if PERF_DL_ && !PERF_DISABLE
     if (perf_claim_(&gpu->at_exit, 0, 1))       /* behind the driver's own handler */
         (void)perf_cxa_atexit_(perf_gpu_at_exit_, gpu, &perf_dso_);
@@ -710,9 +779,9 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *gpu,
         device = 0;
     if (!perf_lock_(reg))
         return PERF_NULL_;
-    for (line = gpu->lines; line &&
-         (line->ctx != ctx || PERF_GET_(&line->dead)); line = line->next) {
-    }
+    line = gpu->lines;                          /* another thread may have made it */
+    while (line && (line->ctx != ctx || PERF_GET_(&line->dead)))
+        line = line->next;
     if (!line)
         line = PERF_CAST_(perf_gpu_line_ *, perf_keep_(reg, sizeof *line));
     if (line && !line->ctx) {
@@ -747,15 +816,35 @@ PERF_COLD_FN_ void perf_gpu_name_stream_(perf_gpu_state_ *gpu, perf_gpu_line_ *l
 
 #define PERF_GPU_FEW_   64              /* scopes that are fetched at once in a scope's begin */
 #define PERF_GPU_RINGS_ 8               /* of one thread and context, at most */
+#define PERF_GPU_RETRY_ 15u             /* scopes dropped without a look: all are in flight */
 
-/* When half of a ring is in flight, each begin fetches a few, so that none pays for all of it. */
+/* Where half of a ring is in flight, fetches a few: so no scope pays for a full ring. */
 PERF_COLD_FN_ void perf_gpu_ease_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                   perf_gpu_ring_ *ring)
 {
     const uint32_t at = PERF_CAST_(uint32_t, ring->at - ring->slot);
 
     if (PERF_GET_(&ring->slot[(at + ring->cap / 2) % ring->cap].begin))
-        (void)perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, 1, 0);
+        (void)perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, PERF_GPU_IN_ORDER_);
+}
+
+/* Creates the events of a slot, if it has none, in its context; 0 or the driver's code. */
+PERF_COLD_FN_ int perf_gpu_events_(const perf_gpu_backend *backend, perf_gpu_slot_ *slot)
+{
+    perf_gpu_entered_ entered;
+    int               code;
+
+    if (slot->stop)
+        return 0;
+    code = perf_gpu_enter_(backend, slot->ring->ctx, &entered);
+    if (code)
+        return code;
+    if (!slot->start)
+        code = backend->event_create(&slot->start, 0);
+    if (!code)
+        code = backend->event_create(&slot->stop, 0);
+    perf_gpu_leave_(backend, &entered);
+    return code;
 }
 
 /* A free slot with events; NULL: none, counted. */
@@ -865,13 +954,13 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *gpu, perf_gpu
     return ring;
 }
 
-/* Sees to a free slot at ring->at.  0: all are in flight; -1: a collector is at work on them. */
+/* Moves ring->at to a free slot.  1: done; 0: all are in flight; -1: a collector is at them. */
 PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                    perf_gpu_ring_ *ring)
 {
     perf_gpu_slot_ *slot = ring->at;
     uint32_t        at = PERF_CAST_(uint32_t, slot - ring->slot), tried;
-    int             mine;
+    int             fetched;
 
     if (at == ring->made) {                     /* never used */
         slot->ring = ring;
@@ -887,13 +976,13 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend 
         PERF_SET_(&ring->retry, PERF_GET_(&ring->retry) - 1);
         return 0;
     }
-    mine = perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, 0, 0);
+    fetched = perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, 0);
     for (tried = 0; tried < ring->cap && PERF_ACQ_(&slot->begin); tried++)
         slot = &ring->slot[++at % ring->cap];
     if (PERF_ACQ_(&slot->begin)) {
-        if (!mine)
+        if (!fetched)
             return -1;
-        PERF_SET_(&ring->retry, 15u);           /* not at every scope */
+        PERF_SET_(&ring->retry, PERF_GPU_RETRY_);       /* not at every scope */
         return 0;
     }
     if (tried)
@@ -902,14 +991,15 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend 
     return 1;
 }
 
-/* The context of this scope was just found alive: for 0.1 ms nobody asks again. */
-PERF_COLD_FN_ void perf_gpu_freshen_(void)
+/* Stands for stream_capturing where nobody is to be asked. */
+PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
 {
-    perf_gpu_self_v1_.until = perf_ticks() + PERF_CAST_(uint64_t, 1e5 / perf_ticks_to_ns(1));
+    (void)stream, (void)status;
+    return 0;
 }
 
-/* How the slot's scope is recorded.  usual: its context is current and the stream is none of the
- * default ones.  quick: the next scope on this stream may go the short way. */
+/* Prepares a slot: how its scope is recorded.  usual: the context is current and the stream is none
+ * of the default ones.  quick: the next scope on this stream may go the short way. */
 PERF_COLD_FN_ void perf_gpu_slot_ready_(perf_gpu_slot_ *slot, const perf_gpu_backend *backend,
                                         int usual, int quick)
 {
@@ -934,8 +1024,8 @@ PERF_COLD_FN_ void perf_gpu_slot_ready_(perf_gpu_slot_ *slot, const perf_gpu_bac
     }
 }
 
-/* Records an event where the context may not be current, or the stream is a default one, which
- * belongs to the current context and spoils a capture when used: so that is asked first. */
+/* Records an event the long way.  inside: in the slot's context, which may not be current.  A
+ * default stream spoils a capture when it is used, so the driver is asked for one first. */
 PERF_COLD_FN_ int perf_gpu_record_in_(const perf_gpu_backend *backend, perf_gpu_slot_ *slot,
                                       void *event, void *stream, int inside)
 {
@@ -949,7 +1039,7 @@ PERF_COLD_FN_ int perf_gpu_record_in_(const perf_gpu_backend *backend, perf_gpu_
     if (backend->stream_capturing)
         code = backend->stream_capturing(stream, &status);
     if (!code && status)
-        code = 900;
+        code = PERF_GPU_IS_CAPTURED_;
     if (!code)
         code = backend->event_record(event, stream);
     if (inside)
@@ -957,28 +1047,41 @@ PERF_COLD_FN_ int perf_gpu_record_in_(const perf_gpu_backend *backend, perf_gpu_
     return code;
 }
 
-/* The end of such a scope: tries the current context, then the one that it began in. */
-PERF_COLD_FN_ int perf_gpu_record_long_(void *slot, void *stream)
+/* The second event of a scope on the long way: in the current context, else where it began. */
+PERF_COLD_FN_ int perf_gpu_record_long_(void *arg, void *stream)
 {
-    perf_gpu_slot_         *s = PERF_CAST_(perf_gpu_slot_ *, slot);
-    perf_gpu_state_        *gpu = s->ring->state;
+    perf_gpu_slot_         *slot = PERF_CAST_(perf_gpu_slot_ *, arg);
+    perf_gpu_state_        *gpu = slot->ring->state;
     const perf_gpu_backend *backend = PERF_ACQ_(&gpu->driver->table);
     int                     code;
 
     if (!backend)
         return PERF_GPU_SHUT_DOWN;
-    if (!perf_gpu_is_fresh_(s->ring->line) && !perf_gpu_lives_(gpu, backend, s->ring->line))
-        return 709;                             /* CUDA_ERROR_CONTEXT_IS_DESTROYED */
-    code = perf_gpu_record_in_(backend, s, s->stop, stream, 0);
-    if (code == 201 || code == 400)
-        code = perf_gpu_record_in_(backend, s, s->stop, stream, 1);
+    if (!perf_gpu_is_fresh_(slot->ring->line) && !perf_gpu_lives_(gpu, backend, slot->ring->line))
+        return PERF_GPU_DESTROYED_;
+    code = perf_gpu_record_in_(backend, slot, slot->stop, stream, 0);
+    if (code == PERF_GPU_NO_CURRENT_ || code == PERF_GPU_BAD_HANDLE_)
+        code = perf_gpu_record_in_(backend, slot, slot->stop, stream, 1);
     return code;
 }
 
 /* ---- it ends: all but the short way ---- */
 
-/* All but the common case of an end.  `bad` is the answer of stream_capturing if the records have
- * gone well, else mixed with theirs. */
+/* The end of the range that perf_gpu_range_open_ began. */
+PERF_COLD_FN_ void perf_gpu_range_close_(perf_registry_ *reg, perf_gpu_slot_ *slot)
+{
+    const perf_sink_ *sink = PERF_ACQ_(&reg->sink);
+    perf_recorder_   *rec = PERF_NULL_;
+
+    if (sink && slot->ranged)
+        rec = perf_recorder_get_();
+    slot->ranged = 0;
+    if (rec)
+        PERF_SINK_(rec, sink->close(slot->range))
+}
+
+/* The long way of a scope's end.  bad: the codes of both records and of stream_capturing, and its
+ * answer, or-ed: so the code of stream_capturing where all the others are 0. */
 PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *slot, int bad)
 {
     perf_gpu_state_ *gpu = slot->ring->state;
@@ -996,29 +1099,16 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *slot, int bad)
         perf_gpu_give_up_(slot);
     } else if (code || slot->capture) {
         if (slot->capture)
-            code = 900;
+            code = PERF_GPU_IS_CAPTURED_;
         else
             perf_gpu_forget_(slot->ring, slot->stream);
         perf_gpu_failed_(gpu, "event_record", code);
-        if (code == 400 || code == 709)
+        if (perf_gpu_is_stale_(code))
             perf_gpu_doubt_(gpu, PERF_ACQ_(&gpu->driver->table), slot->ring->line, slot->start);
         perf_gpu_give_up_(slot);
     } else {
         PERF_REL_(&slot->end, perf_scope_ticks_(reg));
     }
-}
-
-/* The end of the range that perf_gpu_range_open_ began. */
-PERF_COLD_FN_ void perf_gpu_range_close_(perf_registry_ *reg, perf_gpu_slot_ *slot)
-{
-    const perf_sink_ *sink = PERF_ACQ_(&reg->sink);
-    perf_recorder_   *rec = PERF_NULL_;
-
-    if (sink && slot->ranged)
-        rec = perf_recorder_get_();
-    slot->ranged = 0;
-    if (rec)
-        PERF_SINK_(rec, sink->close(slot->range))
 }
 
 /* ---- a part of a graph ---- */
@@ -1039,7 +1129,9 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     if (backend && gpu)
         thread = perf_gpu_thread_get_(gpu);
     if (!thread || PERF_GET_(&perf_anchor_v1_.off) || !backend->event_record_flags ||
-        !backend->stream_capturing || backend->stream_capturing(stream, &status) || status != 1)
+        !backend->stream_capturing)
+        return perf_gpu_begin_slow_(site, stream);
+    if (backend->stream_capturing(stream, &status) || status != 1)      /* no capture: a scope */
         return perf_gpu_begin_slow_(site, stream);
     ring = perf_gpu_route_(gpu, backend, thread, stream, &current);
     if (ring && perf_site_id_(reg, site) && perf_lock_(reg)) {
@@ -1051,7 +1143,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
         PERF_GPU_COUNT_(gpu, PERF_GPU_CAPTURED_, ring != PERF_NULL_);
         return PERF_NULL_;
     }
-    part->until_ns = -1e300;
+    part->until_ns = -PERF_GPU_NEVER_NS_;
     part->depth = 1;
     part->slot.ring = ring;
     part->slot.site = site;
@@ -1071,65 +1163,30 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     return &part->slot;
 }
 
-/* The end of a part of a graph: from here on it is read, too. */
-PERF_COLD_FN_ int perf_gpu_record_part_(void *part, void *stream)
+/* The second event of a part: from here on it is read.  The parts inside it are in the list
+ * already, and get one deeper. */
+PERF_COLD_FN_ int perf_gpu_record_part_(void *arg, void *stream)
 {
-    perf_gpu_part_         *p = PERF_CAST_(perf_gpu_part_ *, part), **link;
+    perf_gpu_part_         *part = PERF_CAST_(perf_gpu_part_ *, arg), **link;
     perf_registry_         *reg = perf_registry_get_();
-    perf_gpu_state_        *gpu = p->slot.ring->state;
+    perf_gpu_state_        *gpu = part->slot.ring->state;
     const perf_gpu_backend *backend = PERF_ACQ_(&gpu->driver->table);
-    int                     code = perf_gpu_code_(p->slot.code[0]);
+    int                     code = perf_gpu_code_(part->slot.code[0]);
 
-    if (!backend || p->slot.ring->generation != PERF_GET_(&gpu->generation) ||
-        !perf_gpu_lives_(gpu, backend, p->slot.ring->line))
-        return 709;                             /* CUDA_ERROR_CONTEXT_IS_DESTROYED */
+    if (!backend || part->slot.ring->generation != PERF_GET_(&gpu->generation) ||
+        !perf_gpu_lives_(gpu, backend, part->slot.ring->line))
+        return PERF_GPU_DESTROYED_;
     if (!code)
-        code = backend->event_record_flags(p->slot.stop, stream, 1);
+        code = backend->event_record_flags(part->slot.stop, stream, 1);
     if (code)
         return code;
     if (!perf_lock_(reg))
         return PERF_GPU_UNREAD;                /* nobody will read it: dropped */
     for (link = &gpu->parts; *link; link = &(*link)->next)
-        (*link)->depth += (*link)->slot.stream == stream && (*link)->slot.begin > p->slot.begin;
-    PERF_REL_(link, p);
+        (*link)->depth += (*link)->slot.stream == stream && (*link)->slot.begin > part->slot.begin;
+    PERF_REL_(link, part);
     perf_unlock_(&reg->lock);
     return 0;
-}
-
-/* Both events of a slot, in its context; 0 or the driver's code. */
-PERF_COLD_FN_ int perf_gpu_events_(const perf_gpu_backend *backend, perf_gpu_slot_ *slot)
-{
-    perf_gpu_entered_ entered;
-    int               code;
-
-    if (slot->stop)
-        return 0;
-    code = perf_gpu_enter_(backend, slot->ring->ctx, &entered);
-    if (code)
-        return code;
-    if (!slot->start)
-        code = backend->event_create(&slot->start, 0);
-    if (!code)
-        code = backend->event_create(&slot->stop, 0);
-    perf_gpu_leave_(backend, &entered);
-    return code;
-}
-
-/* The scope as a range of the profiler that listens, if one does. */
-PERF_COLD_FN_ void perf_gpu_range_open_(perf_registry_ *reg, perf_gpu_slot_ *slot)
-{
-    const perf_sink_ *sink = PERF_ACQ_(&reg->sink);
-    perf_recorder_   *rec = PERF_NULL_;
-    perf_label_       label;
-    int               opened = 0;
-
-    if (sink)
-        rec = perf_recorder_get_();
-    if (!rec)
-        return;
-    label = perf_label_of_(PERF_ACQ_(&reg->names)[slot->site->id], 0, 0);
-    PERF_SINK_(rec, opened = sink->open(&label, &slot->range))
-    slot->ranged = opened != 0;
 }
 
 /* ---- another table ---- */
@@ -1139,6 +1196,16 @@ PERF_COLD_FN_ void perf_gpu_event_end_(const perf_gpu_backend *backend, void *ev
 {
     if (event)
         (void)backend->event_destroy(event);
+}
+
+/* How many scopes of a ring have ended and are not fetched. */
+PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
+{
+    uint32_t i, n = 0;
+
+    for (i = 0; i < PERF_ACQ_(&ring->made); i++)
+        n += PERF_GPU_ENDED_(&ring->slot[i]);
+    return n;
 }
 
 /* What a ring holds goes into the report, its events back to the driver `backend` that made them;
@@ -1221,8 +1288,8 @@ PERF_FN perf_status perf_gpu_collect_sync(void)
     return perf_gpu_collect();
 }
 
-/* The newest scope of a ring that is in flight and ended by then: its second event, which never
- * changes, its stream, and when it ended.  NULL: none. */
+/* Finds the newest scope of a ring that is in flight and ended at `by` or before.  Returns its
+ * second event, which never changes; NULL: none.  *end: when it ended; *stream: its stream. */
 PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t *end,
                                      void **stream)
 {
@@ -1232,7 +1299,8 @@ PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t
 
     if (!perf_lock_word_(&ring->lock, 1))
         return event;
-    for (i = 0, *end = 0; i < PERF_ACQ_(&ring->made); i++) {
+    *end = 0;
+    for (i = 0; i < PERF_ACQ_(&ring->made); i++) {
         slot = &ring->slot[i];
         if (PERF_GPU_ENDED_(slot) && slot->end <= by && slot->end >= *end) {
             event = slot->stop;
@@ -1244,7 +1312,7 @@ PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t
     return event;
 }
 
-/* 1: to wait for what this stream holds may spoil its capture (ROCm 6.1 to 7.1 do so). */
+/* 1: the stream is being captured, which a wait would spoil (ROCm 6.1 to 7.1). */
 PERF_COLD_FN_ int perf_gpu_is_capturing_(const perf_gpu_backend *backend, void *stream)
 {
     int status = 0;
@@ -1255,22 +1323,23 @@ PERF_COLD_FN_ int perf_gpu_is_capturing_(const perf_gpu_backend *backend, void *
 }
 
 /* Waits for what a ring has in flight, the newest first.  No lock is held, so threads that the
- * device waits for can go on.  Fetches a few at a time, so that each is known to have stopped
- * shortly before.  An event that is done and yet has no time ends it: the driver failed us. */
+ * device waits for can go on.  Fetches a few at a time: each has then stopped shortly before.
+ * Ends, too, when a wait has brought no result: the event is done, but the driver tells no time. */
 PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                    perf_gpu_ring_ *ring)
 {
     perf_gpu_entered_ entered;
     void             *event, *stream = PERF_NULL_;
-    uint64_t          by = perf_scope_ticks_(perf_registry_get_()), end, before = 0;
+    uint64_t          by = perf_scope_ticks_(perf_registry_get_()), end;
+    uint64_t          awaited = 0;      /* `end` of the scope that was waited for last */
     uint32_t          head = 0;
     int               code = 0, capturing;
 
-    (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, 0, 1);
-    while (!(backend->error_waits && backend->error_waits()) &&
-           perf_gpu_lives_(gpu, backend, ring->line) &&
-           (event = perf_gpu_newest_(ring, by, &end, &stream)) != PERF_NULL_ &&
-           (end != before || head != PERF_ACQ_(&ring->head))) {
+    (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, PERF_GPU_WAIT_);
+    while (!perf_gpu_is_unread_(backend) && perf_gpu_lives_(gpu, backend, ring->line)) {
+        event = perf_gpu_newest_(ring, by, &end, &stream);
+        if (!event || (end == awaited && head == PERF_ACQ_(&ring->head)))
+            return;
         head = PERF_ACQ_(&ring->head);
         code = perf_gpu_enter_(backend, ring->ctx, &entered);
         if (!code) {
@@ -1286,9 +1355,9 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend 
             perf_gpu_error_(gpu->driver, "event_sync", code);
             return;
         }
-        before = 0;
-        if (perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, 0, 1))
-            before = end;
+        awaited = 0;
+        if (perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, PERF_GPU_WAIT_))
+            awaited = end;
     }
 }
 
@@ -1322,27 +1391,26 @@ PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *reg)
     if (!backend)
         return;
     for (ring = PERF_ACQ_(&gpu->rings); ring && !PERF_GET_(&driver->down); ring = ring->next)
-        (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, 0, 1);
+        (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, PERF_GPU_WAIT_);
     part = PERF_ACQ_(&gpu->parts);
-    if (part && !(backend->error_waits && backend->error_waits()) &&
-        perf_lock_word_(&gpu->lock, 1)) {
+    if (part && !perf_gpu_is_unread_(backend) && perf_lock_word_(&gpu->lock, 1)) {
         for (; part && !PERF_GET_(&driver->down); part = PERF_ACQ_(&part->next))
             perf_gpu_book_part_(gpu, backend, part);
         perf_unlock_(&gpu->lock);
     }
 }
 
-/* A round over one ring, `most` scopes of it at most, and its results into the report.  orderly: up
- * to the first that is open or pending, as the owner does at a scope's begin, a little ahead of the
- * need.  wait: for locks; else 0 where somebody else is at it, or at the report, so that there is
- * no room for more results. */
+/* A round over one ring, `most` scopes of it at most, and its results into the report.  Returns 0
+ * where somebody else is at the ring or its line, or where the list of results is full, because
+ * somebody else is at the report. */
 PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
-                                         perf_gpu_ring_ *ring, uint32_t most, int orderly, int wait)
+                                         perf_gpu_ring_ *ring, uint32_t most, unsigned how)
 {
+    const int       wait = (how & PERF_GPU_WAIT_) != 0;
     perf_gpu_round_ round = PERF_ZERO;
 
     round.most = most;
-    round.orderly = PERF_CAST_(uint32_t, orderly);
+    round.orderly = how & PERF_GPU_IN_ORDER_;
     if (wait && PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) > ring->cap &&
         perf_lock_word_(&gpu->lock, 1)) {
         perf_gpu_book_ring_(gpu, ring);         /* room for what is fetched now */
@@ -1361,7 +1429,7 @@ PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *gpu, const perf_gpu_ba
 
 /* ---- fetching: from the driver into the list of results, with the ring's lock held ---- */
 
-/* A round in the ring's context. */
+/* Runs a round in the ring's context. */
 PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                        perf_gpu_ring_ *ring, perf_gpu_round_ *round)
 {
@@ -1369,8 +1437,7 @@ PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *gpu, const perf_gpu_back
     int               code;
 
     if (PERF_GET_(&gpu->driver->down) || PERF_GET_(&ring->line->dead) ||
-        (backend->error_waits && backend->error_waits()) ||
-        !perf_gpu_lives_(gpu, backend, ring->line))
+        perf_gpu_is_unread_(backend) || !perf_gpu_lives_(gpu, backend, ring->line))
         return;
     code = perf_gpu_enter_(backend, ring->ctx, &entered);
     if (code)
@@ -1386,8 +1453,32 @@ PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *gpu, const perf_gpu_back
     PERF_REL_(&ring->head, round->head);
 }
 
-/* Moves what the device has finished into the list of results.  `keep`: the first slot that the
- * next round has to look at, `cap` while there is none. */
+/* How many slots from `from` to `to`, the owner's next one, may be in use.  Where both are one
+ * slot: all, or none while there are unused ones. */
+PERF_INLINE_FN_ uint32_t perf_gpu_distance_to_(const perf_gpu_ring_ *ring, uint32_t from,
+                                               uint32_t to, uint32_t made)
+{
+    if (from != to)
+        return (to - from) & (ring->cap - 1);
+    if (made == ring->cap)
+        return made;
+    return 0;
+}
+
+/* What a slot says of its scope. */
+PERF_INLINE_FN_ void perf_gpu_done_fill_(perf_gpu_done_ *done, const perf_gpu_slot_ *slot, float ms)
+{
+    done->ns = PERF_CAST_(double, ms) * 1e6;
+    done->site = slot->site;
+    done->stream = slot->stream;
+    done->begin = done->end = slot->begin;
+    if (slot->end > slot->begin)
+        done->end = slot->end;
+    done->thread = slot->thread;
+}
+
+/* Moves what the device has finished into the list of results.  keep: the first slot that is still
+ * in flight, where the next round begins; `cap`: there is none. */
 PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                   perf_gpu_ring_ *ring, perf_gpu_round_ *round)
 {
@@ -1449,36 +1540,8 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *gpu, const perf_gpu_backend *
     round->head = head;
 }
 
-/* How many slots from `from` to the owner's next one may be in use: perhaps all, it will show. */
-PERF_INLINE_FN_ uint32_t perf_gpu_distance_to_(const perf_gpu_ring_ *ring, uint32_t from,
-                                               uint32_t to, uint32_t made)
-{
-    if (from != to)
-        return (to - from) & (ring->cap - 1);
-    if (made == ring->cap)
-        return made;
-    return 0;
-}
-
-/* How long an ended scope took.  1: known; 0: not, and `go_on` says whether the others may be. */
-PERF_INLINE_FN_ int perf_gpu_length_ms_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
-                                        perf_gpu_slot_ *slot, perf_gpu_round_ *round, float *ms)
-{
-    perf_gpu_ms_ length;
-
-    round->code = backend->event_elapsed(&length.ms, slot->start, slot->stop);
-    if (PERF_UNLIKELY_(!round->code && length.bits >= PERF_GPU_MS_END_))
-        perf_gpu_set_right_(gpu, &length);
-    if (PERF_UNLIKELY_(round->code || length.bits >= PERF_GPU_MS_END_)) {
-        round->go_on = perf_gpu_unready_(gpu, round, slot, round->code);
-        return 0;
-    }
-    *ms = length.ms;
-    return 1;
-}
-
-/* A scope that ended before it began, as AMD's events say of short ones now and then, is read as 0
- * and counted (ROCm/rocm-systems#9375).  NaN and what no time can be stay. */
+/* AMD's events say now and then that a short scope ended before it began (ROCm/rocm-systems#9375):
+ * such a length is read as 0, and counted.  NaN and impossible lengths stay. */
 PERF_OUTLINE_FN_ void perf_gpu_set_right_(perf_gpu_state_ *gpu, perf_gpu_ms_ *length)
 {
     if (!(length->ms <= 0.0f && length->ms > -1e11f))
@@ -1496,7 +1559,7 @@ PERF_COLD_FN_ int perf_gpu_unready_(perf_gpu_state_ *gpu, perf_gpu_round_ *round
     if (code != PERF_GPU_NOT_READY) {
         perf_gpu_failed_(gpu, "event_elapsed", code);
         perf_gpu_forget_(slot->ring, slot->stream);
-        if (code == 400 || code == 709)
+        if (perf_gpu_is_stale_(code))
             perf_gpu_doubt_(gpu, PERF_ACQ_(&gpu->driver->table), line, slot->start);
         perf_gpu_give_up_(slot);
         return code != PERF_GPU_SHUT_DOWN && !PERF_GET_(&line->dead);
@@ -1505,8 +1568,42 @@ PERF_COLD_FN_ int perf_gpu_unready_(perf_gpu_state_ *gpu, perf_gpu_round_ *round
     return !round->orderly;
 }
 
-/* Where a slot's scope began on the device's clock, in ns.  1: known; 0: it cannot be, and the
- * scope was given up; -1: not now, somebody else is at the line. */
+/* *ms: how long an ended scope took.  1: known; 0: not, and round->go_on says whether to go on. */
+PERF_INLINE_FN_ int perf_gpu_length_ms_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                        perf_gpu_slot_ *slot, perf_gpu_round_ *round, float *ms)
+{
+    perf_gpu_ms_ length;
+
+    round->code = backend->event_elapsed(&length.ms, slot->start, slot->stop);
+    if (PERF_UNLIKELY_(!round->code && length.bits >= PERF_GPU_MS_END_))
+        perf_gpu_set_right_(gpu, &length);
+    if (PERF_UNLIKELY_(round->code || length.bits >= PERF_GPU_MS_END_)) {
+        round->go_on = perf_gpu_unready_(gpu, round, slot, round->code);
+        return 0;
+    }
+    *ms = length.ms;
+    return 1;
+}
+
+/* A scope whose start cannot be told is given up.  Was its context destroyed? */
+PERF_COLD_FN_ void perf_gpu_unplaced_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                      perf_gpu_ring_ *ring, perf_gpu_slot_ *slot, int code)
+{
+    perf_gpu_line_ *line = ring->line;
+    void           *anchor = ring->anchor;
+
+    perf_gpu_failed_(gpu, "event_elapsed", code);
+    if (!anchor && perf_lock_word_(&line->lock, 1)) {
+        anchor = line->anchor;
+        perf_unlock_(&line->lock);
+    }
+    if (perf_gpu_is_stale_(code))
+        perf_gpu_doubt_(gpu, backend, line, anchor);
+    perf_gpu_give_up_(slot);
+}
+
+/* *start_ns: where a slot's scope began on the device's clock.  1: known; 0: it cannot be told, and
+ * the scope was given up; -1: not now, somebody else is at the line. */
 PERF_INLINE_FN_ int perf_gpu_start_of_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                        perf_gpu_ring_ *ring, perf_gpu_slot_ *slot, double *start_ns)
 {
@@ -1526,21 +1623,38 @@ PERF_INLINE_FN_ int perf_gpu_start_of_(perf_gpu_state_ *gpu, const perf_gpu_back
     return known;
 }
 
-/* The start of a scope that lies far from the ring's anchor, or in front of it.  Times come as a
- * float whose last digit grows with the distance, so anchors move along with the scopes, and the
- * sum of the steps stays exact.  All rings of a context meet at the line's anchor, to which each
- * hands its last one.  1: *start_ns is known; 0: it cannot be; -1: not now, another is at it. */
+/* *ns: a distance from an anchor, in whole ns as far as a float of ms has them: up to 2^24 ns.
+ * 0: invalid. */
+PERF_COLD_FN_ int perf_gpu_distance_(double ms, double *ns)
+{
+    double distance = ms * 1e6, half = 0.5;
+
+    if (!(distance > -1e15 && distance < 1e15))
+        return 0;
+    if (distance < 0)
+        half = -0.5;
+    if (distance > -16.7e6 && distance < 16.7e6)
+        distance = PERF_CAST_(double, PERF_CAST_(int64_t, distance + half));
+    *ns = distance;
+    return 1;
+}
+
+/* The start of a scope that lies far from the ring's anchor, or in front of it.  A driver tells a
+ * distance as a float, whose last digit is the coarser the longer the distance is.  So anchors move
+ * along with the scopes, in short steps whose sum stays exact.  All rings of a context measure from
+ * the line's anchor, too, and each hands its own one over when it is newer.
+ * Returns 1: *start_ns is known; 0: it cannot be told; -1: not now, another is at the line. */
 PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *backend, perf_gpu_ring_ *ring,
                                 perf_gpu_slot_ *slot, double own_ms, double *start_ns, int *code)
 {
     perf_gpu_line_ *line = ring->line;
     void           *event = PERF_NULL_;
     float           ms = 0;
-    double          own = 0, other = 0;
+    double          own = 0, other = 0;         /* ns from the ring's anchor, from the line's */
     int             known = ring->anchor && perf_gpu_distance_(own_ms, &own), shared;
 
     *start_ns = ring->anchor_ns + own;
-    if (known && own > -8e6 && own < 8e6)
+    if (known && own > -PERF_GPU_NEAR_NS_ && own < PERF_GPU_NEAR_NS_)
         return 1;
     if (!perf_lock_word_(&line->lock, 0)) {
         if (known)
@@ -1563,6 +1677,7 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *backend, perf_gpu_ring_ 
     if (shared && (!known || perf_fabs_(other) < perf_fabs_(own)))
         *start_ns = line->anchor_ns + other;
     known |= shared;
+    /* The ring's anchor is newer than the line's, and this start than both: they change places. */
     if (known && ring->anchor && *start_ns > ring->anchor_ns && ring->anchor_ns > line->anchor_ns) {
         event = line->anchor;
         line->anchor = ring->anchor;
@@ -1570,6 +1685,7 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *backend, perf_gpu_ring_ 
         ring->anchor = event;
     }
     perf_unlock_(&line->lock);
+    /* The scope's start becomes the ring's anchor; the slot gets the old one, or a new event. */
     if (known && (!ring->anchor || *start_ns > ring->anchor_ns) &&
         (ring->anchor || !backend->event_create(&ring->anchor, 0))) {
         event = ring->anchor;
@@ -1580,37 +1696,10 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *backend, perf_gpu_ring_ 
     return known;
 }
 
-/* The place of a slot's scope cannot be told: its anchor may be of a context that was destroyed. */
-PERF_COLD_FN_ void perf_gpu_unplaced_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
-                                      perf_gpu_ring_ *ring, perf_gpu_slot_ *slot, int code)
-{
-    perf_gpu_line_ *line = ring->line;
-    void           *anchor = ring->anchor;
-
-    perf_gpu_failed_(gpu, "event_elapsed", code);
-    if (!anchor && perf_lock_word_(&line->lock, 1)) {
-        anchor = line->anchor;
-        perf_unlock_(&line->lock);
-    }
-    if (code == 400 || code == 709)
-        perf_gpu_doubt_(gpu, backend, line, anchor);
-    perf_gpu_give_up_(slot);
-}
-
-PERF_INLINE_FN_ void perf_gpu_done_fill_(perf_gpu_done_ *done, const perf_gpu_slot_ *slot, float ms)
-{
-    done->ns = PERF_CAST_(double, ms) * 1e6;
-    done->site = slot->site;
-    done->stream = slot->stream;
-    done->begin = done->end = slot->begin;
-    if (slot->end > slot->begin)
-        done->end = slot->end;
-    done->thread = slot->thread;
-}
-
 /* ---- booking: from the list of results into the report, with the state's lock held ---- */
 
 #define PERF_GPU_AIMS_ 16               /* kept for one batch, found by site and stream */
+#define PERF_GPU_DEEP_ 32               /* scopes around another one, for its depth */
 
 /* All results of a ring. */
 PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *gpu, perf_gpu_ring_ *ring)
@@ -1627,7 +1716,7 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *gpu, perf_gpu_ring_ *rin
         return;
     for (i = ring->tail; i != head; i++) {
         finished = &done[i & mask];
-        mixed |= finished->begin < upto;
+        mixed |= finished->begin < upto;        /* it overlaps the one before */
         upto = finished->end;
         *link = finished;
         link = &finished->next;
@@ -1643,6 +1732,7 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *gpu, perf_gpu_ring_ *rin
     PERF_REL_(&ring->tail, head);
 }
 
+/* Sorts `batch` by that field. */
 #define PERF_GPU_EARLIER_(field)                                                                  \
     for (i = 1; i < n; i++) {                   /* nearly sorted already */                       \
         done = batch[i];                                                                          \
@@ -1651,11 +1741,16 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *gpu, perf_gpu_ring_ *rin
         batch[k] = done;                                                                          \
     }
 
-/* The same for those that overlap, as nested ones do: in tracks by their ends, with depths. */
+PERF_INLINE_FN_ uint64_t perf_gpu_ticks_(double ticks)
+{
+    return PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ticks + 0.5));
+}
+
+/* The same for results that overlap, as nested ones do: in tracks by their ends, with depths. */
 PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *gpu, perf_gpu_ring_ *ring,
                                        perf_gpu_done_ *first, perf_gpu_aim_ *aims)
 {
-    perf_gpu_done_ **batch = ring->batch, *done, *open[32];
+    perf_gpu_done_ **batch = ring->batch, *done, *open[PERF_GPU_DEEP_];
     perf_gpu_aim_   *aim;
     double           tick = perf_scope_tick_ns_(perf_registry_get_());
     uint64_t         ticks;
@@ -1671,9 +1766,10 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *gpu, perf_gpu_ring_ *rin
             done->next = batch[i + 1];
         while (opened && open[opened - 1]->end < done->end)
             opened--;
-        for (k = 0, done->depth = 1; k < opened; k++)
+        done->depth = 1;
+        for (k = 0; k < opened; k++)
             done->depth += open[k]->stream == done->stream;
-        if (opened < 32)
+        if (opened < PERF_GPU_DEEP_)
             open[opened++] = done;
     }
     perf_gpu_book_(gpu, ring->line, batch[0], aims, 0);
@@ -1689,8 +1785,116 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *gpu, perf_gpu_ring_ *rin
     }
 }
 
-/* Places and adds results of one ring, ordered by begin.  events: none of them overlap on the host,
- * so they go into their tracks as they come. */
+#define PERF_GPU_DRIFT_    5e-4         /* two crystals of 100 ppm, and NTP may slew the rest */
+#define PERF_GPU_WANDER_   1e-5         /* of a crystal's rate with its temperature */
+#define PERF_GPU_EVENT_NS_ 500          /* CUDA promises events to 0.5 us */
+
+/* Forgets what was learned of the clocks' rates: the bounds of all crystals are left. */
+PERF_COLD_FN_ void perf_gpu_unlearn_(perf_gpu_line_ *line)
+{
+    line->pace.rate_low = -PERF_GPU_DRIFT_;
+    line->rate_high = PERF_GPU_DRIFT_;
+    line->tie_high = -PERF_GPU_NEVER_NS_;
+}
+
+/* The pace before `first` is placed; a new line begins with that scope. */
+PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *line,
+                                                     const perf_gpu_done_ *first, double tick)
+{
+    perf_gpu_pace_ pace;
+    double         change = line->pace.tick / tick - 1;
+
+    if (!line->known) {
+        line->known = 1;
+        line->pace.origin = first->begin;
+        line->pace.ref_ns = line->first_ns = line->pace.until_ns = first->start_ns;
+        line->slack_ns = PERF_GPU_NEVER_NS_;
+    }
+    if (!(change > -1e-6 && change < 1e-6))     /* the host's tick is known better by now */
+        perf_gpu_unlearn_(line);
+    pace = line->pace;
+    pace.idle_ns = pace.starved_ns = 0;
+    pace.tick = tick;
+    pace.per_ns = 1 / tick;
+    return pace;
+}
+
+/* Ties the device's clock to the host's: a scope starts on the device no earlier than the host
+ * began it.  How fast the two run apart is known within bounds only.  So the scope could have
+ * started earlier: that is the debt.  It is paid back where the device was idle, so that work never
+ * overlaps itself.  Returns the ticks from the begin on the host to the start on the device. */
+PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *pace, const perf_gpu_done_ *done)
+{
+    double start = done->start_ns, since_ref = start - pace->ref_ns,
+           owed = pace->debt_ns - pace->rate_low * since_ref;
+    double idle = perf_most_(start, pace->until_ns) - pace->until_ns;
+    double paid = perf_least_(idle, owed), stop = done->ns + start, at_ticks, begin_ticks, lag;
+
+    begin_ticks = PERF_CAST_(double, PERF_CAST_(int64_t, done->begin - pace->origin));
+    if (PERF_UNLIKELY_(since_ref < 0))
+        paid = 0;
+    at_ticks = (since_ref - paid) * pace->per_ns + pace->ref_ticks;
+    at_ticks = perf_most_(at_ticks, begin_ticks);
+    lag = (at_ticks - begin_ticks) * pace->tick;
+    if (PERF_LIKELY_(since_ref >= 0)) {         /* else it comes late, and the line stays */
+        owed -= paid;
+        pace->debt_ns = perf_least_(owed, lag);
+        pace->ref_ns = start;
+        pace->ref_ticks = at_ticks;
+    }
+    pace->idle_ns += idle;
+    pace->until_ns = perf_most_(stop, pace->until_ns);
+    pace->starved_ns += perf_most_(idle, lag) - lag;    /* idle before it: submitted too late */
+    return PERF_CAST_(uint64_t, PERF_CAST_(int64_t, at_ticks - begin_ticks));
+}
+
+/* Learns from two moments, each with bounds, how fast the clocks run apart: from the highest and
+ * the lowest line through both, and PERF_GPU_WANDER_ beyond. */
+PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *line)
+{
+    const perf_gpu_pace_ *pace = &line->pace;
+    double low = pace->ref_ticks - pace->debt_ns / pace->tick,
+           high = pace->ref_ticks + line->slack_ns / pace->tick;
+    double passed = pace->ref_ns - line->tie_ns, slow, fast;
+
+    if (line->tie_high > -PERF_GPU_NEVER_NS_ && passed > 1e7) {
+        fast = (high - line->tie_low) * pace->tick / passed - 1 + PERF_GPU_WANDER_;
+        slow = (low - line->tie_high) * pace->tick / passed - 1 - PERF_GPU_WANDER_;
+        line->rate_high = perf_least_(fast, line->rate_high);
+        line->pace.rate_low = perf_most_(slow, pace->rate_low);
+        if (line->pace.rate_low > line->rate_high - PERF_GPU_WANDER_)   /* they contradict */
+            perf_gpu_unlearn_(line);
+    }
+    /* The earlier moment stays while its bounds are far narrower than those of this one. */
+    if (line->tie_high > -PERF_GPU_NEVER_NS_ && 2 * (high - low) > line->tie_high - line->tie_low)
+        return;
+    line->tie_ns = pace->ref_ns;
+    line->tie_low = low;
+    line->tie_high = high;
+}
+
+/* The line after scopes were placed.  All have stopped before line->now, which bounds how much
+ * later they could really be.  From round to round drift and paid debts widen that bound. */
+PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *line, const perf_gpu_pace_ *pace)
+{
+    double passed = pace->ref_ns - line->pace.ref_ns;
+    double moved = (pace->ref_ticks - line->pace.ref_ticks) * pace->tick - passed;
+    double ticks =
+        PERF_CAST_(double, PERF_CAST_(int64_t, line->now - pace->origin)) - pace->ref_ticks;
+    double late = ticks * pace->tick - (pace->until_ns - pace->ref_ns) + PERF_GPU_EVENT_NS_;
+
+    late = perf_most_(late, 0);                 /* from where it is placed up to `now` */
+    line->slack_ns += line->rate_high * passed - moved;
+    if (!(line->slack_ns >= 0 && line->slack_ns < late))
+        line->slack_ns = late;
+    line->busy_ns += pace->until_ns - line->pace.until_ns - pace->idle_ns;
+    line->starved_ns += pace->starved_ns;
+    line->pace = *pace;
+    perf_gpu_learn_(line);
+}
+
+/* Places and adds the results of one ring, which are ordered by begin.  events 1: none overlap on
+ * the host, so they go into their tracks as they come. */
 PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                      perf_gpu_done_ *first, perf_gpu_aim_ *aims, int events)
 {
@@ -1699,9 +1903,9 @@ PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
     perf_gpu_done_ *done;
 
     for (done = first; done && done->begin < gpu->birth; done = done->next) {
-        /* before the last reset: it only tells */
+        /* from before the last reset: it is not added, but shows where the device was */
         done->at = done->begin + perf_gpu_place_(&pace, done);
-        done->depth = 0;                                /* the time */
+        done->depth = 0;
     }
     if (done != first) {
         pace.idle_ns = pace.starved_ns = 0;
@@ -1714,39 +1918,24 @@ PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
     spread = line->rate_high - pace.rate_low;
     perf_gpu_pace_end_(line, &pace);
     error = line->slack_ns + pace.debt_ns + spread * perf_most_(span, 0) * tick;
-    line->worst_ns = perf_most_(error, line->worst_ns); /* the last one's holds for all */
+    line->worst_ns = perf_most_(error, line->worst_ns); /* no scope of these had a larger one */
 }
 
-#define PERF_GPU_DRIFT_ 5e-4            /* two crystals of 100 ppm, and NTP may slew the rest */
-
-/* Of the two clocks only the bounds of all crystals are known. */
-PERF_COLD_FN_ void perf_gpu_unlearn_(perf_gpu_line_ *line)
+/* Adds a placed scope to the sums of its name; depth: to its track, too, if it is not 0. */
+PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *aim, perf_gpu_done_ *done, uint64_t ticks,
+                                   uint64_t lag, uint64_t depth)
 {
-    line->pace.rate_low = -PERF_GPU_DRIFT_;
-    line->rate_high = PERF_GPU_DRIFT_;
-    line->tie_high = -1e300;
-}
+    perf_gpu_row_ *row = aim->row;
 
-/* The pace in front of `first`, which a new line begins with. */
-PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *line,
-                                                     const perf_gpu_done_ *first, double tick)
-{
-    perf_gpu_pace_ pace;
-    double         change = line->pace.tick / tick - 1;
-
-    if (!line->known) {
-        line->known = 1;
-        line->pace.origin = first->begin;
-        line->pace.ref_ns = line->first_ns = line->pace.until_ns = first->start_ns;
-        line->slack_ns = 1e300;
-    }
-    if (!(change > -1e-6 && change < 1e-6))     /* the host's tick is known better by now */
-        perf_gpu_unlearn_(line);
-    pace = line->pace;
-    pace.idle_ns = pace.starved_ns = 0;
-    pace.tick = tick;
-    pace.per_ns = 1 / tick;
-    return pace;
+    row->scopes++;
+    row->submit += done->end - done->begin;
+    row->lag += lag;
+    if (lag > row->lag_max)
+        row->lag_max = lag;
+    row->device_ns += done->ns;
+    done->at = done->begin + lag;
+    if (depth)
+        perf_track_add_(aim->rec, aim->cell, ticks, done->at, ticks, depth);
 }
 
 /* Places and adds the scopes from `done` on.  Calls no cold function: gcc would then take all of it
@@ -1777,13 +1966,13 @@ PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
     *pace = p;
 }
 
-/* The same, found among those of this batch if it is there; NULL: dropped. */
+/* Where a scope is added up: as kept for this batch, or looked up now; NULL: dropped. */
 PERF_INLINE_FN_ perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                                 const perf_gpu_done_ *done, perf_gpu_aim_ *aims)
 {
-    uintptr_t      at =
+    uintptr_t      hash =
         PERF_PTR_(uintptr_t, done->site) >> 3 ^ PERF_PTR_(uintptr_t, done->stream) >> 6;
-    perf_gpu_aim_ *aim = &aims[at % PERF_GPU_AIMS_];
+    perf_gpu_aim_ *aim = &aims[hash % PERF_GPU_AIMS_];
 
     if (aim->site == done->site && aim->stream == done->stream && aim->thread == done->thread)
         return aim;
@@ -1792,81 +1981,8 @@ PERF_INLINE_FN_ perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *gpu, perf_gpu_l
     return PERF_NULL_;
 }
 
-/* Ties the device's clock to the host's: a scope starts on the device no earlier than the host
- * began it.  How fast the two run apart is known within bounds.  What the lower bound allows is a
- * debt; it is paid where the device was idle, so that its work never overlaps itself.  Returns the
- * ticks from the begin on the host to the start on the device. */
-PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *pace, const perf_gpu_done_ *done)
-{
-    double start = done->start_ns, dt = start - pace->ref_ns,
-           owed = pace->debt_ns - pace->rate_low * dt;
-    double gap = perf_most_(start, pace->until_ns) - pace->until_ns;
-    double back = perf_least_(gap, owed), stop = done->ns + start, at, begin, lag;
-
-    begin = PERF_CAST_(double, PERF_CAST_(int64_t, done->begin - pace->origin));
-    if (PERF_UNLIKELY_(dt < 0))
-        back = 0;
-    at = (dt - back) * pace->per_ns + pace->ref_ticks;
-    at = perf_most_(at, begin);
-    lag = (at - begin) * pace->tick;
-    if (PERF_LIKELY_(dt >= 0)) {                /* another thread's may come late: the line stays */
-        owed -= back;
-        pace->debt_ns = perf_least_(owed, lag);
-        pace->ref_ns = start;
-        pace->ref_ticks = at;
-    }
-    pace->idle_ns += gap;
-    pace->until_ns = perf_most_(stop, pace->until_ns);
-    pace->starved_ns += perf_most_(gap, lag) - lag;     /* idle before it: submitted too late */
-    return PERF_CAST_(uint64_t, PERF_CAST_(int64_t, at - begin));
-}
-
-/* The line after scopes were placed.  All have stopped before `now`, which bounds how much later
- * they could really be; drift and what was given back widen that bound from round to round. */
-PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *line, const perf_gpu_pace_ *pace)
-{
-    double dt = pace->ref_ns - line->pace.ref_ns;
-    double moved = (pace->ref_ticks - line->pace.ref_ticks) * pace->tick - dt;
-    double up = PERF_CAST_(double, PERF_CAST_(int64_t, line->now - pace->origin)) - pace->ref_ticks;
-
-    /* CUDA promises events to 0.5 us */
-    up = up * pace->tick - (pace->until_ns - pace->ref_ns) + 500;
-    up = perf_most_(up, 0);
-    line->slack_ns += line->rate_high * dt - moved;
-    if (!(line->slack_ns >= 0 && line->slack_ns < up))
-        line->slack_ns = up;
-    line->busy_ns += pace->until_ns - line->pace.until_ns - pace->idle_ns;
-    line->starved_ns += pace->starved_ns;
-    line->pace = *pace;
-    perf_gpu_learn_(line);
-}
-
-/* Learns from two moments, each with bounds, how fast the clocks run apart in between.  10 ppm are
- * allowed for a crystal's rate, which wanders with its temperature. */
-PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *line)
-{
-    const perf_gpu_pace_ *pace = &line->pace;
-    double low = pace->ref_ticks - pace->debt_ns / pace->tick,
-           high = pace->ref_ticks + line->slack_ns / pace->tick;
-    double dt = pace->ref_ns - line->tie_ns, slow, fast;
-
-    if (line->tie_high > -1e300 && dt > 1e7) {
-        fast = (high - line->tie_low) * pace->tick / dt - 1 + 1e-5;
-        slow = (low - line->tie_high) * pace->tick / dt - 1 - 1e-5;
-        line->rate_high = perf_least_(fast, line->rate_high);
-        line->pace.rate_low = perf_most_(slow, pace->rate_low);
-        if (line->pace.rate_low > line->rate_high - 1e-5) /* they contradict each other: anew */
-            perf_gpu_unlearn_(line);
-    }
-    if (line->tie_high > -1e300 && 2 * (high - low) > line->tie_high - line->tie_low)
-        return;
-    line->tie_ns = pace->ref_ns;
-    line->tie_low = low;
-    line->tie_high = high;
-}
-
-/* The newest replay of a part, if it is done and was not read before.  Two readings of the start
- * that agree: the device has not begun another meanwhile. */
+/* Adds the newest replay of a part, if it is done and was not read before.  The start is read
+ * twice: where both agree, the device has not begun another replay in between. */
 PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                        perf_gpu_part_ *part)
 {
@@ -1892,7 +2008,7 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *gpu, const perf_gpu_back
         perf_unlock_(&line->lock);
     }
     perf_gpu_leave_(backend, &entered);
-    /* A float of a far distance is not the same from another anchor. */
+    /* Read before?  Measured from another anchor, a far start differs in the last digits. */
     if (!known || !(done.start_ns > part->until_ns + 1e-7 * (done.start_ns - part->until_ns)))
         return;
     done.ns = PERF_CAST_(double, length.ms) * 1e6;
@@ -1907,21 +2023,6 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *gpu, const perf_gpu_back
     if (done.at < gpu->birth || !perf_gpu_aim_at_(gpu, line, &done, &aim))
         return;
     perf_gpu_add_(&aim, &done, perf_gpu_ticks_(done.ns / pace->tick), 0, part->depth);
-}
-
-/* The distance from an anchor in whole ns, where a float of ms has them (16.7 ms); 0: invalid. */
-PERF_COLD_FN_ int perf_gpu_distance_(double ms, double *ns)
-{
-    double d = ms * 1e6, half = 0.5;
-
-    if (!(d > -1e15 && d < 1e15))
-        return 0;
-    if (d < 0)
-        half = -0.5;
-    if (d > -16.7e6 && d < 16.7e6)
-        d = PERF_CAST_(double, PERF_CAST_(int64_t, d + half));
-    *ns = d;
-    return 1;
 }
 
 /* Fills in where scopes like `done` go.  0: there is no room; the scope is dropped, and counted. */
@@ -1959,23 +2060,23 @@ PERF_COLD_FN_ void perf_gpu_put_title_(perf_out_ *out, const perf_gpu_line_ *lin
 
     perf_putf_(out, "GPU %.0f %s", PERF_CAST_(double, line->device),
                what[done->thread == PERF_GPU_GRAPH_]);
-    if (at < 2)
+    if (at < PERF_GPU_PER_THREAD_)
         perf_put_(out, " default");
-    if (at == 2)
+    if (at == PERF_GPU_PER_THREAD_)
         perf_put_(out, " per thread");
-    if (at > 2 || (at == 2 && number > 1))
+    if (at > PERF_GPU_PER_THREAD_ || (at == PERF_GPU_PER_THREAD_ && number > 1))
         perf_putf_(out, " %.0f", PERF_CAST_(double, number));
 }
 
-/* 1: the stream of this track is of the kind that `at` is, so that they are numbered together. */
+/* 1: the stream of this track is numbered together with those of address `at`. */
 PERF_COLD_FN_ int perf_gpu_alike_(const perf_gpu_track_ *track, uintptr_t at)
 {
-    if (at > 2)
-        return PERF_PTR_(uintptr_t, track->stream) > 2;
+    if (at > PERF_GPU_PER_THREAD_)
+        return perf_gpu_is_named_(track->stream);
     return track->thread != 0;
 }
 
-/* The line of the trace and the rows of a stream, made on first sight; NULL without memory. */
+/* The line of a stream in the trace, with its rows, made on first sight; NULL without memory. */
 PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                                   const perf_gpu_done_ *done)
 {
@@ -2014,44 +2115,22 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *gpu, perf_gpu
     return track;
 }
 
-PERF_INLINE_FN_ uint64_t perf_gpu_ticks_(double ticks)
-{
-    return PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ticks + 0.5));
-}
-
-/* Adds a placed scope to the sums of its name; depth: to its track, too, if it is not 0. */
-PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *aim, perf_gpu_done_ *done, uint64_t ticks,
-                                   uint64_t lag, uint64_t depth)
-{
-    perf_gpu_row_ *row = aim->row;
-
-    row->scopes++;
-    row->submit += done->end - done->begin;
-    row->lag += lag;
-    if (lag > row->lag_max)
-        row->lag_max = lag;
-    row->device_ns += done->ns;
-    done->at = done->begin + lag;
-    if (depth)
-        perf_track_add_(aim->rec, aim->cell, ticks, done->at, ticks, depth);
-}
-
 /* ---- what failed, and contexts that are no more ---- */
 
-/* As what a scope is counted that met this code of the driver. */
+/* An index of perf_gpu_state_.lost: how a scope counts that met this code of the driver. */
 PERF_COLD_FN_ int perf_gpu_loss_of_(int code)
 {
-    if (code == 201 || code == 3)               /* no context, driver not started */
+    if (code == PERF_GPU_NO_CURRENT_ || code == PERF_GPU_NOT_STARTED_)
         return PERF_GPU_NO_CONTEXT_;
-    if (code >= 900 && code <= 907)
+    if (code >= PERF_GPU_IS_CAPTURED_ && code <= PERF_GPU_CAPTURE_END_)
         return PERF_GPU_CAPTURED_;
     if (code == PERF_GPU_UNREAD)
         return PERF_GPU_DROPPED_;
     return PERF_GPU_FAILED_;
 }
 
-/* A call that failed on behalf of one scope; code 0: a time that cannot be.  Only what is no other
- * loss is an error of the driver. */
+/* Counts a scope for which a call has failed; code 0: its time cannot be.  What counts as failed is
+ * kept as an error of the driver, too. */
 PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *gpu, const char *call, int code)
 {
     const int loss = perf_gpu_loss_of_(code);
@@ -2060,7 +2139,7 @@ PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *gpu, const char *call, int 
     if (loss != PERF_GPU_FAILED_)
         return;
     if (!code)
-        code = 999;
+        code = PERF_GPU_IMPOSSIBLE_;
     perf_gpu_error_(gpu->driver, call, code);
 }
 
@@ -2068,35 +2147,16 @@ PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *gpu, const char *call, int 
 PERF_COLD_FN_ void perf_gpu_forget_(perf_gpu_ring_ *ring, void *stream)
 {
     perf_gpu_thread_ *thread = perf_gpu_self_v1_.thread;
-    uintptr_t         at = PERF_PTR_(uintptr_t, stream);
     uint32_t          i;
 
     if (thread)                                 /* ask the driver again whose stream this is */
-        thread->known[(at >> 4 ^ at >> 10) % 64].stream = PERF_NULL_;
+        perf_gpu_known_at_(thread, stream)->stream = PERF_NULL_;
     for (i = 0; i < PERF_ACQ_(&ring->made); i++)
         if (PERF_GET_(&ring->slot[i].home) == PERF_GPU_KEY_(stream)) {
             PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
             if (PERF_GET_(&ring->slot[i].key))
                 PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
         }
-}
-
-/* Frees one that will not be fetched. */
-PERF_COLD_FN_ void perf_gpu_give_up_(perf_gpu_slot_ *slot)
-{
-    PERF_SET_(&slot->home, PERF_GPU_NEVER_);
-    slot->code[0] = slot->code[1] = slot->capture = 0;
-    perf_gpu_free_(slot);
-}
-
-/* Frees a slot.  The owner may use it as soon as `begin` or `key` say so. */
-PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *slot)
-{
-    const uintptr_t home = PERF_GET_(&slot->home);
-
-    PERF_SET_(&slot->end, PERF_GPU_NOT_YET_);
-    PERF_REL_(&slot->begin, UINT64_C(0));
-    PERF_REL_(&slot->key, home);
 }
 
 /* A call failed for an event of ours.  A driver before CUDA 12 tells no ids of contexts: if it no
@@ -2112,12 +2172,12 @@ PERF_COLD_FN_ void perf_gpu_doubt_(perf_gpu_state_ *gpu, const perf_gpu_backend 
         return;
     code = backend->event_query(event);
     perf_gpu_leave_(backend, &entered);
-    if ((code == 400 || code == 709) && perf_claim_(&line->dead, 0, 1))
+    if (perf_gpu_is_stale_(code) && perf_claim_(&line->dead, 0, 1))
         perf_gpu_deaden_(gpu, line);
 }
 
-/* 1: the context of a line is still there; where the driver tells no ids, as far as we know.  If
- * it is gone, its events are left alone, and what is in flight counts as dropped. */
+/* 1: the context of a line is still there, or the driver tells no ids and nothing speaks against
+ * it.  If it is gone, its events are left alone, and what is in flight counts as dropped. */
 PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                   perf_gpu_line_ *line)
 {
@@ -2128,7 +2188,7 @@ PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *gpu, const perf_gpu_backend *
         code = backend->ctx_id(line->ctx, &id);
         if (code == PERF_GPU_SHUT_DOWN)
             perf_gpu_error_(gpu->driver, "ctx_id", code);
-        else if (code && code != 201 && code != 709)    /* 709: destroyed */
+        else if (code && code != PERF_GPU_NO_CURRENT_ && code != PERF_GPU_DESTROYED_)
             return 0;
         else if ((code || id != line->ctx_id) && perf_claim_(&line->dead, 0, 1))
             perf_gpu_deaden_(gpu, line);
@@ -2136,21 +2196,14 @@ PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *gpu, const perf_gpu_backend *
     return !PERF_GET_(&line->dead) && !PERF_GET_(&gpu->driver->down);
 }
 
-/* In place of event_record once its driver or context is gone. */
+/* Stands for event_record once its driver or context is gone. */
 PERF_FN int perf_gpu_record_dead_(void *event, void *stream)
 {
     (void)event, (void)stream;
     return PERF_GPU_SHUT_DOWN;
 }
 
-/* In place of stream_capturing where nobody is to be asked. */
-PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
-{
-    (void)stream, (void)status;
-    return 0;
-}
-
-/* From now on no slot of a context, NULL: of any, calls a driver: threads in the middle of the
+/* From now on no slot of a line (NULL: of any line) calls a driver: threads in the middle of the
  * short way find functions that do nothing. */
 PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *gpu, const void *line)
 {
@@ -2235,7 +2288,7 @@ PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *bound, const perf_gpu_sta
         bound->wait = all.share[PERF_BY_DATA];
         bound->sync = all.share[PERF_BY_SYNCS];
     }
-    if (perf_gpu_tell_(&all, stats, 0)) {
+    if (perf_gpu_busiest_(&all, stats, 0)) {
         bound->busy = all.busy;
         bound->starved = all.starved;
         bound->copy = all.copies;
@@ -2243,7 +2296,7 @@ PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *bound, const perf_gpu_sta
     bound->bound = perf_diagnosis_text(perf_bound_decide_(&all));
 }
 
-/* The same for perf_diagnosis.h. */
+/* The evidence of the devices, for perf_diagnosis.h; what a profiler has measured outranks it. */
 PERF_COLD_FN_ void perf_gpu_tells_(perf_evidence_ *evidence, double total_ns)
 {
     perf_gpu_state_ *gpu = perf_gpu_state_seen_();
@@ -2251,16 +2304,16 @@ PERF_COLD_FN_ void perf_gpu_tells_(perf_evidence_ *evidence, double total_ns)
 
     if (evidence->measured == 2 || !gpu || !perf_lock_word_(&gpu->lock, 1))
         return;
-    (void)perf_gpu_tell_(evidence, &stats, total_ns);
+    (void)perf_gpu_busiest_(evidence, &stats, total_ns);
     perf_unlock_(&gpu->lock);
 }
 
-/* What the device that worked longest did; total_ns 0: shares of the time since its first work.
- * *copies: of all devices.  0: none has worked.                                                  */
-PERF_COLD_FN_ int perf_gpu_tell_(perf_evidence_ *evidence, const perf_gpu_stats *stats,
-                                 double total_ns)
+/* What the device that worked longest did, as shares of total_ns; 0: of the time since its first
+ * work.  evidence->copies is of all devices.  Returns 0 if none has worked.                      */
+PERF_COLD_FN_ int perf_gpu_busiest_(perf_evidence_ *evidence, const perf_gpu_stats *stats,
+                                    double total_ns)
 {
-    const perf_gpu_state_ *gpu = perf_gpu_state_seen_();    /* NULL: PERF_DISABLE=1               */
+    const perf_gpu_state_ *gpu = perf_gpu_state_seen_();        /* NULL: PERF_DISABLE=1           */
     const perf_gpu_line_  *line, *most = gpu ? PERF_ACQ_(&gpu->lines) : PERF_NULL_;
 
     for (line = most; line; line = line->next)  /* another's idleness holds nobody back */
@@ -2289,7 +2342,7 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *out, const perf_gpu_state_ *gpu
         {"max lag", 10, 0, 0}};
     perf_out_   wide = PERF_ZERO;
     perf_table_ table = perf_table_open_(&wide, column, 7);     /* never narrower                 */
-    double      tick = perf_scope_tick_ns_(reg), n;
+    double      tick = perf_scope_tick_ns_(reg), calls;
     uint32_t    id, title = 0;
 
     table.out = out;
@@ -2297,17 +2350,17 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *out, const perf_gpu_state_ *gpu
     for (id = 1; id < perf_gpu_rows_(reg); id++) {
         const perf_gpu_row_ *row = &gpu->row[id];
         const perf_name_    *name = PERF_ACQ_(&reg->names)[id];
-        n = PERF_CAST_(double, row->scopes);
-        if (!(n > 0))
+        calls = PERF_CAST_(double, row->scopes);
+        if (!(calls > 0))
             continue;
         if (!title++)
             perf_table_head_(&table);
         perf_cell_text_(&table, name->site.name);
-        perf_cell_fixed_(&table, n, 0);
+        perf_cell_fixed_(&table, calls, 0);
         perf_cell_text_(&table, perf_kind_text_(name->kind));
-        perf_cell_ns_(&table, row->device_ns / n);
-        perf_cell_ns_(&table, PERF_CAST_(double, row->submit) * tick / n);
-        perf_cell_ns_(&table, PERF_CAST_(double, row->lag) * tick / n);
+        perf_cell_ns_(&table, row->device_ns / calls);
+        perf_cell_ns_(&table, PERF_CAST_(double, row->submit) * tick / calls);
+        perf_cell_ns_(&table, PERF_CAST_(double, row->lag) * tick / calls);
         perf_cell_ns_(&table, PERF_CAST_(double, row->lag_max) * tick);
         perf_row_end_(&table);
     }
@@ -2406,19 +2459,9 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
     return stats;
 }
 
-/* How many scopes of a ring have ended and are not fetched. */
-PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
-{
-    uint32_t i, n = 0;
-
-    for (i = 0; i < PERF_ACQ_(&ring->made); i++)
-        n += PERF_GPU_ENDED_(&ring->slot[i]);
-    return n;
-}
-
 /* ---- reset ---- */
 
-/* Forgets the sums; what began before now is not counted when it comes in. */
+/* Forgets the sums.  What began before now is not added when it is fetched. */
 PERF_COLD_FN_ void perf_gpu_reset_(void)
 {
     perf_registry_  *reg = perf_registry_get_();

@@ -179,10 +179,18 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 #define PERF_GPU_MOST_BATCH_   512      /* the driver takes about 1,000 launches, then it waits */
 #define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream */
 #define PERF_GPU_HOT_IN_A_ROW_ 20       /* throttled samples: to wait longer would not help */
+#define PERF_GPU_NO_TIME_      999      /* a code of ours: the driver told a time that cannot be */
 #define PERF_GPU_NO_MEMORY_    (-2)     /* the variant of a loop that got no memory */
 #define PERF_GPU_LEAST_        3        /* samples, and pairs, however slow the bodies are */
 #define PERF_GPU_LEAST_PAIRS_  7
-#define PERF_GPU_DISCARDED_    2        /* rounds before the samples */
+#define PERF_GPU_DISCARDED_    2        /* rounds thrown away before the samples */
+#define PERF_GPU_LOOKS_        8        /* for work on other streams */
+#define PERF_GPU_EMPTY_        15       /* slices with nothing in them */
+#define PERF_GPU_LENGTHS_      120      /* slices of many lengths: shows the event clock's step */
+#define PERF_GPU_GRAIN_NS_     0.4      /* shorter differences are errors of a float of ms */
+#define PERF_GPU_SHORT_GATE_   2000000  /* ns */
+#define PERF_GPU_THREADS_      256u     /* of a block of the sweep */
+#define PERF_GPU_SLOWED_ UINT64_C(0xec) /* NVML's reasons: power cap, heat, brake; not idleness */
 #define PERF_GPU_SPARE_        4        /* samples of rounds that began anew as graphs */
 #define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample */
 
@@ -237,35 +245,45 @@ PERF_COLD_FN_ perf_ab_opts perf_gpu_ab_ask_(const perf_gpu_ab_opts *opts)
 
 /* ---- what a loop keeps ---- */
 
-typedef struct perf_gpu_word_ {         /* the gate: host memory that the device can see */
+/* The gate: host memory that the device can see. */
+typedef struct perf_gpu_word_ {
     uint32_t flag;                      /* 1: open */
-    uint32_t out; /* the gate's answer: 1 opened by the flag, 2 by the clock */
-    uint64_t limit_ns;
+    uint32_t out;                       /* what has opened it, PERF_GPU_BY_; 0: it is shut */
+    uint64_t limit_ns;                  /* then it opens by itself */
 } perf_gpu_word_;
+enum { PERF_GPU_BY_FLAG_ = 1, PERF_GPU_BY_CLOCK_ = 2 };
+enum { PERF_GPU_GATE_KERNEL_ = 1, PERF_GPU_GATE_HOST_ = 2 };    /* perf_gpu_result.gate */
 
-typedef struct perf_gpu_energy_ {       /* by the host's clock */
-    uint64_t began, ended, rounds, asked, back;     /* began: as the first round was done */
-    uint64_t round;                     /* iterations of one */
-    int      done;                      /* 1: there were enough of them */
-    uint64_t at[2];                     /* the first and the last step of the counter of joules, */
-    double   unsure[2], joules[2];      /* up to so many ns sooner; what it then said */
-    double   now, celsius, busy, readings;
+typedef struct perf_gpu_energy_ {       /* times in ns, by the host's clock */
+    uint64_t began, ended;              /* when the first round was done, and the last one */
+    uint64_t rounds, round;             /* how many; iterations of one */
+    uint64_t asked;                     /* when the counter of joules was read last */
+    uint64_t back;                      /* 1: the clock went back */
+    int      done;                      /* 1: there were enough rounds */
+    uint64_t at[2];                     /* when the counter's first step, its last were seen */
+    double   unsure[2];                 /* it may have come so many ns earlier */
+    double   joules[2];                 /* what the counter then said */
+    double   now;                       /* the counter's last reading */
+    double   celsius, busy, readings;   /* highest; mean of so many readings */
 } perf_gpu_energy_;
 
 typedef struct perf_gpu_arm_ {
-    perf_loop_arm_  *arm;               /* of the loop's state: batch, runs, the times that count */
+    perf_loop_arm_  *loop_arm;          /* in the loop's state: batch, runs, the times that count */
     perf_gpu_sample *sample;            /* all, in order */
     size_t           count;
     uint64_t         queue;             /* iterations that the driver takes before it waits */
     uint64_t         plain;             /* batch without a graph */
-    uint64_t         doubted;           /* batch that shall be, while fewer launches show whether */
-    int              sure;              /* anything runs on the stream; 1: it does */
+    uint64_t         doubted;           /* the batch to come, once PERF_GPU_PROBES_ launches have */
+                                        /* shown that something runs on the stream; 0: no doubt */
+    int              sure;              /* 1: they have shown it */
     int              launches;
     int              timeouts;          /* of the gate, in a row */
     int              ahead; /* warm-up bodies that came back before the device was done */
     void            *exec;              /* the graph */
     perf_gpu_energy_ energy;
 } perf_gpu_arm_;
+
+enum { PERF_GPU_TIMED_ = 1, PERF_GPU_RECORDED_ = 2 };   /* a slice; recorded: into a graph */
 
 typedef struct perf_gpu_loop_ {
     perf_loop_state_ *state;            /* what perf_report and writers of results see */
@@ -296,12 +314,12 @@ typedef struct perf_gpu_loop_ {
     int              on_stream;         /* 1: it was allocated in the stream's order */
 
     /* The slice under way, or the last. */
-    int              opened;            /* 1 timed, 2 captured; 0: none is under way */
+    int              opened;            /* PERF_GPU_TIMED_ or _RECORDED_; 0: none is under way */
     int              replayed;          /* 1: as a graph, without the body */
     int              variant;           /* the arm whose turn it is */
     uint64_t         host0;             /* when the host began to enqueue it */
     perf_gpu_sample  now;               /* the slice that has ended: of all its iterations */
-    double           idle;              /* ns that a slice shows at most with nothing in it */
+    double           idle;              /* ns: the most that a slice shows with nothing in it */
 
     /* What comes next. */
     int              profiled;          /* bodies that ran for a profiler */
@@ -321,14 +339,14 @@ typedef struct perf_gpu_loop_ {
     int              calm;              /* blocks in a row that agreed */
 
     /* Other streams of the context, see perf_gpu_look_around_. */
-    int              probed, busy;      /* how often it was looked (8: no more), and was busy */
-    int              asked;             /* how often it was busy in front of the body */
-    double           quiet_ns;          /* what the question takes when it is quiet */
-    int              elsewhere;         /* work was seen on other streams */
+    int              probed, busy;      /* how often we have looked, and others were busy */
+    int              asked;             /* how often it was busy before the body */
+    double           quiet_ns;          /* what the question takes while nothing runs */
+    int              elsewhere;         /* 1: work was seen on other streams */
 } perf_gpu_loop_;
 
-/* 1 when there was no error.  Else the first is remembered; where it `ends` the loop it is told to
- * perf_gpu_error_text(), too.  After a shut-down nothing is called any more. */
+/* 1: `code` is no error.  Else the first error is kept; ends 1: it ends the loop, and
+ * perf_gpu_error_text() tells it, too.  After a shut-down nothing is called any more. */
 PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *loop, int code, int ends)
 {
     perf_gpu_driver_ *driver = perf_gpu_driver_get_();
@@ -349,10 +367,12 @@ PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *loop, int code, int ends)
     loop->state->phase = PERF_LOOP_DONE_;
     return 0;
 }
-#define perf_gpu_try_(s, code)     perf_gpu_met_(s, code, 1)    /* what the loop needs */
-#define perf_gpu_attempt_(s, code) perf_gpu_met_(s, code, 0)    /* what can be done without */
-#define PERF_GPU_GIVE_(s, have, call)   /* back, where it was taken and somebody takes it */      \
-    ((void)((have) && !(s)->down && perf_gpu_attempt_(s, call)))
+#define perf_gpu_try_(loop, code)     perf_gpu_met_(loop, code, 1)      /* the loop needs it */
+#define perf_gpu_attempt_(loop, code) perf_gpu_met_(loop, code, 0)      /* it does without */
+
+/* Gives back what the loop has, unless the driver has shut down. */
+#define PERF_GPU_GIVE_(loop, have, call)                                                          \
+    ((void)((have) && !(loop)->down && perf_gpu_attempt_(loop, call)))
 
 /* ---- helper kernels ---- */
 
@@ -399,27 +419,26 @@ PERF_COLD_FN_ void perf_gpu_host_gate_(void *user)
     while (!open && turns++ <= word->limit_ns && perf_now() - began <= word->limit_ns)
         open = PERF_ACQ_(&word->flag);
     if (open)
-        PERF_REL_(&word->out, 1u);
+        PERF_REL_(&word->out, PERF_CAST_(uint32_t, PERF_GPU_BY_FLAG_));
     else
-        PERF_REL_(&word->out, 2u);
+        PERF_REL_(&word->out, PERF_CAST_(uint32_t, PERF_GPU_BY_CLOCK_));
 }
 
-/* Reads that much, or writes zeros where our kernels cannot be loaded. */
-PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *loop, uint64_t at, double bytes)
+/* Reads so many bytes, or writes zeros where our kernels cannot be loaded.  The driver's code. */
+PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *loop, uint64_t address, double bytes)
 {
     uint64_t vectors = PERF_CAST_(uint64_t, bytes / 16.0);
     unsigned blocks = 8 * 128;                  /* 8 for each multiprocessor */
-    void    *parameter[] = {&at, &vectors};
+    void    *parameter[] = {&address, &vectors};
 
     if (loop->multiprocessors)
         blocks = PERF_CAST_(unsigned, 8 * loop->multiprocessors);
     if (!loop->sweep_kernel)
-        return loop->backend->fill(at, 0, PERF_CAST_(size_t, bytes), loop->stream);
-    if (vectors / 256 + 1 < blocks)
-        blocks = PERF_CAST_(unsigned, vectors / 256 + 1);
-    return loop->backend->launch(loop->sweep_kernel, blocks, 1, 1, 256, 1, 1, 0, loop->stream,
-                                 parameter,
-                           PERF_NULL_);
+        return loop->backend->fill(address, 0, PERF_CAST_(size_t, bytes), loop->stream);
+    if (vectors / PERF_GPU_THREADS_ + 1 < blocks)
+        blocks = PERF_CAST_(unsigned, vectors / PERF_GPU_THREADS_ + 1);
+    return loop->backend->launch(loop->sweep_kernel, blocks, 1, 1, PERF_GPU_THREADS_, 1, 1, 0,
+                                 loop->stream, parameter, PERF_NULL_);
 }
 
 /* Closes the gate behind what the stream holds. */
@@ -431,10 +450,10 @@ PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *loop)
     PERF_REL_(&loop->word->flag, 0u);
     PERF_REL_(&loop->word->out, 0u);
     loop->word->limit_ns = limit;
-    if (loop->result.gate == 2)
+    if (loop->result.gate == PERF_GPU_GATE_HOST_)
         return loop->backend->host_func(loop->stream, perf_gpu_host_gate_, loop->word);
     return loop->backend->launch(loop->gate_kernel, 1, 1, 1, 1, 1, 1, 0, loop->stream, parameter,
-                           PERF_NULL_);
+                                 PERF_NULL_);
 }
 
 /* ---- one slice: gate, event, body, event ---- */
@@ -447,7 +466,8 @@ PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *loop)
     return 0;
 }
 
-/* 0: an error, and nothing is held back. */
+/* flush: the cache first.  Then the gate and the first event.  0: an error, nothing is held
+ * back. */
 PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *loop, int gated, int flush)
 {
     loop->now.flags = 0;
@@ -459,7 +479,7 @@ PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *loop, int gated, int flu
     gated = gated && loop->result.gate && !loop->gate_off;
     if (gated && !perf_gpu_try_(loop, perf_gpu_shut_(loop)))
         return 0;
-    loop->opened = 1;
+    loop->opened = PERF_GPU_TIMED_;
     loop->host0 = perf_now();
     if (loop->inside && loop->arm[loop->variant].exec) /* its events are in it */
         return 1;
@@ -483,8 +503,8 @@ PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *loop, int inside)
         !perf_gpu_try_(loop, loop->backend->event_elapsed(&ms, loop->event[0], loop->event[1])))
         return 0;
     if (!(ms > -1e11f && ms < 1e11f))           /* the driver's mistake */
-        return perf_gpu_try_(loop, 999);
-    if (PERF_ACQ_(&loop->word->out) == 2) {
+        return perf_gpu_try_(loop, PERF_GPU_NO_TIME_);
+    if (PERF_ACQ_(&loop->word->out) == PERF_GPU_BY_CLOCK_) {
         loop->now.flags |= PERF_GPU_SAMPLE_TIMEOUT;
         loop->result.gate_timeouts++;
     }
@@ -494,9 +514,9 @@ PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *loop, int inside)
     return 1;
 }
 
-/* Fills `now`; asked: with the device's clock while it is busy with the slice, and what holds that
- * back.  The gate is open afterwards whatever happened.  0: an error. */
-PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *loop, int asked)
+/* Fills loop->now.  with_clock: also with the device's clock while it works on the slice, and what
+ * slows it down.  The gate is open afterwards, whatever happened.  0: an error. */
+PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *loop, int with_clock)
 {
     perf_gpu_sample *sample = &loop->now;
     unsigned         mhz = 0;
@@ -522,7 +542,7 @@ PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *loop, int asked)
         sample->flags = PERF_GPU_SAMPLE_EXPOSED;
     sample->throttle = 0;
     sample->sm_mhz = 0;
-    if (asked && !perf_gpu_clock_(loop->backend, loop->device, &mhz, &sample->throttle))
+    if (with_clock && !perf_gpu_clock_(loop->backend, loop->device, &mhz, &sample->throttle))
         sample->sm_mhz = mhz;
     return perf_gpu_slice_read_(loop, inside);
 }
@@ -539,34 +559,34 @@ PERF_COLD_FN_ int perf_gpu_slice_swept_(perf_gpu_loop_ *loop, int gated, double 
 
 /* ---- setting up ---- */
 
-/* The greatest common divisor of two lengths that are known to a small part of a nanosecond. */
+/* The greatest common divisor of two lengths in ns that are no whole numbers. */
 PERF_FN double perf_gpu_gcd_(double a, double b)
 {
-    double r;
+    double rest;
     int    i;
 
-    for (i = 0; i < 64 && b > 0.4; i++) {
-        r = a - b * PERF_CAST_(double, PERF_CAST_(int64_t, a / b + 0.5));
+    for (i = 0; i < 64 && b > PERF_GPU_GRAIN_NS_; i++) {
+        rest = a - b * PERF_CAST_(double, PERF_CAST_(int64_t, a / b + 0.5));
         a = b;
-        b = perf_fabs_(r);
+        b = perf_fabs_(rest);
     }
     return a;
 }
 
-/* The step of a clock that told these n times, ascending: what all differences are multiples of. */
-PERF_COLD_FN_ double perf_gpu_step_of_(const double *x, size_t n)
+/* The step of a clock that told these n times, ascending: all differences are multiples of it. */
+PERF_COLD_FN_ double perf_gpu_step_of_(const double *time, size_t n)
 {
-    double d, whole, step = 0.0;
+    double apart, whole, step = 0.0;
     size_t i;
 
     for (i = 1; i < n; i++) {
-        d = x[i] - x[i - 1];
-        if (d <= 0.4)
+        apart = time[i] - time[i - 1];
+        if (apart <= PERF_GPU_GRAIN_NS_)
             continue;
         if (!(step > 0.0))
-            step = d;
+            step = apart;
         else
-            step = perf_gpu_gcd_(perf_most_(step, d), perf_least_(step, d));
+            step = perf_gpu_gcd_(perf_most_(step, apart), perf_least_(step, apart));
     }
     whole = PERF_CAST_(double, PERF_CAST_(int64_t, step + 0.5));
     if (perf_fabs_(step - whole) < 0.1)         /* a float of ms is good for that much */
@@ -578,31 +598,32 @@ PERF_COLD_FN_ double perf_gpu_step_of_(const double *x, size_t n)
  * between them give.  0: an error. */
 PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *loop)
 {
-    double x[120], bytes, empty[15];
+    double time[PERF_GPU_LENGTHS_], bytes, empty[PERF_GPU_EMPTY_];
     size_t i, n = 0;
 
-    for (i = 0; i < 15; i++) {
+    for (i = 0; i < PERF_GPU_EMPTY_; i++) {
         if (!perf_gpu_slice_swept_(loop, 1, 0.0))
             return 0;
         empty[i] = loop->now.ns;
     }
-    for (i = 0; i < 120; i++) {                 /* work whose time differs from round to round */
+    for (i = 0; i < PERF_GPU_LENGTHS_; i++) {   /* work whose time differs from round to round */
         bytes = PERF_CAST_(double, loop->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
         if (!perf_gpu_slice_swept_(loop, PERF_CAST_(int, i & 1), bytes))
             return 0;                           /* without a gate: the host's jitter is welcome */
-        if (loop->now.ns > 0.4 && loop->now.ns < 60e3)
-            x[n++] = loop->now.ns;
+        if (loop->now.ns > PERF_GPU_GRAIN_NS_ && loop->now.ns < 60e3)
+            time[n++] = loop->now.ns;
     }
     loop->result.gate_timeouts = 0;
-    perf_sort_values_(empty, 15);
-    loop->result.overhead_ns = empty[7];
-    loop->idle = 2.0 * empty[13] - empty[0];    /* plus once what they scatter by */
-    perf_sort_values_(x, n);
-    loop->result.quantum_ns = perf_gpu_step_of_(x, n);
+    perf_sort_values_(empty, PERF_GPU_EMPTY_);
+    loop->result.overhead_ns = empty[PERF_GPU_EMPTY_ / 2];      /* the median */
+    /* the last but one, and once more what lies between the first and that one */
+    loop->idle = 2.0 * empty[PERF_GPU_EMPTY_ - 2] - empty[0];
+    perf_sort_values_(time, n);
+    loop->result.quantum_ns = perf_gpu_step_of_(time, n);
     if (!(loop->result.quantum_ns > 0.0)) {     /* all alike: no finer than that */
         loop->result.quantum_ns = 1000.0;
         if (n)
-            loop->result.quantum_ns = x[0];
+            loop->result.quantum_ns = time[0];
     }
     loop->state->timer.tick_ns = loop->state->loop.step_ns = loop->result.quantum_ns;
     return 1;
@@ -616,8 +637,9 @@ PERF_FN int perf_gpu_can_graph_(const perf_gpu_loop_ *loop)
 }
 
 /* Does a launch come back only when it is done?  Then the gate's launch, or the one behind it,
- * lasts as long as a short gate holds: three times, for the host may lose its processor once. From
- * then on there is no gate, and a graph with the events inside it leaves the host out.           */
+ * lasts as long as a short gate holds.  Only three in a row show it: the host may lose its
+ * processor once.  Such a loop has no gate, and a graph with the events inside leaves the host
+ * out.  0: an error. */
 PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
 {
     const uint64_t limit = loop->own_word.limit_ns;
@@ -626,8 +648,8 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
 
     if (!loop->result.gate)
         return 1;
-    if (limit > 2000000)
-        loop->own_word.limit_ns = 2000000;
+    if (limit > PERF_GPU_SHORT_GATE_)
+        loop->own_word.limit_ns = PERF_GPU_SHORT_GATE_;
     for (i = 0; i < 3 && late == i; i++) {
         began = perf_now();
         if (!perf_gpu_slice_begin_(loop, 1, 0))
@@ -635,7 +657,7 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
         if (loop->scratch_bytes)
             (void)perf_gpu_attempt_(loop, perf_gpu_sweep_(loop, loop->scratch, 4096.0));
         late += 2 * (perf_now() - began) > loop->own_word.limit_ns &&
-                PERF_ACQ_(&loop->word->out) == 2;
+                PERF_ACQ_(&loop->word->out) == PERF_GPU_BY_CLOCK_;
         if (!perf_gpu_slice_end_(loop, 0))
             return 0;
     }
@@ -648,21 +670,26 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
     return 1;
 }
 
-/* 0: not known. */
+enum {                                  /* CU_DEVICE_ATTRIBUTE_ */
+    PERF_GPU_MULTIPROCESSORS_ = 16, PERF_GPU_MEMORY_KHZ_ = 36, PERF_GPU_MEMORY_BITS_ = 37,
+    PERF_GPU_L2_BYTES_ = 38
+};
+
+/* An attribute of the device; 0: not known. */
 PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *loop, int which)
 {
-    int variant = 0, code = !loop->backend->device_attribute || loop->down;
+    int value = 0, code = !loop->backend->device_attribute || loop->down;
 
     if (!code)
-        code = loop->backend->device_attribute(&variant, which, loop->device);
+        code = loop->backend->device_attribute(&value, which, loop->device);
     if (code == PERF_GPU_SHUT_DOWN)
         (void)perf_gpu_try_(loop, code);
-    if (code || variant < 0)
+    if (code || value < 0)
         return 0;
-    return variant;
+    return value;
 }
 
-/* In the stream's order where that can be: a plain free waits for the whole device. */
+/* Frees it in the stream's order if it came so: a plain free waits for the whole device. */
 PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *loop)
 {
     if (loop->on_stream)
@@ -670,6 +697,8 @@ PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *loop)
     return loop->backend->mem_free(loop->scratch);
 }
 
+/* Memory for the sweep.  large: several times L2, else 1 MB, which is enough for the step of the
+ * event clock.  scratch_bytes stays 0 where there is none. */
 PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *loop, int large)
 {
     const perf_gpu_backend *backend = loop->backend;
@@ -695,6 +724,8 @@ PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *loop, int large)
         loop->scratch_bytes = bytes;
 }
 
+/* Loads our kernels, and sets up the gate: by a kernel, else by a function on the host, else
+ * none. */
 PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *loop)
 {
     const perf_gpu_backend *backend = loop->backend;
@@ -724,16 +755,17 @@ PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *loop)
         perf_gpu_attempt_(loop, backend->host_alloc(&memory, sizeof *loop->word, 2))) {
         if (perf_gpu_attempt_(loop, backend->host_address(&loop->word_address, memory, 0))) {
             loop->word = PERF_CAST_(perf_gpu_word_ *, memory);
-            loop->result.gate = 1;
+            loop->result.gate = PERF_GPU_GATE_KERNEL_;
             return;
         }
         if (!loop->down)
             (void)backend->host_free(memory);
     }
     if (backend->host_func)
-        loop->result.gate = 2;
+        loop->result.gate = PERF_GPU_GATE_HOST_;
 }
 
+/* Ends the loop; why: more than the status says, or NULL.  Returns 0. */
 PERF_FN int perf_gpu_fail_(perf_gpu_loop_ *loop, perf_status status, const char *why)
 {
     loop->state->status = status;
@@ -742,13 +774,15 @@ PERF_FN int perf_gpu_fail_(perf_gpu_loop_ *loop, perf_status status, const char 
     return 0;
 }
 
+/* Takes from the device what the loop needs, and measures the event clock; 0: the loop has
+ * ended. */
 PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
 {
     const perf_gpu_backend *backend = loop->backend;
     size_t                  kept = 0;
     double                  bytes;
-    int                     i, capturing = 0;
-    int                     large =
+    int                     i, large, capturing = 0;
+    const int               wants_large =
         loop->result.opts.cache != PERF_GPU_HOT || loop->result.opts.bytes > 0.0;
 
     if (backend->stream_capturing &&
@@ -761,20 +795,21 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
         (void)perf_gpu_attempt_(loop, backend->device_name(loop->state->loop.device,
                                                            sizeof loop->state->loop.device,
                                                            loop->device));
-    loop->l2_bytes = perf_gpu_attribute_(loop, 38);
+    loop->l2_bytes = perf_gpu_attribute_(loop, PERF_GPU_L2_BYTES_);
     if (!(loop->l2_bytes > 0.0))
         loop->l2_bytes = 64 << 20;
-    loop->multiprocessors = PERF_CAST_(uint64_t, perf_gpu_attribute_(loop, 16));
+    loop->multiprocessors =
+        PERF_CAST_(uint64_t, perf_gpu_attribute_(loop, PERF_GPU_MULTIPROCESSORS_));
     loop->persisting =
         backend->l2_release && backend->ctx_limit && !backend->ctx_limit(&kept, 6) && kept;
-    loop->result.datasheet_gbs =
-        2.0 * perf_gpu_attribute_(loop, 36) * (perf_gpu_attribute_(loop, 37) / 8) * 1e-6;
+    loop->result.datasheet_gbs = 2.0 * perf_gpu_attribute_(loop, PERF_GPU_MEMORY_KHZ_) *
+                                 (perf_gpu_attribute_(loop, PERF_GPU_MEMORY_BITS_) / 8) * 1e-6;
     if (loop->down || !perf_gpu_try_(loop, backend->event_create(&loop->event[0], 0)) ||
         !perf_gpu_try_(loop, backend->event_create(&loop->event[1], 0)))
         return 0;
     perf_gpu_setup_kernels_(loop);
     if (!loop->down)
-        perf_gpu_setup_memory_(loop, large);
+        perf_gpu_setup_memory_(loop, wants_large);
     if (loop->down || !perf_gpu_try_(loop, backend->stream_sync(loop->stream)) ||
         !perf_gpu_serialised_(loop) || !perf_gpu_quantum_(loop))
         return 0;
@@ -797,7 +832,8 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
 
 /* ---- energy ---- */
 
-/* The counter of joules moves 10 to 50 times a second: its rate is that from first to last step. */
+/* Reads the counter of joules.  It moves 10 to 50 times a second, so its first and its last step
+ * are kept: the rate between them counts. */
 PERF_COLD_FN_ void perf_gpu_energy_ask_(perf_gpu_loop_ *loop, perf_gpu_energy_ *energy,
                                         uint64_t now)
 {
@@ -820,19 +856,24 @@ PERF_COLD_FN_ void perf_gpu_energy_ask_(perf_gpu_loop_ *loop, perf_gpu_energy_ *
     energy->asked = now;
 }
 
-/* A round is enqueued: waits for the one before it, so that it never runs dry.  1: enough. */
+/* A round is enqueued: waits for the one before it, so that the device never runs dry.  The two
+ * have an event each, in turns.  1: there were enough rounds, or an error. */
 PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
     perf_gpu_energy_ *energy = &arm->energy;
     uint64_t          now;
+    int               code;
 
     if (!arm->exec)
-        arm->arm->runs += energy->round;
-    if (!perf_gpu_try_(loop, loop->backend->event_record(loop->event[energy->rounds & 1],
-                                                   loop->stream)) ||
-        (energy->rounds++ && !perf_gpu_try_(loop,
-                                            loop->backend->event_sync(loop->event[energy->rounds &
-                                                                                  1]))))
+        arm->loop_arm->runs += energy->round;
+    code = loop->backend->event_record(loop->event[energy->rounds & 1], loop->stream);
+    if (!perf_gpu_try_(loop, code))
+        return 1;
+    energy->rounds++;
+    code = 0;
+    if (energy->rounds > 1)                     /* the other event */
+        code = loop->backend->event_sync(loop->event[energy->rounds & 1]);
+    if (!perf_gpu_try_(loop, code))
         return 1;
     now = perf_now();
     energy->back |= now < energy->ended;        /* the host's clock: then nothing can be told */
@@ -848,11 +889,11 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *loop, perf_gpu_arm_ *ar
 /* Iterations in a round of some 10 ms. */
 PERF_COLD_FN_ uint64_t perf_gpu_energy_size_(const perf_gpu_arm_ *arm)
 {
-    const uint64_t slices = 1 + PERF_CAST_(uint64_t, 10e6 / (arm->arm->fastest + 10e3));
+    const uint64_t slices = 1 + PERF_CAST_(uint64_t, 10e6 / (arm->loop_arm->fastest + 10e3));
 
-    if (!arm->exec && slices * arm->arm->batch > arm->queue)
+    if (!arm->exec && slices * arm->loop_arm->batch > arm->queue)
         return arm->queue;
-    return slices * arm->arm->batch;
+    return slices * arm->loop_arm->batch;
 }
 
 /* A round as graphs; 0: an error. */
@@ -860,7 +901,7 @@ PERF_COLD_FN_ int perf_gpu_energy_replay_(perf_gpu_loop_ *loop, const perf_gpu_a
 {
     uint64_t left = arm->energy.round;
 
-    for (; left; left -= arm->arm->batch)
+    for (; left; left -= arm->loop_arm->batch)
         if (!perf_gpu_try_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
             return 0;
     return 1;
@@ -895,6 +936,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_loop_state_ *state)
     return 0;
 }
 
+/* The energy of an iteration, with its bounds; nothing where it cannot be told. */
 PERF_COLD_FN_ void perf_gpu_joules_(perf_gpu_result *result, const perf_gpu_energy_ *energy)
 {
     double gained = energy->joules[1] - energy->joules[0],
@@ -934,28 +976,31 @@ PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *loop, double limit_ns)
     return ns;
 }
 
-/* Does the body leave work on other streams?  The context must be quiet in front of it, and still
- * busy when its own stream no longer is: what other threads do there is not the body's.          */
+/* Does the body leave work on other streams?  Then the context is quiet before the body (after 0),
+ * and still busy when the body's own stream is idle (after 1).  Where it is busy before the body,
+ * other threads work there, and nothing can be told. */
 PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *loop, int after)
 {
     double ns, limit = 5e6;
+    int    busy;
 
-    if (!loop->event[2] || loop->probed >= 8)
+    if (!loop->event[2] || loop->probed >= PERF_GPU_LOOKS_)
         return;
     if (after)
         limit = 100e6;
     ns = perf_gpu_quiet_(loop, limit);
-    loop->elsewhere |= ns < 0.0 || (after && ns > 4.0 * loop->quiet_ns + 10e3);
+    busy = ns > 4.0 * loop->quiet_ns + 10e3;
+    loop->elsewhere |= ns < 0.0 || (after && busy);
     if (ns < 0.0) {
-        loop->probed = 8;                       /* somebody is busy for long: nothing can be told */
+        loop->probed = PERF_GPU_LOOKS_;         /* somebody is busy for long: nothing can be told */
         loop->busy *= after;
     } else if (after) {
         loop->probed++;
-        loop->busy += ns > 4.0 * loop->quiet_ns + 10e3;
+        loop->busy += busy;
     } else if (!(loop->quiet_ns > 0.0) || ns < loop->quiet_ns) {
         loop->quiet_ns = ns;
-    } else if (ns > 4.0 * loop->quiet_ns + 10e3 && ++loop->asked > 1) {
-        loop->probed = 8;                       /* and not from here */
+    } else if (busy && ++loop->asked > 1) {
+        loop->probed = PERF_GPU_LOOKS_;         /* busy before the body, too: not the body's work */
         loop->busy = 0;
     }
 }
@@ -966,8 +1011,8 @@ PERF_FN int perf_gpu_agree_(double a, double b)
     return perf_fabs_(a - b) <= 0.02 * a;
 }
 
-/* Each body was launched once more.  A clock that reads the same twice may not have been read anew:
- * so the times of three blocks of 5 ms have to agree, and the clock with them.                   */
+/* Each body was launched once more.  A device's clock that reads the same twice may not have been
+ * read anew.  So the times of three blocks of 5 ms have to agree, and the clock with them. */
 PERF_COLD_FN_ void perf_gpu_calm_(perf_gpu_loop_ *loop)
 {
     const uint64_t now = perf_now();
@@ -1027,13 +1072,13 @@ PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *loop, double slice_ns)
     return slice_ns <= loop->idle + 2.0 * loop->result.quantum_ns;
 }
 
-/* What a sample takes at least: so long that step and cost of the events are little of it. */
+/* ns that a sample takes at least, so that step and cost of the events are a small part of it. */
 PERF_FN double perf_gpu_least_ns_(const perf_gpu_loop_ *loop)
 {
     return perf_most_(loop->result.quantum_ns, loop->result.overhead_ns) / PERF_GPU_PERCENT_;
 }
 
-/* A slice counts as long enough at 0.7 of what is wanted. */
+/* The engine takes a slice as long enough at 0.7 of this. */
 PERF_COLD_FN_ double perf_device_want_(const perf_loop_state_ *state)
 {
     return 1.5 * perf_gpu_least_ns_(PERF_CAST_(const perf_gpu_loop_ *, state->own));
@@ -1047,7 +1092,7 @@ PERF_COLD_FN_ void perf_gpu_probed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
     const double scatter =
         perf_least_(loop->idle - loop->result.overhead_ns, 250.0 * PERF_GPU_PROBES_);
 
-    arm->arm->batch = arm->doubted;
+    arm->loop_arm->batch = arm->doubted;
     arm->doubted = 0;
     arm->sure = 1;
     if (loop->now.ns > loop->result.overhead_ns + scatter + 2.0 * loop->result.quantum_ns)
@@ -1057,27 +1102,28 @@ PERF_COLD_FN_ void perf_gpu_probed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 }
 
 /* A reading at a batch that may be too small.  0: it does not count, the arm runs again. */
-PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *loop, perf_gpu_arm_ *a)
+PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
-    perf_loop_arm_ *arm = a->arm;
+    perf_loop_arm_ *common = arm->loop_arm;
     int             last;
 
-    if (a->doubted) {
-        perf_gpu_probed_(loop, a);
+    if (arm->doubted) {
+        perf_gpu_probed_(loop, arm);
         return 0;
     }
-    if (loop->now.flags & PERF_GPU_SAMPLE_TIMEOUT && arm->batch > 1) {
-        arm->batch = arm->most = a->queue = arm->batch / 2;     /* its queue is full: fewer */
-        arm->readings = 0;
+    if (loop->now.flags & PERF_GPU_SAMPLE_TIMEOUT && common->batch > 1) {
+        /* its queue is full: fewer */
+        common->batch = common->most = arm->queue = common->batch / 2;
+        common->readings = 0;
         return 0;
     }
     if (loop->gate_off || loop->own_graph)      /* what is in a graph is on no other stream */
-        arm->most = arm->batch;
-    last = arm->batch >= arm->most || loop->now.ns >= perf_gpu_least_ns_(loop);
-    if (!last || a->sure || loop->own_graph || !perf_gpu_is_idle_(loop, loop->now.ns))
+        common->most = common->batch;
+    last = common->batch >= common->most || loop->now.ns >= perf_gpu_least_ns_(loop);
+    if (!last || arm->sure || loop->own_graph || !perf_gpu_is_idle_(loop, loop->now.ns))
         return 1;
-    a->doubted = arm->batch;                    /* not sure: many short kernels show */
-    arm->batch = PERF_GPU_PROBES_;
+    arm->doubted = common->batch;               /* not sure: many short kernels show */
+    common->batch = PERF_GPU_PROBES_;
     return 0;
 }
 
@@ -1085,18 +1131,18 @@ PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *loop, perf_gpu_arm_ *a)
 PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
     perf_gpu_sample *sample = &arm->sample[arm->count++];
-    double           n = PERF_CAST_(double, arm->arm->batch);
+    const double     batch = PERF_CAST_(double, arm->loop_arm->batch);
 
     *sample = loop->now;
-    sample->ns /= n;
-    sample->host_ns /= n;
-    /* under half of the fastest slice: no mere quick one */
+    sample->ns /= batch;
+    sample->host_ns /= batch;
+    /* empty: it looks so, no fastest slice does, and it took under half of that one */
     if (perf_gpu_is_idle_(loop, loop->now.ns) && !arm->exec &&
-        !perf_gpu_is_idle_(loop, arm->arm->fastest) &&
+        !perf_gpu_is_idle_(loop, arm->loop_arm->fastest) &&
         2.0 * (loop->now.ns - loop->result.overhead_ns) <
-        arm->arm->fastest - loop->result.overhead_ns)
+        arm->loop_arm->fastest - loop->result.overhead_ns)
         sample->flags |= PERF_GPU_SAMPLE_IDLE;
-    if (sample->throttle & UINT64_C(0xec)) /* power cap, heat, brake: not idleness or settings */
+    if (sample->throttle & PERF_GPU_SLOWED_)
         sample->flags |= PERF_GPU_SAMPLE_THROTTLED;
     return sample->flags & ~PERF_GPU_SAMPLE_TIMEOUT;
 }
@@ -1134,7 +1180,8 @@ PERF_COLD_FN_ int perf_device_keep_(perf_loop_state_ *state)
     return !loop->useless;
 }
 
-/* The stop rule is that of all loops, but for bodies that are slow, or of which nothing counts. */
+/* 1: the loop ends.  enough: the rule of all loops says so.  Beyond that: slow bodies get their
+ * least samples, and bodies of which nothing counts do not go on for ever. */
 PERF_COLD_FN_ int perf_device_stop_(perf_loop_state_ *state, int enough)
 {
     const perf_gpu_loop_ *loop = PERF_CAST_(const perf_gpu_loop_ *, state->own);
@@ -1211,7 +1258,7 @@ PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_ *loop)
 {
     if (!perf_gpu_attempt_(loop, loop->backend->capture_begin(loop->stream, 2)))
         return 0;
-    loop->opened = 2;
+    loop->opened = PERF_GPU_RECORDED_;
     loop->spoilt = 0;
     if (loop->inside)
         loop->spoilt =
@@ -1220,7 +1267,7 @@ PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_ *loop)
     return 1;
 }
 
-/* All batches are found.  Launches in a graph follow each other closer, so it takes some more. */
+/* All batches are found.  Launches in a graph follow each other closer, so it holds some more. */
 PERF_COLD_FN_ int perf_device_grown_(perf_loop_state_ *state)
 {
     perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
@@ -1276,7 +1323,7 @@ PERF_COLD_FN_ void perf_gpu_watch_gate_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm
     const int ran_ahead = arm->ahead > 1 && !arm->exec && !loop->gate_off;
 
     arm->timeouts++;
-    if (!(loop->now.flags & PERF_GPU_SAMPLE_TIMEOUT) || arm->arm->batch != 1)
+    if (!(loop->now.flags & PERF_GPU_SAMPLE_TIMEOUT) || arm->loop_arm->batch != 1)
         arm->timeouts = 0;
     if (arm->timeouts < 3)
         return;
@@ -1313,13 +1360,15 @@ PERF_COLD_FN_ int perf_gpu_timed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm, uint
     return 1;
 }
 
+/* Ends a slice: a captured body becomes a graph, a timed one counts by the phase.  0: the arm runs
+ * again. */
 PERF_COLD_FN_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_t now)
 {
     perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
     perf_gpu_arm_  *arm = &loop->arm[variant];
 
-    if (loop->opened == 2) {
-        arm->arm->runs += arm->arm->batch;
+    if (loop->opened == PERF_GPU_RECORDED_) {
+        arm->loop_arm->runs += arm->loop_arm->batch;
         if (!perf_gpu_captured_(loop, arm))
             perf_gpu_no_graph_(loop);
         perf_gpu_discard_(loop);
@@ -1328,7 +1377,7 @@ PERF_COLD_FN_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_
     if (!perf_gpu_slice_end_(loop, 1))
         return 0;
     if (!arm->exec)
-        arm->arm->runs += arm->arm->batch;
+        arm->loop_arm->runs += arm->loop_arm->batch;
     arm->launches++;
     perf_gpu_watch_gate_(loop, arm);
     state->timer.ns[0] = loop->now.ns;
@@ -1403,28 +1452,28 @@ PERF_COLD_FN_ uint64_t perf_gpu_go_on_(perf_gpu_loop_ *loop)
     return next;
 }
 
-/* 1: the body runs, as often and in the variant that `loop` now says. */
-PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *loop)
+/* 1: the body runs, as often and in the variant that `run` now says. */
+PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *run)
 {
-    perf_gpu_loop_   *state = loop->state;
-    perf_gpu_entered_ in;
+    perf_gpu_loop_   *loop = run->state;
+    perf_gpu_entered_ entered;
     uint64_t          next = 0;
     int               code;
 
-    loop->left = 0;
-    if (!state || state->state->phase == PERF_LOOP_DONE_)
+    run->left = 0;
+    if (!loop || loop->state->phase == PERF_LOOP_DONE_)
         return 0;
-    code = perf_gpu_enter_(state->backend, state->ctx, &in);
-    state->waited = in.waited;
-    (void)perf_gpu_try_(state, code);
-    if (state->state->status == PERF_OK && !(state->host && state->host->status != PERF_OK))
-        next = perf_gpu_go_on_(state);
+    code = perf_gpu_enter_(loop->backend, loop->ctx, &entered);
+    loop->waited = entered.waited;
+    (void)perf_gpu_try_(loop, code);
+    if (loop->state->status == PERF_OK && !(loop->host && loop->host->status != PERF_OK))
+        next = perf_gpu_go_on_(loop);
     if (!next)
-        state->state->phase = PERF_LOOP_DONE_;
-    if (!state->down)
-        perf_gpu_leave_(state->backend, &in);
-    loop->left = PERF_CAST_(int64_t, next >> 6) - (next != 0);
-    loop->variant = PERF_CAST_(int, next & 63);
+        loop->state->phase = PERF_LOOP_DONE_;
+    if (!loop->down)
+        perf_gpu_leave_(loop->backend, &entered);
+    run->left = PERF_CAST_(int64_t, next >> 6) - (next != 0);
+    run->variant = PERF_CAST_(int, next & 63);
     return next != 0;
 }
 
@@ -1455,7 +1504,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(void *stream, size_t samples,
     loop->stream = stream;
     loop->word = &loop->own_word;
     for (i = 0; i < state->variants; i++, sample += 2 * samples + PERF_GPU_SPARE_) {
-        loop->arm[i].arm = &state->arm[i];
+        loop->arm[i].loop_arm = &state->arm[i];
         loop->arm[i].sample = sample;
         loop->arm[i].queue = PERF_GPU_MOST_BATCH_;
     }
@@ -1477,7 +1526,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(void *stream, size_t samples,
 /* Is there a device, and can it be measured? */
 PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *loop)
 {
-    perf_gpu_entered_ in;
+    perf_gpu_entered_ entered;
 
     loop->state->phase = PERF_LOOP_DONE_;
     loop->backend = perf_gpu_table();
@@ -1495,13 +1544,13 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *loop)
     if (!perf_gpu_try_(loop, loop->result.code) ||
         (PERF_PTR_(uintptr_t, loop->stream) > 2 && loop->backend->stream_ctx &&
          !perf_gpu_try_(loop, loop->backend->stream_ctx(loop->stream, &loop->ctx))) ||
-        !perf_gpu_try_(loop, perf_gpu_enter_(loop->backend, loop->ctx, &in)))
+        !perf_gpu_try_(loop, perf_gpu_enter_(loop->backend, loop->ctx, &entered)))
         return;
-    loop->waited = in.waited;
+    loop->waited = entered.waited;
     if (loop->result.opts.profile || perf_gpu_setup_(loop))
         loop->state->phase = PERF_LOOP_START_;
     if (!loop->down)
-        perf_gpu_leave_(loop->backend, &in);
+        perf_gpu_leave_(loop->backend, &entered);
     loop->state->timer.began = perf_now();
 }
 
@@ -1568,27 +1617,28 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
 
 /* ---- end ---- */
 
-/* Gives back what it can.  What fails is left where it is; so is, while somebody else's kernel
- * runs, what only a call frees that may wait for the whole context.  While the program has an error
- * that any call would lose, all is left.                                                         */
+/* Gives back what the loop took from the device.  What fails stays there.  While others' kernels
+ * run, so does what is freed by calls that wait for the whole context.  While the program has an
+ * unread error, all of it stays. */
 PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *loop)
 {
     const perf_gpu_backend *backend = loop->backend;
-    perf_gpu_entered_       in;
+    perf_gpu_entered_       entered;
     void                   *graph = PERF_NULL_;
-    int                     i, code, quiet = 1;
+    int                     i, code, recording, quiet = 1;
 
     PERF_REL_(&loop->word->flag, 1u);           /* left in the middle: nothing may stay held back */
     if (!backend || !loop->ctx || loop->down)
         return;
-    code = perf_gpu_enter_(loop->backend, loop->ctx, &in);
-    if (code == PERF_GPU_UNREAD && loop->opened != 2)   /* but a capture must not stay open */
+    code = perf_gpu_enter_(loop->backend, loop->ctx, &entered);
+    recording = loop->opened == PERF_GPU_RECORDED_;
+    if (code == PERF_GPU_UNREAD && !recording)          /* but a capture must not stay open */
         return;
-    loop->waited = in.waited;
+    loop->waited = entered.waited;
     (void)perf_gpu_try_(loop, code);
     if (loop->profiling && !loop->down)
         perf_gpu_profiler_(loop, 0);
-    if (!loop->down && loop->opened == 2 && !backend->capture_end(loop->stream, &graph) && graph)
+    if (!loop->down && recording && !backend->capture_end(loop->stream, &graph) && graph)
         (void)backend->graph_destroy(graph);
     PERF_GPU_GIVE_(loop, loop->event[0], backend->stream_sync(loop->stream));
     if (!loop->down && loop->event[2] && loop->elsewhere) /* the question spoils captures there */
@@ -1600,16 +1650,17 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *loop)
     PERF_GPU_GIVE_(loop, loop->scratch && (quiet || loop->on_stream), perf_gpu_scratch_free_(loop));
     PERF_GPU_GIVE_(loop, loop->word != &loop->own_word && quiet, backend->host_free(loop->word));
     if (!loop->down)
-        perf_gpu_leave_(loop->backend, &in);
+        perf_gpu_leave_(loop->backend, &entered);
 }
 
-/* The summary of the host's times, or of the samples without proof. */
-PERF_COLD_FN_ perf_summary perf_gpu_flagged_(const perf_gpu_arm_ *arm, double *spare, int host)
+/* The summary of the host's times (of_host), or of the samples without proof; spare: room for
+ * them. */
+PERF_COLD_FN_ perf_summary perf_gpu_flagged_(const perf_gpu_arm_ *arm, double *spare, int of_host)
 {
     size_t i, n = 0;
 
     for (i = 0; i < arm->count; i++)
-        if (host)
+        if (of_host)
             spare[n++] = arm->sample[i].host_ns;
         else if (arm->sample[i].flags & PERF_GPU_SAMPLE_EXPOSED)
             spare[n++] = arm->sample[i].ns;
@@ -1620,7 +1671,7 @@ PERF_COLD_FN_ perf_summary perf_gpu_flagged_(const perf_gpu_arm_ *arm, double *s
 PERF_COLD_FN_ void perf_gpu_put_flags_(perf_out_ *out, const perf_gpu_result *result)
 {
     static const char *const why[] = {"power cap", "hardware slow-down", "", "heat",
-                                      "heat (hardware)", "power brake"};
+                                      "heat (hardware)", "power brake"};        /* bits 2 to 7 */
     static const char *const what[] = {"exposed", "without work", "throttled"};
     static const char *const before[] = {" (", ", "};
     const uint64_t n[] = {result->exposed.count, result->idle, result->throttled};
@@ -1717,29 +1768,30 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *loop, perf_gpu_result *res
     }
 }
 
-PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *loop, int arm)
+/* What one arm has measured. */
+PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *loop, int which)
 {
     perf_gpu_result      result = loop->result;
-    const perf_gpu_arm_ *a = &loop->arm[arm];
-    double               step = result.quantum_ns / PERF_CAST_(double, a->arm->batch);
+    const perf_gpu_arm_ *arm = &loop->arm[which];
+    double               step = result.quantum_ns / PERF_CAST_(double, arm->loop_arm->batch);
     size_t               i;
 
     result.status = loop->state->status;
-    result.sample = a->sample;
-    result.samples = a->count;
-    result.batch = a->arm->batch;
-    result.iterations = a->arm->runs;
-    result.first_ns = a->arm->first_ns;
-    result.graph = a->exec != PERF_NULL_;
+    result.sample = arm->sample;
+    result.samples = arm->count;
+    result.batch = arm->loop_arm->batch;
+    result.iterations = arm->loop_arm->runs;
+    result.first_ns = arm->loop_arm->first_ns;
+    result.graph = arm->exec != PERF_NULL_;
     if (loop->gate_off)
         result.gate = 0;
     result.simulated = loop->backend && (loop->backend->flags & PERF_GPU_TABLE_SIMULATED) != 0;
-    result.time = perf_summarize_series_(a->arm->ns, a->arm->count);
-    result.exposed = perf_gpu_flagged_(a, loop->state->logs, 0);
-    result.launch = perf_gpu_flagged_(a, loop->state->logs, 1);
-    perf_gpu_joules_(&result, &a->energy);
-    for (i = 0; i < a->count; i++) {
-        const perf_gpu_sample *sample = &a->sample[i];
+    result.time = perf_summarize_series_(arm->loop_arm->ns, arm->loop_arm->count);
+    result.exposed = perf_gpu_flagged_(arm, loop->state->logs, 0);
+    result.launch = perf_gpu_flagged_(arm, loop->state->logs, 1);
+    perf_gpu_joules_(&result, &arm->energy);
+    for (i = 0; i < arm->count; i++) {
+        const perf_gpu_sample *sample = &arm->sample[i];
         result.throttled += (sample->flags & PERF_GPU_SAMPLE_THROTTLED) != 0;
         result.idle += (sample->flags & PERF_GPU_SAMPLE_IDLE) != 0;
         result.throttle |= sample->throttle;
@@ -1779,16 +1831,16 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *loop, int arm
 PERF_COLD_FN_ void perf_gpu_count_(perf_loop_ *loop, const perf_gpu_result *result)
 {
     static const char *const name[] = {"joules", "watts", "celsius", "busy %"};
-    const double x[] = {result->joules, result->watts, result->celsius, result->busy};
+    const double value[] = {result->joules, result->watts, result->celsius, result->busy};
     double      *place;
     int          i;
 
     for (i = 0; i < 4 && result->joules > 0.0; i++) {
-        if (!(x[i] > 0.0))
+        if (!(value[i] > 0.0))
             continue;
         place = perf_told_place_(loop, name[i]);
         if (place)
-            *place = x[i];
+            *place = value[i];
     }
 }
 
@@ -1829,27 +1881,27 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop was)
 {
     perf_gpu_loop_ *loop = was.state;
     perf_gpu_result result = PERF_ZERO;
-    perf_result    *host;       /* what the report and the writers of results know */
+    perf_result    *kept;       /* for the report and the writers of results */
 
     result.status = perf_gpu_over_(&was, 1);
     if (result.status != PERF_OK)
         return result;
     result = perf_gpu_arm_result_(loop, 0);
-    host = &loop->state->result;
-    host->time = result.time;
-    host->first_ns = result.first_ns;
-    host->overhead_ns = result.overhead_ns;
-    host->batch = result.batch;
-    host->iterations = result.iterations;
-    host->opts = loop->state->opts;
-    host->opts.peak_gb_per_s = result.peak_gbs;
-    host->status = result.status;
+    kept = &loop->state->result;
+    kept->time = result.time;
+    kept->first_ns = result.first_ns;
+    kept->overhead_ns = result.overhead_ns;
+    kept->batch = result.batch;
+    kept->iterations = result.iterations;
+    kept->opts = loop->state->opts;
+    kept->opts.peak_gb_per_s = result.peak_gbs;
+    kept->status = result.status;
     if (result.time.count)
-        host->status = PERF_OK;
-    host->warnings = result.warnings;
-    perf_result_rates_(host);
+        kept->status = PERF_OK;
+    kept->warnings = result.warnings;
+    perf_result_rates_(kept);
     perf_gpu_count_(loop->host ? &loop->host->loop : &loop->state->loop, &result);
-    perf_gpu_settle_(loop, result.text, host);
+    perf_gpu_settle_(loop, result.text, kept);
     return result;
 }
 
@@ -1857,41 +1909,42 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
 {
     perf_gpu_loop_    *loop = was.state;
     perf_gpu_ab_result result = PERF_ZERO;
-    perf_ab_result    *host;
+    perf_ab_result    *kept;
 
     result.status = result.verdict.status = perf_gpu_over_(&was, 2);
     result.verdict.reason = perf_status_text(result.status);
     if (result.status != PERF_OK)
         return result;
-    host = &loop->state->ab;
+    kept = &loop->state->ab;
     loop->state->timer.overhead_ns[0] = loop->result.overhead_ns;
     loop->state->ask.accept.tick =
         loop->result.quantum_ns / PERF_CAST_(double, loop->state->arm[0].batch);
-    *host = perf_ab_found_(loop->state, -1);
+    *kept = perf_ab_found_(loop->state, -1);
     result.baseline = perf_gpu_arm_result_(loop, 0);
     result.candidate = perf_gpu_arm_result_(loop, 1);
-    result.verdict = host->verdict;
-    result.seconds = host->seconds;
+    result.verdict = kept->verdict;
+    result.seconds = kept->seconds;
     result.opts.device = loop->result.opts;
-    result.opts.accept = host->opts.accept;
-    result.opts.min_pairs = host->opts.min_pairs;
-    result.opts.max_pairs = host->opts.max_pairs;
-    result.opts.seed = host->opts.seed;
-    result.status = host->status;
+    result.opts.accept = kept->opts.accept;
+    result.opts.min_pairs = kept->opts.min_pairs;
+    result.opts.max_pairs = kept->opts.max_pairs;
+    result.opts.seed = kept->opts.seed;
+    result.status = kept->status;
     result.warnings =
         result.baseline.warnings | result.candidate.warnings | result.verdict.warnings;
-    host->baseline = result.baseline.time;
-    host->candidate = result.candidate.time;
-    host->warnings = result.warnings;
-    result.forced = host->forced;
+    kept->baseline = result.baseline.time;
+    kept->candidate = result.candidate.time;
+    kept->warnings = result.warnings;
+    result.forced = kept->forced;
     perf_gpu_settle_(loop, loop->state->forced ? result.candidate.text : result.baseline.text,
-                     host);
+                     kept);
     return result;
 }
 
 /* ---- the loops: switched off, the body runs once, unmeasured ---- */
 
-/* state NULL: there is no memory for one. */
+/* Its three members: iterations left, state, variant.  With PERF_DISABLE one iteration of variant 0
+ * is left, else none of -1.  state NULL: there is no memory for one. */
 PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_ *state)
 {
     perf_gpu_loop loop = {PERF_DISABLE, state, PERF_DISABLE - 1};

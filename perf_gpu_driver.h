@@ -18,8 +18,8 @@
 
 /* >>config ------------------------------------------------------------------------------------ */
 
-/* 1: a file that no GPU compiler compiles looks for AMD's library instead of NVIDIA's.  It takes
- * 39 ms to load, so never unasked. */
+/* 1: a file that no GPU compiler compiles looks for AMD's library instead of NVIDIA's.  Not by
+ * itself, as that takes 39 ms to load. */
 #ifndef PERF_HIP
 #define PERF_HIP 0
 #endif
@@ -40,7 +40,7 @@ PERF_BEGIN_DECLS
  *  - A function that fails leaves its outputs as they were.
  *  - `ctx_*` work on the calling thread's stack of contexts.  ctx_get gives NULL when none is
  *    current; then nothing else is called.  No function may create a context.
- *  - event_elapsed returns 600 while either event is pending: so callers test readiness. */
+ *  - event_elapsed returns 600 while either event is pending: callers ask nothing else. */
 typedef struct perf_gpu_backend {
     uint32_t    size;           /* sizeof(perf_gpu_backend): later releases append fields */
     uint32_t    flags;          /* PERF_GPU_TABLE_ bits */
@@ -107,16 +107,16 @@ typedef struct perf_gpu_backend {
     /* The device's clock now, with NVML's bits of clocks-event reasons.  NULL: NVML is asked. */
     int (*device_clock)(int device, unsigned *sm_mhz, uint64_t *reasons);
 
-    /* A number that no other context gets, even in the same place after this one is destroyed. */
+    /* A number that no other context gets, even one with the same handle after this one's end. */
     int (*ctx_id)(void *ctx, unsigned long long *id);
-    int (*ctx_record)(void *ctx, void *event);  /* done when all its work so far is */
+    int (*ctx_record)(void *ctx, void *event);  /* done when all work of the context so far is */
     int (*mem_alloc_on)(uint64_t *address, size_t bytes, void *stream);     /* does not wait */
     int (*mem_free_on)(uint64_t address, void *stream);                     /* does not wait */
 
     /* Not 0: this thread has an error that the program has not read.  Any call would overwrite it,
      * so none is made. */
     int (*error_waits)(void);
-    int (*pool_set)(void *pool, int what, void *value); /* USED_HIGH to 0: starts anew */
+    int (*pool_set)(void *pool, int what, void *value); /* USED_HIGH to 0: the most from now on */
     int (*ctx_limit)(size_t *value, int limit); /* 6: bytes of L2 for lines that persist */
     int (*l2_release)(void);                    /* such lines become ordinary ones */
     int (*device_bus)(char *text, int length, int device);      /* "0000:3b:00.0", for NVML */
@@ -125,7 +125,7 @@ typedef struct perf_gpu_backend {
      * time at work.  NULL: NVML is asked. */
     int (*device_meter)(int device, int what, double *value);
 
-    /* A profiler that waits for them records what runs between them. */
+    /* A profiler that waits for these calls records what runs between them. */
     int (*profiler_start)(void);
     int (*profiler_stop)(void);
 
@@ -147,9 +147,9 @@ typedef struct perf_gpu_backend {
 #define PERF_GPU_SHUT_DOWN 4            /* the driver has ended before the program */
 #define PERF_GPU_UNREAD    (-1)         /* the program has an unread error: nothing was called */
 
-/* The table in use; NULL: no GPU library in this process or system.  The first call looks for it
- * (at most 1 ms if there is none) and takes a lock.  A context need not be current.  Valid until
- * perf_gpu_use(); any thread; creates nothing on the device. */
+/* The table in use, valid until perf_gpu_use(); NULL: no GPU library in this process or system.
+ * The first call looks for one (1 ms at most if there is none) and takes a lock.  No context
+ * need be current.  Any thread; creates nothing on the device. */
 PERF_FN const perf_gpu_backend *perf_gpu_table(void);
 
 /* >>status ------------------------------------------------------------------------------------ */
@@ -178,8 +178,8 @@ PERF_FN const char *perf_gpu_error_text(void);
 
 /* ---- table ---- */
 
-/* Field, CUDA's name without "cu", HIP's without "hip"; "": none that fits (HIP numbers attributes
- * its own way and runs no PTX).  A library without "X_v2" is asked for "X". */
+/* X(field, CUDA's name without "cu", HIP's without "hip").  "": HIP has none that fits: it numbers
+ * attributes its own way, and runs no PTX.  A library without "X_v2" is asked for "X". */
 #define PERF_GPU_LIST_(X)                                                                         \
     X(ctx_get, "CtxGetCurrent", "") X(event_create, "EventCreate", "EventCreateWithFlags")        \
     X(event_destroy, "EventDestroy_v2", "EventDestroy")                                           \
@@ -273,9 +273,9 @@ PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
 #if (defined(__HIPCC__) || PERF_HIP) && !defined(__CUDACC__) && !defined(__HIP_CPU_RT__) &&       \
     PERF_DL_ && !PERF_DISABLE
 #define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_HIP_
-/* From this version on hipGetLastError() tells the last bad code: our own failures are cleared.
- * Before, it told the last call's code, good or bad: while the program has an unread error nothing
- * is called, and scopes are dropped.  Source: HIP's "What's new" of 7.0. */
+/* From this version on hipGetLastError() tells the last bad code, so we clear what our own calls
+ * left.  Before, it told the code of the last call, good or bad.  There nothing is called while the
+ * program has an unread error, and scopes are dropped.  Source: HIP's "What's new" of 7.0. */
 #define PERF_HIP_KEEPS_ERRORS_ 70000000
 
 /* The program's unread error, 0: none.  "Not ready" is no error. */
@@ -337,17 +337,17 @@ PERF_FN int perf_hip_stream_ctx_(void *stream, void **ctx)
     return code;
 }
 
-/* Without such a flag recording an event flushes the caches up to the host, in measured time. */
+/* With a flag that keeps the record of an event from flushing the caches in measured time. */
 PERF_FN int perf_hip_event_create_(void **event, unsigned flags)
 {
     const perf_gpu_driver_ *driver = perf_gpu_driver_get_();
-    unsigned quiet = 0x20000000u;               /* hipEventDisableSystemFence */
+    unsigned no_flush = 0x20000000u;            /* hipEventDisableSystemFence */
 
     if (driver->hip_version < 60000000)
-        quiet = 0x40000000u;                    /* hipEventReleaseToDevice */
+        no_flush = 0x40000000u;                 /* hipEventReleaseToDevice */
     if (flags & 2)
-        quiet = 0;                              /* it tells no time */
-    return driver->plain.event_create(event, flags | quiet);
+        no_flush = 0;                           /* the event tells no time */
+    return driver->plain.event_create(event, flags | no_flush);
 }
 
 PERF_FN int perf_hip_event_record_(void *event, void *stream)
@@ -375,7 +375,7 @@ PERF_END_DECLS
 #include <hip/hip_runtime_api.h>
 PERF_BEGIN_DECLS
 
-/* The attributes that a bench asks for, by CUDA's numbers. */
+/* The attributes that perf_gpu_bench.h asks for, by CUDA's numbers; 0, or an error. */
 PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 {
     switch (attribute) {
@@ -390,7 +390,8 @@ PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 
 /* A file compiled by hipcc is linked with the library: `library` NULL finds its functions.
  * 0: no library or no device. */
-#define PERF_GPU_FILL_HIP_(f, cuda, hip) perf_library_symbol_(library, "hip", hip, &backend->f);
+#define PERF_GPU_FILL_HIP_(field, cuda, hip)                                                      \
+    perf_library_symbol_(library, "hip", hip, &backend->field);
 PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *driver, perf_gpu_backend *backend)
 {
     static const char *const name[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
@@ -439,7 +440,8 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *driver, perf_gpu_backe
 }
 #else
 #define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_DRIVER_
-#define PERF_GPU_FILL_CUDA_(f, cuda, hip) perf_library_symbol_(library, "cu", cuda, &backend->f);
+#define PERF_GPU_FILL_CUDA_(field, cuda, hip)                                                     \
+    perf_library_symbol_(library, "cu", cuda, &backend->field);
 PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *driver, perf_gpu_backend *backend)
 {
     static const char *const name[] = {"libcuda.so.1", PERF_NULL_};
@@ -510,8 +512,9 @@ PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *out, const perf_gpu_backend *b
         perf_putf_(out, ": %s", text);
 }
 
-/* Keeps the first error in the driver's words.  A shut-down ends all calls for good; with `call`
- * NULL (at the exit) it is no error.  PERF_GPU_UNREAD is none of ours, and not kept. */
+/* Keeps the first error, in the driver's words.  A shut-down ends all calls for good.  call
+ * NULL: the program ends, which is no error.  PERF_GPU_UNREAD is the program's own error, and
+ * not kept. */
 PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *driver, const char *call, int code)
 {
     const perf_gpu_backend *backend = PERF_ACQ_(&driver->table);
@@ -583,7 +586,8 @@ typedef struct perf_gpu_entered_ {
     int   waited;               /* the program's own unread error, before; 0: none */
 } perf_gpu_entered_;
 
-/* A call that fails is tried once more: else the program goes on in our mode and context. */
+/* Undoes perf_gpu_enter_.  A call that fails is made once more, else the program would go on in our
+ * mode and context. */
 PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *backend, perf_gpu_entered_ *entered)
 {
     int mode = entered->mode, code = 0;

@@ -30,8 +30,8 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes);
 typedef struct perf_gpu_mark_ {
     struct perf_gpu_mark_ *next, *before;       /* all; the one before on its device */
     perf_name_            *name;
-    double                 used, total, peak, noted;
-    double                 needed;              /* without what a pool keeps for later */
+    double                 used, total, peak, noted;    /* bytes */
+    double                 needed;              /* `used` without what a pool keeps for later */
     int32_t                device, spare;
 } perf_gpu_mark_;
 
@@ -97,8 +97,9 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
     return PERF_OK;
 }
 
-/* What the driver knows: bytes in use now, and the most since the mark before.  Spoils no capture.
- * Sets back the pool's high-water mark, which so belongs to one phase.  0 or the driver's code. */
+/* What the driver knows: bytes in use now.  *high: how much more the pool had handed out at most
+ * since the mark before; its high-water mark is set back, so that it is of one phase.  Spoils no
+ * capture.  0 or the driver's code. */
 PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *backend, perf_gpu_mark_ *mark,
                                        uint64_t *high)
 {
@@ -113,7 +114,8 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *backend, perf_gpu
     code = 1;                                   /* another table by now */
     if (backend->mem_info)
         code = backend->mem_info(&left, &total);
-    (void)(backend->ctx_device && backend->ctx_device(&mark->device));
+    if (backend->ctx_device)
+        (void)backend->ctx_device(&mark->device);
     mark->total = PERF_CAST_(double, total);
     mark->used = mark->needed = mark->total - PERF_CAST_(double, left);
     if (!code && backend->pool_get && backend->pool_value && backend->pool_set &&
@@ -133,27 +135,28 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *backend, perf_gpu
     return code;
 }
 
-/* The peak of the pool, of notes taken back, of notes that stand, and at both ends of the phase. */
+/* Adds a mark.  Its peak is the largest of: what it says already; the pool's; that of notes taken
+ * back meanwhile; and the notes' peak on top of what the mark before needed without its notes. */
 PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_memory_ *memory, perf_gpu_mark_ *mark,
                                          uint64_t high)
 {
     perf_gpu_mark_ **link;
-    double           least[3];
+    double           peak[3];
     int              i;
 
     for (link = &memory->marks; *link; link = &(*link)->next)
         if ((*link)->device == mark->device)
             mark->before = *link;
     *link = mark;
-    least[0] = mark->needed + PERF_CAST_(double, high);
-    least[1] = mark->needed + (memory->noted_peak - memory->noted);
-    least[2] = 0;
+    peak[0] = mark->needed + PERF_CAST_(double, high);
+    peak[1] = mark->needed + (memory->noted_peak - memory->noted);
+    peak[2] = 0;
     if (mark->before)
-        least[2] = mark->before->needed - mark->before->noted;
+        peak[2] = mark->before->needed - mark->before->noted;
     if (mark->before || mark == memory->marks)
-        least[2] += memory->noted_peak;
+        peak[2] += memory->noted_peak;
     for (i = 0; i < 3; i++)
-        mark->peak = perf_most_(least[i], mark->peak);
+        mark->peak = perf_most_(peak[i], mark->peak);
     mark->noted = memory->noted_peak = memory->noted;
 }
 

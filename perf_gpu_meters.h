@@ -44,7 +44,8 @@ typedef struct perf_gpu_meters_ {
     X(busy, "nvmlDeviceGetUtilizationRates") X(smi_init, "rsmi_init")                             \
     X(smi_place, "rsmi_dev_pci_id_get") X(smi_energy, "rsmi_dev_energy_count_get")                \
     X(smi_celsius, "rsmi_dev_temp_metric_get") X(smi_busy, "rsmi_dev_busy_percent_get")
-#define PERF_GPU_METER_(f, name) perf_library_symbol_(library, "", name, &meters->f);
+#define PERF_GPU_METER_(field, name) perf_library_symbol_(library, "", name, &meters->field);
+#define PERF_GPU_SMI_THREADS_ (UINT64_C(1) << 58)       /* RSMI_INIT_FLAG_THRAD_ONLY_MUTEX */
 
 /* 1: it has what is needed of it, and has started. */
 PERF_COLD_FN_ int perf_gpu_meters_start_(const perf_gpu_meters_ *meters)
@@ -53,13 +54,15 @@ PERF_COLD_FN_ int perf_gpu_meters_start_(const perf_gpu_meters_ *meters)
         if (!meters->smi_init || !meters->smi_place || !meters->smi_energy ||
             !meters->smi_celsius || !meters->smi_busy)
             return 0;
-        return !meters->smi_init(UINT64_C(1) << 58);
+        return !meters->smi_init(PERF_GPU_SMI_THREADS_);
     }
     return meters->init && meters->by_address && meters->clock && !meters->init();
 }
 
-/* Loads and starts one, once in the process (tens of ms, no lock held; until then others get NULL).
- * Never stopped: others may use it.  The flag keeps SMI's locks here: a dead process keeps its. */
+/* NVML, or (amd 1) SMI; NULL: not to be had, or another thread is loading it.  Loaded and
+ * started once in the process: tens of ms, no lock held.  Never stopped: others may use it.  SMI
+ * gets a flag that keeps its locks within this process, as one that dies would never give them
+ * back. */
 PERF_COLD_FN_ perf_gpu_meters_ *perf_gpu_meters_get_(uint32_t amd)
 {
     static const char *const name[2][6] = {
@@ -90,7 +93,7 @@ PERF_COLD_FN_ perf_gpu_meters_ *perf_gpu_meters_get_(uint32_t amd)
     return meters;
 }
 
-/* "0000:3b:00.0" as a number, up to the dot. */
+/* "0000:3b:00.0" as a number, up to the dot: domain << 16 | bus << 8 | device. */
 PERF_COLD_FN_ uint64_t perf_gpu_place_of_(const char *bus)
 {
     uint64_t place = 0;
@@ -105,8 +108,9 @@ PERF_COLD_FN_ uint64_t perf_gpu_place_of_(const char *bus)
     return place;
 }
 
-/* The device in that place as SMI numbers it, and 1; NULL: none.  The last digit is a part of a
- * divided device, whose first one has the meters of all. */
+/* The device in that place: SMI's number of it, plus 1; NULL: none.  Behind the dot stands the part
+ * of a divided device.  The first part has the meters of all.  SMI's places: domain << 32 |
+ * bus << 8 | device << 3 | ... */
 PERF_COLD_FN_ void *perf_gpu_smi_at_(const perf_gpu_meters_ *meters, uint64_t want)
 {
     uint64_t bits, place;
@@ -122,27 +126,27 @@ PERF_COLD_FN_ void *perf_gpu_smi_at_(const perf_gpu_meters_ *meters, uint64_t wa
     return PERF_NULL_;
 }
 
-/* Who knows the meters of a device, and its handle there; NULL: not to be had. */
+/* The handle of a device, and *meters, who knows it; NULL: not to be had. */
 PERF_COLD_FN_ void *perf_gpu_meters_of_(const perf_gpu_backend *backend, int device,
                                         perf_gpu_meters_ **meters)
 {
-    perf_gpu_meters_ *n = PERF_NULL_;
+    perf_gpu_meters_ *found = PERF_NULL_;
     char              bus[32] = "";
     void             *handle = PERF_NULL_;
 
     if (!(backend->flags & PERF_GPU_TABLE_SIMULATED))
-        n = perf_gpu_meters_get_((backend->flags & PERF_GPU_TABLE_AMD) != 0);
-    *meters = n;
-    if (!n || device < 0 || device >= 64 || !backend->device_bus)
+        found = perf_gpu_meters_get_((backend->flags & PERF_GPU_TABLE_AMD) != 0);
+    *meters = found;
+    if (!found || device < 0 || device >= 64 || !backend->device_bus)
         return PERF_NULL_;
-    handle = PERF_ACQ_(&n->device[device]);
+    handle = PERF_ACQ_(&found->device[device]);
     if (handle || backend->device_bus(bus, 32, device))
         return handle;
-    if (n->amd)
-        handle = perf_gpu_smi_at_(n, perf_gpu_place_of_(bus));
-    else if (n->by_address(bus, &handle))
+    if (found->amd)
+        handle = perf_gpu_smi_at_(found, perf_gpu_place_of_(bus));
+    else if (found->by_address(bus, &handle))
         return PERF_NULL_;
-    PERF_REL_(&n->device[device], handle);
+    PERF_REL_(&found->device[device], handle);
     return handle;
 }
 
@@ -167,7 +171,8 @@ PERF_COLD_FN_ int perf_gpu_clock_(const perf_gpu_backend *backend, int device, u
     return 0;
 }
 
-/* Sensor 0 is at the edge of the chip; some have but its hottest point, 1. */
+/* See perf_gpu_meter_.  Sensor 0 is at the edge of the chip; some chips have only 1, the hottest
+ * point. */
 PERF_COLD_FN_ double perf_gpu_smi_meter_(const perf_gpu_meters_ *meters, uint32_t at, int what)
 {
     uint64_t count = 0, when;
@@ -185,18 +190,20 @@ PERF_COLD_FN_ double perf_gpu_smi_meter_(const perf_gpu_meters_ *meters, uint32_
     return -1.0;
 }
 
-/* See perf_gpu_backend.device_meter; negative: nobody knows. */
+/* what: 0 joules, 1 degrees Celsius, 2 percent at work, as perf_gpu_backend.device_meter has them.
+ * Negative: nobody knows. */
 PERF_COLD_FN_ double perf_gpu_meter_(const perf_gpu_backend *backend, int device, int what)
 {
     perf_gpu_meters_  *meters;
     void              *handle;
     unsigned long long mj = 0;
     unsigned           now[2] = {0, 0};
-    double             x = -1.0;
+    double             value = -1.0;
 
+    if (backend->device_meter && backend->device_meter(device, what, &value))
+        return -1.0;                            /* it may have written `value` all the same */
     if (backend->device_meter)
-        /* a failure may have written x */
-        return backend->device_meter(device, what, &x) ? -1.0 : x;
+        return value;
     handle = perf_gpu_meters_of_(backend, device, &meters);
     if (!handle)
         return -1.0;

@@ -32355,8 +32355,8 @@ PERF_END_DECLS
 
 /* >>config ------------------------------------------------------------------------------------ */
 
-/* 1: a file that no GPU compiler compiles looks for AMD's library instead of NVIDIA's.  It takes
- * 39 ms to load, so never unasked. */
+/* 1: a file that no GPU compiler compiles looks for AMD's library instead of NVIDIA's.  Not by
+ * itself, as that takes 39 ms to load. */
 #ifndef PERF_HIP
 #define PERF_HIP 0
 #endif
@@ -32377,7 +32377,7 @@ PERF_BEGIN_DECLS
  *  - A function that fails leaves its outputs as they were.
  *  - `ctx_*` work on the calling thread's stack of contexts.  ctx_get gives NULL when none is
  *    current; then nothing else is called.  No function may create a context.
- *  - event_elapsed returns 600 while either event is pending: so callers test readiness. */
+ *  - event_elapsed returns 600 while either event is pending: callers ask nothing else. */
 typedef struct perf_gpu_backend {
     uint32_t    size;           /* sizeof(perf_gpu_backend): later releases append fields */
     uint32_t    flags;          /* PERF_GPU_TABLE_ bits */
@@ -32444,16 +32444,16 @@ typedef struct perf_gpu_backend {
     /* The device's clock now, with NVML's bits of clocks-event reasons.  NULL: NVML is asked. */
     int (*device_clock)(int device, unsigned *sm_mhz, uint64_t *reasons);
 
-    /* A number that no other context gets, even in the same place after this one is destroyed. */
+    /* A number that no other context gets, even one with the same handle after this one's end. */
     int (*ctx_id)(void *ctx, unsigned long long *id);
-    int (*ctx_record)(void *ctx, void *event);  /* done when all its work so far is */
+    int (*ctx_record)(void *ctx, void *event);  /* done when all work of the context so far is */
     int (*mem_alloc_on)(uint64_t *address, size_t bytes, void *stream);     /* does not wait */
     int (*mem_free_on)(uint64_t address, void *stream);                     /* does not wait */
 
     /* Not 0: this thread has an error that the program has not read.  Any call would overwrite it,
      * so none is made. */
     int (*error_waits)(void);
-    int (*pool_set)(void *pool, int what, void *value); /* USED_HIGH to 0: starts anew */
+    int (*pool_set)(void *pool, int what, void *value); /* USED_HIGH to 0: the most from now on */
     int (*ctx_limit)(size_t *value, int limit); /* 6: bytes of L2 for lines that persist */
     int (*l2_release)(void);                    /* such lines become ordinary ones */
     int (*device_bus)(char *text, int length, int device);      /* "0000:3b:00.0", for NVML */
@@ -32462,7 +32462,7 @@ typedef struct perf_gpu_backend {
      * time at work.  NULL: NVML is asked. */
     int (*device_meter)(int device, int what, double *value);
 
-    /* A profiler that waits for them records what runs between them. */
+    /* A profiler that waits for these calls records what runs between them. */
     int (*profiler_start)(void);
     int (*profiler_stop)(void);
 
@@ -32484,9 +32484,9 @@ typedef struct perf_gpu_backend {
 #define PERF_GPU_SHUT_DOWN 4            /* the driver has ended before the program */
 #define PERF_GPU_UNREAD    (-1)         /* the program has an unread error: nothing was called */
 
-/* The table in use; NULL: no GPU library in this process or system.  The first call looks for it
- * (at most 1 ms if there is none) and takes a lock.  A context need not be current.  Valid until
- * perf_gpu_use(); any thread; creates nothing on the device. */
+/* The table in use, valid until perf_gpu_use(); NULL: no GPU library in this process or system.
+ * The first call looks for one (1 ms at most if there is none) and takes a lock.  No context
+ * need be current.  Any thread; creates nothing on the device. */
 PERF_FN const perf_gpu_backend *perf_gpu_table(void);
 
 /* >>status ------------------------------------------------------------------------------------ */
@@ -32515,8 +32515,8 @@ PERF_FN const char *perf_gpu_error_text(void);
 
 /* ---- table ---- */
 
-/* Field, CUDA's name without "cu", HIP's without "hip"; "": none that fits (HIP numbers attributes
- * its own way and runs no PTX).  A library without "X_v2" is asked for "X". */
+/* X(field, CUDA's name without "cu", HIP's without "hip").  "": HIP has none that fits: it numbers
+ * attributes its own way, and runs no PTX.  A library without "X_v2" is asked for "X". */
 #define PERF_GPU_LIST_(X)                                                                         \
     X(ctx_get, "CtxGetCurrent", "") X(event_create, "EventCreate", "EventCreateWithFlags")        \
     X(event_destroy, "EventDestroy_v2", "EventDestroy")                                           \
@@ -32610,9 +32610,9 @@ PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
 #if (defined(__HIPCC__) || PERF_HIP) && !defined(__CUDACC__) && !defined(__HIP_CPU_RT__) &&       \
     PERF_DL_ && !PERF_DISABLE
 #define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_HIP_
-/* From this version on hipGetLastError() tells the last bad code: our own failures are cleared.
- * Before, it told the last call's code, good or bad: while the program has an unread error nothing
- * is called, and scopes are dropped.  Source: HIP's "What's new" of 7.0. */
+/* From this version on hipGetLastError() tells the last bad code, so we clear what our own calls
+ * left.  Before, it told the code of the last call, good or bad.  There nothing is called while the
+ * program has an unread error, and scopes are dropped.  Source: HIP's "What's new" of 7.0. */
 #define PERF_HIP_KEEPS_ERRORS_ 70000000
 
 /* The program's unread error, 0: none.  "Not ready" is no error. */
@@ -32674,17 +32674,17 @@ PERF_FN int perf_hip_stream_ctx_(void *stream, void **ctx)
     return code;
 }
 
-/* Without such a flag recording an event flushes the caches up to the host, in measured time. */
+/* With a flag that keeps the record of an event from flushing the caches in measured time. */
 PERF_FN int perf_hip_event_create_(void **event, unsigned flags)
 {
     const perf_gpu_driver_ *driver = perf_gpu_driver_get_();
-    unsigned quiet = 0x20000000u;               /* hipEventDisableSystemFence */
+    unsigned no_flush = 0x20000000u;            /* hipEventDisableSystemFence */
 
     if (driver->hip_version < 60000000)
-        quiet = 0x40000000u;                    /* hipEventReleaseToDevice */
+        no_flush = 0x40000000u;                 /* hipEventReleaseToDevice */
     if (flags & 2)
-        quiet = 0;                              /* it tells no time */
-    return driver->plain.event_create(event, flags | quiet);
+        no_flush = 0;                           /* the event tells no time */
+    return driver->plain.event_create(event, flags | no_flush);
 }
 
 PERF_FN int perf_hip_event_record_(void *event, void *stream)
@@ -32712,7 +32712,7 @@ PERF_END_DECLS
 #include <hip/hip_runtime_api.h>
 PERF_BEGIN_DECLS
 
-/* The attributes that a bench asks for, by CUDA's numbers. */
+/* The attributes that perf_gpu_bench.h asks for, by CUDA's numbers; 0, or an error. */
 PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 {
     switch (attribute) {
@@ -32727,7 +32727,8 @@ PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 
 /* A file compiled by hipcc is linked with the library: `library` NULL finds its functions.
  * 0: no library or no device. */
-#define PERF_GPU_FILL_HIP_(f, cuda, hip) perf_library_symbol_(library, "hip", hip, &backend->f);
+#define PERF_GPU_FILL_HIP_(field, cuda, hip)                                                      \
+    perf_library_symbol_(library, "hip", hip, &backend->field);
 PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *driver, perf_gpu_backend *backend)
 {
     static const char *const name[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
@@ -32776,7 +32777,8 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *driver, perf_gpu_backe
 }
 #else
 #define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_DRIVER_
-#define PERF_GPU_FILL_CUDA_(f, cuda, hip) perf_library_symbol_(library, "cu", cuda, &backend->f);
+#define PERF_GPU_FILL_CUDA_(field, cuda, hip)                                                     \
+    perf_library_symbol_(library, "cu", cuda, &backend->field);
 PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *driver, perf_gpu_backend *backend)
 {
     static const char *const name[] = {"libcuda.so.1", PERF_NULL_};
@@ -32847,8 +32849,9 @@ PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *out, const perf_gpu_backend *b
         perf_putf_(out, ": %s", text);
 }
 
-/* Keeps the first error in the driver's words.  A shut-down ends all calls for good; with `call`
- * NULL (at the exit) it is no error.  PERF_GPU_UNREAD is none of ours, and not kept. */
+/* Keeps the first error, in the driver's words.  A shut-down ends all calls for good.  call
+ * NULL: the program ends, which is no error.  PERF_GPU_UNREAD is the program's own error, and
+ * not kept. */
 PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *driver, const char *call, int code)
 {
     const perf_gpu_backend *backend = PERF_ACQ_(&driver->table);
@@ -32920,7 +32923,8 @@ typedef struct perf_gpu_entered_ {
     int   waited;               /* the program's own unread error, before; 0: none */
 } perf_gpu_entered_;
 
-/* A call that fails is tried once more: else the program goes on in our mode and context. */
+/* Undoes perf_gpu_enter_.  A call that fails is made once more, else the program would go on in our
+ * mode and context. */
 PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *backend, perf_gpu_entered_ *entered)
 {
     int mode = entered->mode, code = 0;
@@ -33013,8 +33017,8 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes);
 typedef struct perf_gpu_mark_ {
     struct perf_gpu_mark_ *next, *before;       /* all; the one before on its device */
     perf_name_            *name;
-    double                 used, total, peak, noted;
-    double                 needed;              /* without what a pool keeps for later */
+    double                 used, total, peak, noted;    /* bytes */
+    double                 needed;              /* `used` without what a pool keeps for later */
     int32_t                device, spare;
 } perf_gpu_mark_;
 
@@ -33080,8 +33084,9 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
     return PERF_OK;
 }
 
-/* What the driver knows: bytes in use now, and the most since the mark before.  Spoils no capture.
- * Sets back the pool's high-water mark, which so belongs to one phase.  0 or the driver's code. */
+/* What the driver knows: bytes in use now.  *high: how much more the pool had handed out at most
+ * since the mark before; its high-water mark is set back, so that it is of one phase.  Spoils no
+ * capture.  0 or the driver's code. */
 PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *backend, perf_gpu_mark_ *mark,
                                        uint64_t *high)
 {
@@ -33096,7 +33101,8 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *backend, perf_gpu
     code = 1;                                   /* another table by now */
     if (backend->mem_info)
         code = backend->mem_info(&left, &total);
-    (void)(backend->ctx_device && backend->ctx_device(&mark->device));
+    if (backend->ctx_device)
+        (void)backend->ctx_device(&mark->device);
     mark->total = PERF_CAST_(double, total);
     mark->used = mark->needed = mark->total - PERF_CAST_(double, left);
     if (!code && backend->pool_get && backend->pool_value && backend->pool_set &&
@@ -33116,27 +33122,28 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *backend, perf_gpu
     return code;
 }
 
-/* The peak of the pool, of notes taken back, of notes that stand, and at both ends of the phase. */
+/* Adds a mark.  Its peak is the largest of: what it says already; the pool's; that of notes taken
+ * back meanwhile; and the notes' peak on top of what the mark before needed without its notes. */
 PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_memory_ *memory, perf_gpu_mark_ *mark,
                                          uint64_t high)
 {
     perf_gpu_mark_ **link;
-    double           least[3];
+    double           peak[3];
     int              i;
 
     for (link = &memory->marks; *link; link = &(*link)->next)
         if ((*link)->device == mark->device)
             mark->before = *link;
     *link = mark;
-    least[0] = mark->needed + PERF_CAST_(double, high);
-    least[1] = mark->needed + (memory->noted_peak - memory->noted);
-    least[2] = 0;
+    peak[0] = mark->needed + PERF_CAST_(double, high);
+    peak[1] = mark->needed + (memory->noted_peak - memory->noted);
+    peak[2] = 0;
     if (mark->before)
-        least[2] = mark->before->needed - mark->before->noted;
+        peak[2] = mark->before->needed - mark->before->noted;
     if (mark->before || mark == memory->marks)
-        least[2] += memory->noted_peak;
+        peak[2] += memory->noted_peak;
     for (i = 0; i < 3; i++)
-        mark->peak = perf_most_(least[i], mark->peak);
+        mark->peak = perf_most_(peak[i], mark->peak);
     mark->noted = memory->noted_peak = memory->noted;
 }
 
@@ -33579,8 +33586,10 @@ PERF_INLINE_FN_ void perf_gpu_guard_(perf_gpu_slot_ *const *open)
 
 /* >>config ------------------------------------------------------------------------------------ */
 
-#ifndef PERF_GPU_SLOTS /* scopes of one thread and context that may be in flight, 2 events */
-#define PERF_GPU_SLOTS 1024     /* each, created as they are needed; more are dropped and counted */
+/* Scopes of one thread and context that may be in flight; more are dropped, and counted.  Each has
+ * two events, created when they are first needed. */
+#ifndef PERF_GPU_SLOTS
+#define PERF_GPU_SLOTS 1024
 #endif
 
 PERF_BEGIN_DECLS
@@ -33603,9 +33612,10 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * stream, thread, device and context; the thread's current context is left as it was.  A default
  * stream needs a current context; without one nothing is recorded, and none is made.
  * Nested scopes of one stream nest.  A scope must end before its stream is destroyed.            */
-/* Fetches what the device has finished; never waits for it.  PERF_ENOGPU without a GPU; PERF_EGPU
- * if the driver has failed since the last call of this, once, or has shut down: what was fetched
- * before is kept.  Takes a lock. */
+
+/* Fetches what the device has finished; never waits for it.  Takes a lock.  PERF_ENOGPU: no GPU.
+ * PERF_EGPU: the driver has shut down, or has failed since the last call (said once).  What was
+ * fetched before is kept. */
 PERF_FN perf_status perf_gpu_collect(void);
 
 /* Waits for the scopes that have ended in this thread's current context, fetches all results and
@@ -33650,20 +33660,32 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name);
  * the report and the trace.  Nothing waits for a device while it holds a lock, and a scope's begin
  * and end only try locks. */
 
-/* A distance between two events in ms, as drivers tell it.  Read as integers, floats keep their
- * order, with negative ones and NaN last: one integer compare finds all that is wrong. */
+/* A distance between two events in ms, as drivers tell it.  The bits of floats, read as integers,
+ * have the order of the floats; those of negative floats and NaN are larger than all others.  So
+ * `bits` < PERF_GPU_MS_END_ is the one test of a time. */
 typedef union perf_gpu_ms_ {
     float    ms;
     uint32_t bits;
 } perf_gpu_ms_;
-#define PERF_GPU_MS_NEAR_ UINT32_C(0x41000000)  /* 8 ms */
-#define PERF_GPU_MS_END_  UINT32_C(0x51ba43b7)  /* 1e11, three years: a driver's mistake */
+#define PERF_GPU_MS_NEAR_ UINT32_C(0x41000000)  /* bits of 8 ms, ... */
+#define PERF_GPU_NEAR_NS_ 8e6                   /* ... which are so many ns */
+#define PERF_GPU_MS_END_  UINT32_C(0x51ba43b7)  /* bits of 1e11, three years: a driver's mistake */
+
+/* Codes of drivers, beside those of perf_gpu_backend. */
+enum {
+    PERF_GPU_OUT_OF_MEMORY_ = 2, PERF_GPU_NOT_STARTED_ = 3, PERF_GPU_NO_CURRENT_ = 201,
+    PERF_GPU_BAD_HANDLE_ = 400, PERF_GPU_DESTROYED_ = 709,      /* the context is no more */
+    PERF_GPU_IS_CAPTURED_ = 900, PERF_GPU_CAPTURE_END_ = 907,   /* all between: of stream capture */
+    PERF_GPU_IMPOSSIBLE_ = 999          /* ours: the driver told a time that cannot be */
+};
+#define PERF_GPU_PER_THREAD_ 2          /* a stream's address: 0, 1 the default; above: others */
 
 #define PERF_GPU_LONG_ (1 << 30)        /* a bit in slot->code[0]: the end goes the long way */
 #define PERF_GPU_NOT_YET_ (~UINT64_C(0))
-#define PERF_GPU_ENDED_(s) (PERF_ACQ_(&(s)->end) != PERF_GPU_NOT_YET_)
+#define PERF_GPU_ENDED_(slot) (PERF_ACQ_(&(slot)->end) != PERF_GPU_NOT_YET_)
 #define PERF_GPU_KEY_(stream) (PERF_PTR_(uintptr_t, stream) + 1)        /* perf_gpu_slot_.key */
 #define PERF_GPU_NEVER_ (~PERF_CAST_(uintptr_t, 0))
+#define PERF_GPU_NEVER_NS_ 1e300        /* ns or ticks, either sign: not known yet */
 
 /* The driver's code without PERF_GPU_LONG_.  A negative one has that bit by itself. */
 PERF_FN int perf_gpu_code_(int code)
@@ -33679,30 +33701,30 @@ typedef struct perf_gpu_done_ {
     void       *stream;
     uint64_t    begin, end;     /* on the host, ticks */
     double      ns, start_ns;   /* length; start on the clock of the context */
-    uint64_t    at;             /* start in ticks of the host, once it is placed */
+    uint64_t    at;             /* start in ticks of the host; known when it is placed */
     struct perf_gpu_done_ *next;
     uint32_t    thread, depth;
 } perf_gpu_done_;
 
-/* A line's progress, in registers while scopes are placed: so no function may be called then. */
+/* How far a line has come.  In registers while scopes are placed, so no function is called then. */
 typedef struct perf_gpu_pace_ {
-    double   ref_ns, ref_ticks; /* one moment on both clocks, ref_ticks since `origin` */
-    double   debt_ns;           /* how much earlier than that it could really be */
-    double   until_ns;          /* the device is busy until */
+    double   ref_ns, ref_ticks; /* one moment: on the device; on the host, - `origin` */
+    double   debt_ns;           /* how much earlier than ref_ticks it could really be */
+    double   until_ns;          /* the device is busy up to here */
     double   idle_ns, starved_ns;       /* sums */
     double   rate_low;          /* ns that the host's clock gains on it in a ns: lower bound */
     double   tick, per_ns;      /* ns in a tick, ticks in a ns */
     uint64_t origin;
 } perf_gpu_pace_;
 
-/* Of one context: the clock of its events, tied to the host's. */
+/* What is kept of one context: the clock of its events, tied to the host's. */
 typedef struct perf_gpu_line_ {
     struct perf_gpu_line_ *next;
     void    *ctx;
     unsigned long long ctx_id;
     int32_t  device;
-    uint32_t known;             /* the rest says something */
-    uint32_t lock;              /* of the anchor: 1 while somebody asks the driver about it */
+    uint32_t known;             /* 1: a scope was placed, so what follows says something */
+    uint32_t lock;              /* of the anchor, while somebody asks the driver about it */
     uint32_t dead;              /* the context is no more */
     void    *anchor;            /* an event of ours whose time is `anchor_ns` */
     double   anchor_ns;         /* device ns since the first anchor */
@@ -33712,7 +33734,7 @@ typedef struct perf_gpu_line_ {
     double   first_ns;          /* device: first start; the last stop is pace.until_ns */
     double   busy_ns, starved_ns;
     double   rate_high;         /* see pace.rate_low */
-    double   tie_ns, tie_low, tie_high; /* an earlier moment, and its bounds in ticks */
+    double   tie_ns, tie_low, tie_high; /* an earlier moment; its bounds in ticks since origin */
     uint64_t now;               /* no scope placed so far has stopped after it */
 } perf_gpu_line_;
 
@@ -33724,7 +33746,8 @@ typedef struct perf_gpu_track_ {        /* one stream */
     uint32_t         thread, spare;     /* of a per-thread default stream */
 } perf_gpu_track_;
 
-typedef struct perf_gpu_known_ {
+#define PERF_GPU_KNOWN_ 64
+typedef struct perf_gpu_known_ {        /* whose stream that is; found by its address */
     void           *stream;
     perf_gpu_ring_ *ring;
 } perf_gpu_known_;
@@ -33734,16 +33757,18 @@ typedef struct perf_gpu_thread_ {
     struct perf_gpu_state_ *home;
     perf_gpu_ring_         *rings;
     uint32_t                generation, spare;
-    perf_gpu_known_         known[64];
+    perf_gpu_known_         known[PERF_GPU_KNOWN_];
 } perf_gpu_thread_;
 
-typedef struct perf_gpu_row_ {          /* one name: what the cells do not hold.  No two sums are */
-    uint64_t scopes, lag_max, submit;   /* neighbours: see perf_cell_.  In ticks */
+/* What the cells of a name do not hold; lags and submit in ticks.  No two sums are neighbours: see
+ * perf_cell_. */
+typedef struct perf_gpu_row_ {
+    uint64_t scopes, lag_max, submit;
     double   device_ns;
     uint64_t lag;
 } perf_gpu_row_;
 
-/* Part of a graph: each launch records its events anew.  A page, which a fork wipes. */
+/* A part of a graph, whose events each launch records anew.  In pages that a fork wipes. */
 typedef struct perf_gpu_part_ {
     struct perf_gpu_part_ *next;
     perf_gpu_slot_         slot;
@@ -33760,7 +33785,7 @@ enum { PERF_GPU_DROPPED_, PERF_GPU_CAPTURED_, PERF_GPU_NO_CONTEXT_, PERF_GPU_FAI
 /* One for all images of the process, hung into the driver's; never freed. */
 typedef struct perf_gpu_state_ {
     perf_gpu_driver_ *driver;
-    uint32_t          lock;             /* thread that books; 0: free */
+    uint32_t          lock;             /* the thread that books; 0: free */
     uint32_t          generation;       /* of the table */
     uint32_t          at_exit, part_count;
     perf_gpu_part_   *parts;            /* those in graphs, in the order of their ends */
@@ -33794,33 +33819,59 @@ PERF_FN uint32_t perf_gpu_rows_(perf_registry_ *reg)
     return PERF_GPU_ROWS_;
 }
 
-#define PERF_GPU_COUNT_(g, what, n) (void)perf_shared_add_(&(g)->lost[what], n)
+#define PERF_GPU_COUNT_(gpu, what, n) (void)perf_shared_add_(&(gpu)->lost[what], n)
 
 /* Function pointers that others replace: one word, never torn (nvcc crashes on an atomic store). */
 #if PERF_TSAN_
-#define PERF_GPU_FN_(field, f) PERF_SET_(&(field), f)
+#define PERF_GPU_FN_(field, function) PERF_SET_(&(field), function)
 #else
-#define PERF_GPU_FN_(field, f) ((void)((field) = (f)))
+#define PERF_GPU_FN_(field, function) ((void)((field) = (function)))
 #endif
 
-/* Was this context, that of the thread's last scope, found alive within the last 0.1 ms? */
-#define perf_gpu_is_fresh_(l) (perf_gpu_self_v1_.ring && perf_gpu_self_v1_.ring->line == (l) &&   \
-                               !PERF_GET_(&(l)->dead) && perf_ticks() < perf_gpu_self_v1_.until)
+/* 1: this context, that of the thread's last scope, was found alive within the last 0.1 ms. */
+PERF_INLINE_FN_ int perf_gpu_is_fresh_(const perf_gpu_line_ *line)
+{
+    return perf_gpu_self_v1_.ring && perf_gpu_self_v1_.ring->line == line &&
+           !PERF_GET_(&line->dead) && perf_ticks() < perf_gpu_self_v1_.until;
+}
+
+/* 1: the program has an unread error, which any call would overwrite: so none is made. */
+PERF_FN int perf_gpu_is_unread_(const perf_gpu_backend *backend)
+{
+    return backend->error_waits && backend->error_waits();
+}
+
+/* 1: the driver no longer knows a handle, as after the end of its context. */
+PERF_FN int perf_gpu_is_stale_(int code)
+{
+    return code == PERF_GPU_BAD_HANDLE_ || code == PERF_GPU_DESTROYED_;
+}
+
+/* 1: none of the default streams, so it is always of the same context. */
+PERF_FN int perf_gpu_is_named_(const void *stream)
+{
+    return PERF_PTR_(uintptr_t, stream) > PERF_GPU_PER_THREAD_;
+}
 
 /* What one round over a ring does. */
 typedef struct perf_gpu_round_ {
-    uint32_t        most;               /* so many at most */
-    uint32_t        orderly;            /* up to the first that is open or pending */
+    uint32_t        most;               /* so many scopes at most */
+    uint32_t        orderly;            /* 1: it ends at the first that is open or pending */
     uint32_t        head;               /* of the results, when it is over */
-    uint32_t        blocked;            /* somebody else was at the line */
-    int             code, go_on;        /* the driver's, of the slot asked last; 0: stop */
-    uintptr_t       pending[8]; /* streams that have not finished: later work has not either */
+    uint32_t        blocked;            /* 1: somebody else was at the line */
+    int             code;               /* the driver's, of the slot asked last */
+    int             go_on;              /* 0: that answer ends the round */
+    uintptr_t       pending[8];         /* keys of streams whose work is not done: later work of */
+                                        /* theirs is not either, and nobody asks for it */
 } perf_gpu_round_;
-#define PERF_GPU_WAITING_(x, s) ((x)->pending[PERF_PTR_(uintptr_t, (s)->stream) >> 6 & 7])
+#define PERF_GPU_WAITING_(round, slot)                                                            \
+    ((round)->pending[PERF_PTR_(uintptr_t, (slot)->stream) >> 6 & 7])
 
-/* Where scopes of one name and stream go. */
+enum { PERF_GPU_IN_ORDER_ = 1, PERF_GPU_WAIT_ = 2 };    /* bits: see `orderly`; waits for locks */
+
+/* Where the scopes of one name and stream are added up. */
 typedef struct perf_gpu_aim_ {
-    perf_site_      *site;      /* NULL: nobody's */
+    perf_site_      *site;      /* NULL: this one is free */
     void            *stream;
     perf_recorder_  *rec;
     perf_cell_      *cell;
@@ -33870,22 +33921,18 @@ PERF_COLD_DECL_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *gpu, perf_g
                                                     uint32_t me);
 PERF_COLD_DECL_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                      perf_gpu_ring_ *ring);
-PERF_COLD_DECL_ void perf_gpu_freshen_(void);
 PERF_COLD_DECL_ void perf_gpu_slot_ready_(perf_gpu_slot_ *slot, const perf_gpu_backend *backend,
                                           int usual, int quick);
 PERF_COLD_DECL_ int perf_gpu_record_in_(const perf_gpu_backend *backend, perf_gpu_slot_ *slot,
                                         void *event, void *stream, int inside);
-PERF_COLD_DECL_ int perf_gpu_record_long_(void *slot, void *stream);
+PERF_COLD_DECL_ int perf_gpu_record_long_(void *arg, void *stream);
 
 /* It ends. */
 PERF_COLD_DECL_ void perf_gpu_end_slow_(perf_gpu_slot_ *slot, int bad);
-PERF_COLD_DECL_ void perf_gpu_range_close_(perf_registry_ *reg, perf_gpu_slot_ *slot);
 
 /* A part of a graph. */
 PERF_COLD_DECL_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *stream);
-PERF_COLD_DECL_ int perf_gpu_record_part_(void *part, void *stream);
-PERF_COLD_DECL_ int perf_gpu_events_(const perf_gpu_backend *backend, perf_gpu_slot_ *slot);
-PERF_COLD_DECL_ void perf_gpu_range_open_(perf_registry_ *reg, perf_gpu_slot_ *slot);
+PERF_COLD_DECL_ int perf_gpu_record_part_(void *arg, void *stream);
 
 /* Waiting. */
 PERF_COLD_DECL_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
@@ -33894,28 +33941,19 @@ PERF_COLD_DECL_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backen
 /* Collecting. */
 PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *reg);
 PERF_COLD_DECL_ int perf_gpu_collect_ring_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
-                                           perf_gpu_ring_ *ring, uint32_t most, int orderly,
-                                           int wait);
+                                           perf_gpu_ring_ *ring, uint32_t most, unsigned how);
 
 /* Fetching. */
 PERF_COLD_DECL_ void perf_gpu_round_run_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                          perf_gpu_ring_ *ring, perf_gpu_round_ *round);
 PERF_COLD_DECL_ void perf_gpu_fetch_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                      perf_gpu_ring_ *ring, perf_gpu_round_ *round);
-PERF_FN uint32_t perf_gpu_distance_to_(const perf_gpu_ring_ *ring, uint32_t from, uint32_t to,
-                                       uint32_t made);
 PERF_FN int perf_gpu_length_ms_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                 perf_gpu_slot_ *slot, perf_gpu_round_ *round, float *ms);
-PERF_COLD_DECL_ void perf_gpu_set_right_(perf_gpu_state_ *gpu, perf_gpu_ms_ *length);
-PERF_COLD_DECL_ int perf_gpu_unready_(perf_gpu_state_ *gpu, perf_gpu_round_ *round,
-                                      perf_gpu_slot_ *slot, int code);
 PERF_FN int perf_gpu_start_of_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                perf_gpu_ring_ *ring, perf_gpu_slot_ *slot, double *start_ns);
 PERF_COLD_DECL_ int perf_gpu_far_(const perf_gpu_backend *backend, perf_gpu_ring_ *ring,
                                   perf_gpu_slot_ *slot, double own_ms, double *start_ns, int *code);
-PERF_COLD_DECL_ void perf_gpu_unplaced_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
-                                        perf_gpu_ring_ *ring, perf_gpu_slot_ *slot, int code);
-PERF_FN void perf_gpu_done_fill_(perf_gpu_done_ *done, const perf_gpu_slot_ *slot, float ms);
 
 /* Booking. */
 PERF_COLD_DECL_ void perf_gpu_book_ring_(perf_gpu_state_ *gpu, perf_gpu_ring_ *ring);
@@ -33923,52 +33961,37 @@ PERF_COLD_DECL_ void perf_gpu_book_mixed_(perf_gpu_state_ *gpu, perf_gpu_ring_ *
                                           perf_gpu_done_ *first, perf_gpu_aim_ *aims);
 PERF_COLD_DECL_ void perf_gpu_book_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                     perf_gpu_done_ *first, perf_gpu_aim_ *aims, int events);
-PERF_COLD_DECL_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *line,
-                                                    const perf_gpu_done_ *first, double tick);
 PERF_COLD_DECL_ void perf_gpu_book_all_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                         perf_gpu_done_ *done, perf_gpu_pace_ *pace,
                                         perf_gpu_aim_ *aims, int events);
 PERF_FN perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                         const perf_gpu_done_ *done, perf_gpu_aim_ *aims);
-PERF_FN uint64_t perf_gpu_place_(perf_gpu_pace_ *pace, const perf_gpu_done_ *done);
-PERF_COLD_DECL_ void perf_gpu_pace_end_(perf_gpu_line_ *line, const perf_gpu_pace_ *pace);
-PERF_COLD_DECL_ void perf_gpu_learn_(perf_gpu_line_ *line);
 PERF_COLD_DECL_ void perf_gpu_book_part_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                          perf_gpu_part_ *part);
-PERF_COLD_DECL_ int perf_gpu_distance_(double ms, double *ns);
 PERF_COLD_DECL_ int perf_gpu_aim_at_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                      const perf_gpu_done_ *done, perf_gpu_aim_ *aim);
 PERF_COLD_DECL_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                                     const perf_gpu_done_ *done);
-PERF_FN uint64_t perf_gpu_ticks_(double ticks);
-PERF_FN void perf_gpu_add_(const perf_gpu_aim_ *aim, perf_gpu_done_ *done, uint64_t ticks,
-                           uint64_t lag, uint64_t depth);
 
 /* What failed, and contexts that are no more. */
 PERF_COLD_DECL_ void perf_gpu_failed_(perf_gpu_state_ *gpu, const char *call, int code);
 PERF_COLD_DECL_ void perf_gpu_forget_(perf_gpu_ring_ *ring, void *stream);
-PERF_COLD_DECL_ void perf_gpu_give_up_(perf_gpu_slot_ *slot);
-PERF_FN void perf_gpu_free_(perf_gpu_slot_ *slot);
 PERF_COLD_DECL_ void perf_gpu_doubt_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                      perf_gpu_line_ *line, void *event);
 PERF_COLD_DECL_ int perf_gpu_lives_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                     perf_gpu_line_ *line);
-PERF_FN int perf_gpu_not_capturing_(void *stream, int *status);
 PERF_COLD_DECL_ void perf_gpu_deaden_(perf_gpu_state_ *gpu, const void *line);
 
 /* Bottleneck and report. */
 PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *out, int json);
 PERF_COLD_DECL_ void perf_gpu_evidence_(perf_gpu_bound_ *bound, const perf_gpu_stats *stats);
 PERF_COLD_DECL_ void perf_gpu_tells_(perf_evidence_ *evidence, double total_ns);
-PERF_COLD_DECL_ int perf_gpu_tell_(perf_evidence_ *evidence, const perf_gpu_stats *stats,
-                                   double total_ns);
+PERF_COLD_DECL_ int perf_gpu_busiest_(perf_evidence_ *evidence, const perf_gpu_stats *stats,
+                                      double total_ns);
 PERF_COLD_DECL_ void perf_gpu_put_rows_(perf_out_ *out, const perf_gpu_state_ *gpu,
                                         perf_registry_ *reg);
 PERF_COLD_DECL_ void perf_gpu_put_bound_(perf_out_ *out, const perf_gpu_bound_ *bound,
                                          const char *answer);
-
-/* Statistics. */
-PERF_COLD_DECL_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring);
 
 /* Reset. */
 PERF_COLD_DECL_ void perf_gpu_reset_(void);
@@ -33990,23 +34013,48 @@ PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void)
     return &table;
 }
 
-/* The first scope of a window that could go the short way.  1: its context lives, there is room. */
+/* The context of this scope was just found alive: for 0.1 ms nobody asks again. */
+PERF_COLD_FN_ void perf_gpu_freshen_(void)
+{
+    perf_gpu_self_v1_.until = perf_ticks() + PERF_CAST_(uint64_t, 1e5 / perf_ticks_to_ns(1));
+}
+
+/* Every 0.1 ms a scope on the short way asks whether it may go on.  1: it may; 0: the long way. */
 PERF_COLD_FN_ int perf_gpu_renew_(perf_gpu_ring_ *ring)
 {
     perf_gpu_state_        *gpu = ring->state;
     const perf_gpu_backend *backend = PERF_ACQ_(&gpu->driver->table);
 
     if (!backend || ring->generation != PERF_GET_(&gpu->generation) ||
-        gpu != perf_gpu_state_seen_() || (backend->error_waits && backend->error_waits()) ||
-        !perf_gpu_lives_(gpu, backend, ring->line) ||
-        PERF_ACQ_(&(*PERF_ACQ_(&perf_anchor_v1_.registry)).sink))     /* it hears of each scope */
+        gpu != perf_gpu_state_seen_())          /* another table */
+        return 0;
+    if (perf_gpu_is_unread_(backend) || !perf_gpu_lives_(gpu, backend, ring->line))
+        return 0;
+    if (PERF_ACQ_(&(*PERF_ACQ_(&perf_anchor_v1_.registry)).sink))       /* it hears of each scope */
         return 0;
     perf_gpu_ease_(gpu, backend, ring);
     perf_gpu_freshen_();
     return 1;
 }
 
-/* Everything that is not the common case of a scope's begin. */
+/* The scope as a range of the profiler that listens, if one does. */
+PERF_COLD_FN_ void perf_gpu_range_open_(perf_registry_ *reg, perf_gpu_slot_ *slot)
+{
+    const perf_sink_ *sink = PERF_ACQ_(&reg->sink);
+    perf_recorder_   *rec = PERF_NULL_;
+    perf_label_       label;
+    int               opened = 0;
+
+    if (sink)
+        rec = perf_recorder_get_();
+    if (!rec)
+        return;
+    label = perf_label_of_(PERF_ACQ_(&reg->names)[slot->site->id], 0, 0);
+    PERF_SINK_(rec, opened = sink->open(&label, &slot->range))
+    slot->ranged = opened != 0;
+}
+
+/* The long way of a scope's begin. */
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *stream)
 {
     perf_gpu_slot_ *slot = perf_gpu_begin_once_(site, stream);
@@ -34018,8 +34066,26 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
     return slot;
 }
 
-/* The first record of a scope failed: its stream may be another context's by now, or the events of
- * a context that was destroyed.  Asks the driver anew, once; what fails then is told at the end. */
+/* Frees a slot.  The owner may use it as soon as `begin` or `key` say so. */
+PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *slot)
+{
+    const uintptr_t home = PERF_GET_(&slot->home);
+
+    PERF_SET_(&slot->end, PERF_GPU_NOT_YET_);
+    PERF_REL_(&slot->begin, UINT64_C(0));
+    PERF_REL_(&slot->key, home);
+}
+
+/* Frees one that will not be fetched. */
+PERF_COLD_FN_ void perf_gpu_give_up_(perf_gpu_slot_ *slot)
+{
+    PERF_SET_(&slot->home, PERF_GPU_NEVER_);
+    slot->code[0] = slot->code[1] = slot->capture = 0;
+    perf_gpu_free_(slot);
+}
+
+/* The first record of a scope failed: its stream may be of another context by now, or its events of
+ * one that was destroyed.  Asks the driver anew, once; what fails then counts at the end. */
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_again_(perf_gpu_slot_ *slot)
 {
     perf_gpu_state_        *gpu = slot->ring->state;
@@ -34028,7 +34094,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_again_(perf_gpu_slot_ *slot)
     void                   *stream = slot->stream;
     const int               code = perf_gpu_code_(slot->code[0]);
 
-    if (!backend || (code != 201 && code != 400 && code != 709))
+    if (!backend || (code != PERF_GPU_NO_CURRENT_ && !perf_gpu_is_stale_(code)))
         return slot;
     perf_gpu_forget_(slot->ring, stream);
     perf_gpu_doubt_(gpu, backend, slot->ring->line, slot->start);
@@ -34062,12 +34128,12 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_once_(perf_site_ *site, void *strea
     slot = perf_gpu_slot_for_(gpu, backend, stream, &current);
     if (!slot)
         return PERF_NULL_;
-    usual = current && PERF_PTR_(uintptr_t, stream) > 2;
+    usual = current && perf_gpu_is_named_(stream);
     quick = usual && !reg->clock && !PERF_ACQ_(&reg->sink);
     slot->stream = stream;
     slot->site = site;
     slot->thread = 0;
-    if (PERF_PTR_(uintptr_t, stream) == 2)
+    if (PERF_PTR_(uintptr_t, stream) == PERF_GPU_PER_THREAD_)
         slot->thread = perf_thread_id_();
     perf_gpu_slot_ready_(slot, backend, usual, quick);
     now = perf_scope_ticks_(reg);
@@ -34109,8 +34175,8 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
     return gpu;
 }
 
-/* A slot for a scope on this stream, with events; NULL: nothing to record, counted.  *current: its
- * context is the thread's. */
+/* A slot for a scope on this stream, with events; NULL: nothing to record, counted.  *current
+ * becomes 1 if the stream's context is the thread's current one. */
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_slot_for_(perf_gpu_state_ *gpu,
                                                  const perf_gpu_backend *backend, void *stream,
                                                  int *current)
@@ -34120,7 +34186,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_slot_for_(perf_gpu_state_ *gpu,
     perf_gpu_slot_   *slot;
     int               fresh;
 
-    if (!thread || (backend->error_waits && backend->error_waits())) {
+    if (!thread || perf_gpu_is_unread_(backend)) {
         PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
@@ -34153,29 +34219,38 @@ PERF_COLD_FN_ perf_gpu_thread_ *perf_gpu_thread_get_(perf_gpu_state_ *gpu)
     return thread;
 }
 
-/* The ring for a stream, the short way if it was seen before; NULL: nothing to record, counted. */
+/* What this thread knows of a stream, or of another one of the same hash. */
+PERF_FN perf_gpu_known_ *perf_gpu_known_at_(perf_gpu_thread_ *thread, const void *stream)
+{
+    const uintptr_t address = PERF_PTR_(uintptr_t, stream);
+
+    return &thread->known[(address >> 4 ^ address >> 10) % PERF_GPU_KNOWN_];
+}
+
+/* The ring for a stream; the driver is asked if it was not seen before.  NULL: nothing to record,
+ * counted. */
 PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                               perf_gpu_thread_ *thread, void *stream, int *current)
 {
-    uintptr_t        at = PERF_PTR_(uintptr_t, stream);
-    perf_gpu_known_ *known = &thread->known[(at >> 4 ^ at >> 10) % 64];
+    perf_gpu_known_ *known = perf_gpu_known_at_(thread, stream);
     perf_gpu_ring_  *ring = PERF_NULL_;
+    const int        named = perf_gpu_is_named_(stream);
     int              code;
 
     *current = 1;
-    if (at > 2 && known->stream == stream) {
+    if (named && known->stream == stream) {
         if (perf_gpu_is_fresh_(known->ring->line) ||
             perf_gpu_lives_(gpu, backend, known->ring->line))
             return known->ring;
         known->stream = PERF_NULL_;
     }
     code = perf_gpu_ask_ring_(gpu, backend, thread, stream, current, &ring);
-    if (code == 2) {
+    if (code == PERF_GPU_OUT_OF_MEMORY_) {
         PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
         perf_fail_(perf_registry_get_(), PERF_ENOMEM);
     } else if (code) {
         perf_gpu_failed_(gpu, "stream_ctx", code);
-    } else if (at > 2 && *current) {
+    } else if (named && *current) {
         known->stream = stream;
         known->ring = ring;
         perf_gpu_name_stream_(gpu, ring->line, stream);
@@ -34201,7 +34276,7 @@ PERF_COLD_FN_ void perf_gpu_at_exit_(void *state)
 }
 #endif
 
-/* The thread's ring for a stream, and whether its context is `current`; 0 or the driver's code. */
+/* *ring: the thread's for a stream.  *current: see perf_gpu_slot_for_.  0 or the driver's code. */
 PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                      perf_gpu_thread_ *thread, void *stream, int *current,
                                      perf_gpu_ring_ **ring)
@@ -34209,19 +34284,20 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *gpu, const perf_gpu_backen
     perf_gpu_ring_   *mine = perf_gpu_self_v1_.ring;
     perf_gpu_line_   *line;
     perf_gpu_entered_ entered;
-    void             *now = PERF_NULL_, *ctx;
-    int               code = backend->ctx_get(&now), named = PERF_PTR_(uintptr_t, stream) > 2;
+    void             *here = PERF_NULL_, *ctx;  /* the current context; that of the stream */
+    const int         named = perf_gpu_is_named_(stream);
+    int               code = backend->ctx_get(&here);
 
-    ctx = now;
-    if ((!code || code == 201) && named && backend->stream_ctx)
+    ctx = here;
+    if ((!code || code == PERF_GPU_NO_CURRENT_) && named && backend->stream_ctx)
         code = backend->stream_ctx(stream, &ctx); /* needs no current context */
     if (!ctx)
-        ctx = now;
+        ctx = here;
     if (!code && !ctx)
-        code = 201;
+        code = PERF_GPU_NO_CURRENT_;
     if (code)
         return code;
-    *current = now != PERF_NULL_;
+    *current = here != PERF_NULL_;
     if (!named && mine && mine->ctx == ctx && !PERF_GET_(&mine->line->dead) &&
         (perf_gpu_is_fresh_(mine->line) || perf_gpu_lives_(gpu, backend, mine->line))) {
         *ring = mine;
@@ -34235,7 +34311,7 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *gpu, const perf_gpu_backen
         *ring = perf_gpu_ring_of_(gpu, thread, line, 0);
     perf_gpu_leave_(backend, &entered);
     if (!*ring)
-        return 2;
+        return PERF_GPU_OUT_OF_MEMORY_;
 #if PERF_DL_ && !PERF_DISABLE
     if (perf_claim_(&gpu->at_exit, 0, 1))       /* behind the driver's own handler */
         (void)perf_cxa_atexit_(perf_gpu_at_exit_, gpu, &perf_dso_);
@@ -34265,9 +34341,9 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *gpu,
         device = 0;
     if (!perf_lock_(reg))
         return PERF_NULL_;
-    for (line = gpu->lines; line &&
-         (line->ctx != ctx || PERF_GET_(&line->dead)); line = line->next) {
-    }
+    line = gpu->lines;                          /* another thread may have made it */
+    while (line && (line->ctx != ctx || PERF_GET_(&line->dead)))
+        line = line->next;
     if (!line)
         line = PERF_CAST_(perf_gpu_line_ *, perf_keep_(reg, sizeof *line));
     if (line && !line->ctx) {
@@ -34302,15 +34378,35 @@ PERF_COLD_FN_ void perf_gpu_name_stream_(perf_gpu_state_ *gpu, perf_gpu_line_ *l
 
 #define PERF_GPU_FEW_   64              /* scopes that are fetched at once in a scope's begin */
 #define PERF_GPU_RINGS_ 8               /* of one thread and context, at most */
+#define PERF_GPU_RETRY_ 15u             /* scopes dropped without a look: all are in flight */
 
-/* When half of a ring is in flight, each begin fetches a few, so that none pays for all of it. */
+/* Where half of a ring is in flight, fetches a few: so no scope pays for a full ring. */
 PERF_COLD_FN_ void perf_gpu_ease_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                   perf_gpu_ring_ *ring)
 {
     const uint32_t at = PERF_CAST_(uint32_t, ring->at - ring->slot);
 
     if (PERF_GET_(&ring->slot[(at + ring->cap / 2) % ring->cap].begin))
-        (void)perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, 1, 0);
+        (void)perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, PERF_GPU_IN_ORDER_);
+}
+
+/* Creates the events of a slot, if it has none, in its context; 0 or the driver's code. */
+PERF_COLD_FN_ int perf_gpu_events_(const perf_gpu_backend *backend, perf_gpu_slot_ *slot)
+{
+    perf_gpu_entered_ entered;
+    int               code;
+
+    if (slot->stop)
+        return 0;
+    code = perf_gpu_enter_(backend, slot->ring->ctx, &entered);
+    if (code)
+        return code;
+    if (!slot->start)
+        code = backend->event_create(&slot->start, 0);
+    if (!code)
+        code = backend->event_create(&slot->stop, 0);
+    perf_gpu_leave_(backend, &entered);
+    return code;
 }
 
 /* A free slot with events; NULL: none, counted. */
@@ -34420,13 +34516,13 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *gpu, perf_gpu
     return ring;
 }
 
-/* Sees to a free slot at ring->at.  0: all are in flight; -1: a collector is at work on them. */
+/* Moves ring->at to a free slot.  1: done; 0: all are in flight; -1: a collector is at them. */
 PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                    perf_gpu_ring_ *ring)
 {
     perf_gpu_slot_ *slot = ring->at;
     uint32_t        at = PERF_CAST_(uint32_t, slot - ring->slot), tried;
-    int             mine;
+    int             fetched;
 
     if (at == ring->made) {                     /* never used */
         slot->ring = ring;
@@ -34442,13 +34538,13 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend 
         PERF_SET_(&ring->retry, PERF_GET_(&ring->retry) - 1);
         return 0;
     }
-    mine = perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, 0, 0);
+    fetched = perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, 0);
     for (tried = 0; tried < ring->cap && PERF_ACQ_(&slot->begin); tried++)
         slot = &ring->slot[++at % ring->cap];
     if (PERF_ACQ_(&slot->begin)) {
-        if (!mine)
+        if (!fetched)
             return -1;
-        PERF_SET_(&ring->retry, 15u);           /* not at every scope */
+        PERF_SET_(&ring->retry, PERF_GPU_RETRY_);       /* not at every scope */
         return 0;
     }
     if (tried)
@@ -34457,14 +34553,15 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend 
     return 1;
 }
 
-/* The context of this scope was just found alive: for 0.1 ms nobody asks again. */
-PERF_COLD_FN_ void perf_gpu_freshen_(void)
+/* Stands for stream_capturing where nobody is to be asked. */
+PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
 {
-    perf_gpu_self_v1_.until = perf_ticks() + PERF_CAST_(uint64_t, 1e5 / perf_ticks_to_ns(1));
+    (void)stream, (void)status;
+    return 0;
 }
 
-/* How the slot's scope is recorded.  usual: its context is current and the stream is none of the
- * default ones.  quick: the next scope on this stream may go the short way. */
+/* Prepares a slot: how its scope is recorded.  usual: the context is current and the stream is none
+ * of the default ones.  quick: the next scope on this stream may go the short way. */
 PERF_COLD_FN_ void perf_gpu_slot_ready_(perf_gpu_slot_ *slot, const perf_gpu_backend *backend,
                                         int usual, int quick)
 {
@@ -34489,8 +34586,8 @@ PERF_COLD_FN_ void perf_gpu_slot_ready_(perf_gpu_slot_ *slot, const perf_gpu_bac
     }
 }
 
-/* Records an event where the context may not be current, or the stream is a default one, which
- * belongs to the current context and spoils a capture when used: so that is asked first. */
+/* Records an event the long way.  inside: in the slot's context, which may not be current.  A
+ * default stream spoils a capture when it is used, so the driver is asked for one first. */
 PERF_COLD_FN_ int perf_gpu_record_in_(const perf_gpu_backend *backend, perf_gpu_slot_ *slot,
                                       void *event, void *stream, int inside)
 {
@@ -34504,7 +34601,7 @@ PERF_COLD_FN_ int perf_gpu_record_in_(const perf_gpu_backend *backend, perf_gpu_
     if (backend->stream_capturing)
         code = backend->stream_capturing(stream, &status);
     if (!code && status)
-        code = 900;
+        code = PERF_GPU_IS_CAPTURED_;
     if (!code)
         code = backend->event_record(event, stream);
     if (inside)
@@ -34512,28 +34609,41 @@ PERF_COLD_FN_ int perf_gpu_record_in_(const perf_gpu_backend *backend, perf_gpu_
     return code;
 }
 
-/* The end of such a scope: tries the current context, then the one that it began in. */
-PERF_COLD_FN_ int perf_gpu_record_long_(void *slot, void *stream)
+/* The second event of a scope on the long way: in the current context, else where it began. */
+PERF_COLD_FN_ int perf_gpu_record_long_(void *arg, void *stream)
 {
-    perf_gpu_slot_         *s = PERF_CAST_(perf_gpu_slot_ *, slot);
-    perf_gpu_state_        *gpu = s->ring->state;
+    perf_gpu_slot_         *slot = PERF_CAST_(perf_gpu_slot_ *, arg);
+    perf_gpu_state_        *gpu = slot->ring->state;
     const perf_gpu_backend *backend = PERF_ACQ_(&gpu->driver->table);
     int                     code;
 
     if (!backend)
         return PERF_GPU_SHUT_DOWN;
-    if (!perf_gpu_is_fresh_(s->ring->line) && !perf_gpu_lives_(gpu, backend, s->ring->line))
-        return 709;                             /* CUDA_ERROR_CONTEXT_IS_DESTROYED */
-    code = perf_gpu_record_in_(backend, s, s->stop, stream, 0);
-    if (code == 201 || code == 400)
-        code = perf_gpu_record_in_(backend, s, s->stop, stream, 1);
+    if (!perf_gpu_is_fresh_(slot->ring->line) && !perf_gpu_lives_(gpu, backend, slot->ring->line))
+        return PERF_GPU_DESTROYED_;
+    code = perf_gpu_record_in_(backend, slot, slot->stop, stream, 0);
+    if (code == PERF_GPU_NO_CURRENT_ || code == PERF_GPU_BAD_HANDLE_)
+        code = perf_gpu_record_in_(backend, slot, slot->stop, stream, 1);
     return code;
 }
 
 /* ---- it ends: all but the short way ---- */
 
-/* All but the common case of an end.  `bad` is the answer of stream_capturing if the records have
- * gone well, else mixed with theirs. */
+/* The end of the range that perf_gpu_range_open_ began. */
+PERF_COLD_FN_ void perf_gpu_range_close_(perf_registry_ *reg, perf_gpu_slot_ *slot)
+{
+    const perf_sink_ *sink = PERF_ACQ_(&reg->sink);
+    perf_recorder_   *rec = PERF_NULL_;
+
+    if (sink && slot->ranged)
+        rec = perf_recorder_get_();
+    slot->ranged = 0;
+    if (rec)
+        PERF_SINK_(rec, sink->close(slot->range))
+}
+
+/* The long way of a scope's end.  bad: the codes of both records and of stream_capturing, and its
+ * answer, or-ed: so the code of stream_capturing where all the others are 0. */
 PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *slot, int bad)
 {
     perf_gpu_state_ *gpu = slot->ring->state;
@@ -34551,29 +34661,16 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *slot, int bad)
         perf_gpu_give_up_(slot);
     } else if (code || slot->capture) {
         if (slot->capture)
-            code = 900;
+            code = PERF_GPU_IS_CAPTURED_;
         else
             perf_gpu_forget_(slot->ring, slot->stream);
         perf_gpu_failed_(gpu, "event_record", code);
-        if (code == 400 || code == 709)
+        if (perf_gpu_is_stale_(code))
             perf_gpu_doubt_(gpu, PERF_ACQ_(&gpu->driver->table), slot->ring->line, slot->start);
         perf_gpu_give_up_(slot);
     } else {
         PERF_REL_(&slot->end, perf_scope_ticks_(reg));
     }
-}
-
-/* The end of the range that perf_gpu_range_open_ began. */
-PERF_COLD_FN_ void perf_gpu_range_close_(perf_registry_ *reg, perf_gpu_slot_ *slot)
-{
-    const perf_sink_ *sink = PERF_ACQ_(&reg->sink);
-    perf_recorder_   *rec = PERF_NULL_;
-
-    if (sink && slot->ranged)
-        rec = perf_recorder_get_();
-    slot->ranged = 0;
-    if (rec)
-        PERF_SINK_(rec, sink->close(slot->range))
 }
 
 /* ---- a part of a graph ---- */
@@ -34594,7 +34691,9 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     if (backend && gpu)
         thread = perf_gpu_thread_get_(gpu);
     if (!thread || PERF_GET_(&perf_anchor_v1_.off) || !backend->event_record_flags ||
-        !backend->stream_capturing || backend->stream_capturing(stream, &status) || status != 1)
+        !backend->stream_capturing)
+        return perf_gpu_begin_slow_(site, stream);
+    if (backend->stream_capturing(stream, &status) || status != 1)      /* no capture: a scope */
         return perf_gpu_begin_slow_(site, stream);
     ring = perf_gpu_route_(gpu, backend, thread, stream, &current);
     if (ring && perf_site_id_(reg, site) && perf_lock_(reg)) {
@@ -34606,7 +34705,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
         PERF_GPU_COUNT_(gpu, PERF_GPU_CAPTURED_, ring != PERF_NULL_);
         return PERF_NULL_;
     }
-    part->until_ns = -1e300;
+    part->until_ns = -PERF_GPU_NEVER_NS_;
     part->depth = 1;
     part->slot.ring = ring;
     part->slot.site = site;
@@ -34626,65 +34725,30 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     return &part->slot;
 }
 
-/* The end of a part of a graph: from here on it is read, too. */
-PERF_COLD_FN_ int perf_gpu_record_part_(void *part, void *stream)
+/* The second event of a part: from here on it is read.  The parts inside it are in the list
+ * already, and get one deeper. */
+PERF_COLD_FN_ int perf_gpu_record_part_(void *arg, void *stream)
 {
-    perf_gpu_part_         *p = PERF_CAST_(perf_gpu_part_ *, part), **link;
+    perf_gpu_part_         *part = PERF_CAST_(perf_gpu_part_ *, arg), **link;
     perf_registry_         *reg = perf_registry_get_();
-    perf_gpu_state_        *gpu = p->slot.ring->state;
+    perf_gpu_state_        *gpu = part->slot.ring->state;
     const perf_gpu_backend *backend = PERF_ACQ_(&gpu->driver->table);
-    int                     code = perf_gpu_code_(p->slot.code[0]);
+    int                     code = perf_gpu_code_(part->slot.code[0]);
 
-    if (!backend || p->slot.ring->generation != PERF_GET_(&gpu->generation) ||
-        !perf_gpu_lives_(gpu, backend, p->slot.ring->line))
-        return 709;                             /* CUDA_ERROR_CONTEXT_IS_DESTROYED */
+    if (!backend || part->slot.ring->generation != PERF_GET_(&gpu->generation) ||
+        !perf_gpu_lives_(gpu, backend, part->slot.ring->line))
+        return PERF_GPU_DESTROYED_;
     if (!code)
-        code = backend->event_record_flags(p->slot.stop, stream, 1);
+        code = backend->event_record_flags(part->slot.stop, stream, 1);
     if (code)
         return code;
     if (!perf_lock_(reg))
         return PERF_GPU_UNREAD;                /* nobody will read it: dropped */
     for (link = &gpu->parts; *link; link = &(*link)->next)
-        (*link)->depth += (*link)->slot.stream == stream && (*link)->slot.begin > p->slot.begin;
-    PERF_REL_(link, p);
+        (*link)->depth += (*link)->slot.stream == stream && (*link)->slot.begin > part->slot.begin;
+    PERF_REL_(link, part);
     perf_unlock_(&reg->lock);
     return 0;
-}
-
-/* Both events of a slot, in its context; 0 or the driver's code. */
-PERF_COLD_FN_ int perf_gpu_events_(const perf_gpu_backend *backend, perf_gpu_slot_ *slot)
-{
-    perf_gpu_entered_ entered;
-    int               code;
-
-    if (slot->stop)
-        return 0;
-    code = perf_gpu_enter_(backend, slot->ring->ctx, &entered);
-    if (code)
-        return code;
-    if (!slot->start)
-        code = backend->event_create(&slot->start, 0);
-    if (!code)
-        code = backend->event_create(&slot->stop, 0);
-    perf_gpu_leave_(backend, &entered);
-    return code;
-}
-
-/* The scope as a range of the profiler that listens, if one does. */
-PERF_COLD_FN_ void perf_gpu_range_open_(perf_registry_ *reg, perf_gpu_slot_ *slot)
-{
-    const perf_sink_ *sink = PERF_ACQ_(&reg->sink);
-    perf_recorder_   *rec = PERF_NULL_;
-    perf_label_       label;
-    int               opened = 0;
-
-    if (sink)
-        rec = perf_recorder_get_();
-    if (!rec)
-        return;
-    label = perf_label_of_(PERF_ACQ_(&reg->names)[slot->site->id], 0, 0);
-    PERF_SINK_(rec, opened = sink->open(&label, &slot->range))
-    slot->ranged = opened != 0;
 }
 
 /* ---- another table ---- */
@@ -34694,6 +34758,16 @@ PERF_COLD_FN_ void perf_gpu_event_end_(const perf_gpu_backend *backend, void *ev
 {
     if (event)
         (void)backend->event_destroy(event);
+}
+
+/* How many scopes of a ring have ended and are not fetched. */
+PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
+{
+    uint32_t i, n = 0;
+
+    for (i = 0; i < PERF_ACQ_(&ring->made); i++)
+        n += PERF_GPU_ENDED_(&ring->slot[i]);
+    return n;
 }
 
 /* What a ring holds goes into the report, its events back to the driver `backend` that made them;
@@ -34776,8 +34850,8 @@ PERF_FN perf_status perf_gpu_collect_sync(void)
     return perf_gpu_collect();
 }
 
-/* The newest scope of a ring that is in flight and ended by then: its second event, which never
- * changes, its stream, and when it ended.  NULL: none. */
+/* Finds the newest scope of a ring that is in flight and ended at `by` or before.  Returns its
+ * second event, which never changes; NULL: none.  *end: when it ended; *stream: its stream. */
 PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t *end,
                                      void **stream)
 {
@@ -34787,7 +34861,8 @@ PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t
 
     if (!perf_lock_word_(&ring->lock, 1))
         return event;
-    for (i = 0, *end = 0; i < PERF_ACQ_(&ring->made); i++) {
+    *end = 0;
+    for (i = 0; i < PERF_ACQ_(&ring->made); i++) {
         slot = &ring->slot[i];
         if (PERF_GPU_ENDED_(slot) && slot->end <= by && slot->end >= *end) {
             event = slot->stop;
@@ -34799,7 +34874,7 @@ PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t
     return event;
 }
 
-/* 1: to wait for what this stream holds may spoil its capture (ROCm 6.1 to 7.1 do so). */
+/* 1: the stream is being captured, which a wait would spoil (ROCm 6.1 to 7.1). */
 PERF_COLD_FN_ int perf_gpu_is_capturing_(const perf_gpu_backend *backend, void *stream)
 {
     int status = 0;
@@ -34810,22 +34885,23 @@ PERF_COLD_FN_ int perf_gpu_is_capturing_(const perf_gpu_backend *backend, void *
 }
 
 /* Waits for what a ring has in flight, the newest first.  No lock is held, so threads that the
- * device waits for can go on.  Fetches a few at a time, so that each is known to have stopped
- * shortly before.  An event that is done and yet has no time ends it: the driver failed us. */
+ * device waits for can go on.  Fetches a few at a time: each has then stopped shortly before.
+ * Ends, too, when a wait has brought no result: the event is done, but the driver tells no time. */
 PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                    perf_gpu_ring_ *ring)
 {
     perf_gpu_entered_ entered;
     void             *event, *stream = PERF_NULL_;
-    uint64_t          by = perf_scope_ticks_(perf_registry_get_()), end, before = 0;
+    uint64_t          by = perf_scope_ticks_(perf_registry_get_()), end;
+    uint64_t          awaited = 0;      /* `end` of the scope that was waited for last */
     uint32_t          head = 0;
     int               code = 0, capturing;
 
-    (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, 0, 1);
-    while (!(backend->error_waits && backend->error_waits()) &&
-           perf_gpu_lives_(gpu, backend, ring->line) &&
-           (event = perf_gpu_newest_(ring, by, &end, &stream)) != PERF_NULL_ &&
-           (end != before || head != PERF_ACQ_(&ring->head))) {
+    (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, PERF_GPU_WAIT_);
+    while (!perf_gpu_is_unread_(backend) && perf_gpu_lives_(gpu, backend, ring->line)) {
+        event = perf_gpu_newest_(ring, by, &end, &stream);
+        if (!event || (end == awaited && head == PERF_ACQ_(&ring->head)))
+            return;
         head = PERF_ACQ_(&ring->head);
         code = perf_gpu_enter_(backend, ring->ctx, &entered);
         if (!code) {
@@ -34841,9 +34917,9 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend 
             perf_gpu_error_(gpu->driver, "event_sync", code);
             return;
         }
-        before = 0;
-        if (perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, 0, 1))
-            before = end;
+        awaited = 0;
+        if (perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, PERF_GPU_WAIT_))
+            awaited = end;
     }
 }
 
@@ -34877,27 +34953,26 @@ PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *reg)
     if (!backend)
         return;
     for (ring = PERF_ACQ_(&gpu->rings); ring && !PERF_GET_(&driver->down); ring = ring->next)
-        (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, 0, 1);
+        (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, PERF_GPU_WAIT_);
     part = PERF_ACQ_(&gpu->parts);
-    if (part && !(backend->error_waits && backend->error_waits()) &&
-        perf_lock_word_(&gpu->lock, 1)) {
+    if (part && !perf_gpu_is_unread_(backend) && perf_lock_word_(&gpu->lock, 1)) {
         for (; part && !PERF_GET_(&driver->down); part = PERF_ACQ_(&part->next))
             perf_gpu_book_part_(gpu, backend, part);
         perf_unlock_(&gpu->lock);
     }
 }
 
-/* A round over one ring, `most` scopes of it at most, and its results into the report.  orderly: up
- * to the first that is open or pending, as the owner does at a scope's begin, a little ahead of the
- * need.  wait: for locks; else 0 where somebody else is at it, or at the report, so that there is
- * no room for more results. */
+/* A round over one ring, `most` scopes of it at most, and its results into the report.  Returns 0
+ * where somebody else is at the ring or its line, or where the list of results is full, because
+ * somebody else is at the report. */
 PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
-                                         perf_gpu_ring_ *ring, uint32_t most, int orderly, int wait)
+                                         perf_gpu_ring_ *ring, uint32_t most, unsigned how)
 {
+    const int       wait = (how & PERF_GPU_WAIT_) != 0;
     perf_gpu_round_ round = PERF_ZERO;
 
     round.most = most;
-    round.orderly = PERF_CAST_(uint32_t, orderly);
+    round.orderly = how & PERF_GPU_IN_ORDER_;
     if (wait && PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) > ring->cap &&
         perf_lock_word_(&gpu->lock, 1)) {
         perf_gpu_book_ring_(gpu, ring);         /* room for what is fetched now */
@@ -34916,7 +34991,7 @@ PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *gpu, const perf_gpu_ba
 
 /* ---- fetching: from the driver into the list of results, with the ring's lock held ---- */
 
-/* A round in the ring's context. */
+/* Runs a round in the ring's context. */
 PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                        perf_gpu_ring_ *ring, perf_gpu_round_ *round)
 {
@@ -34924,8 +34999,7 @@ PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *gpu, const perf_gpu_back
     int               code;
 
     if (PERF_GET_(&gpu->driver->down) || PERF_GET_(&ring->line->dead) ||
-        (backend->error_waits && backend->error_waits()) ||
-        !perf_gpu_lives_(gpu, backend, ring->line))
+        perf_gpu_is_unread_(backend) || !perf_gpu_lives_(gpu, backend, ring->line))
         return;
     code = perf_gpu_enter_(backend, ring->ctx, &entered);
     if (code)
@@ -34941,8 +35015,32 @@ PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *gpu, const perf_gpu_back
     PERF_REL_(&ring->head, round->head);
 }
 
-/* Moves what the device has finished into the list of results.  `keep`: the first slot that the
- * next round has to look at, `cap` while there is none. */
+/* How many slots from `from` to `to`, the owner's next one, may be in use.  Where both are one
+ * slot: all, or none while there are unused ones. */
+PERF_INLINE_FN_ uint32_t perf_gpu_distance_to_(const perf_gpu_ring_ *ring, uint32_t from,
+                                               uint32_t to, uint32_t made)
+{
+    if (from != to)
+        return (to - from) & (ring->cap - 1);
+    if (made == ring->cap)
+        return made;
+    return 0;
+}
+
+/* What a slot says of its scope. */
+PERF_INLINE_FN_ void perf_gpu_done_fill_(perf_gpu_done_ *done, const perf_gpu_slot_ *slot, float ms)
+{
+    done->ns = PERF_CAST_(double, ms) * 1e6;
+    done->site = slot->site;
+    done->stream = slot->stream;
+    done->begin = done->end = slot->begin;
+    if (slot->end > slot->begin)
+        done->end = slot->end;
+    done->thread = slot->thread;
+}
+
+/* Moves what the device has finished into the list of results.  keep: the first slot that is still
+ * in flight, where the next round begins; `cap`: there is none. */
 PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                   perf_gpu_ring_ *ring, perf_gpu_round_ *round)
 {
@@ -35004,36 +35102,8 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *gpu, const perf_gpu_backend *
     round->head = head;
 }
 
-/* How many slots from `from` to the owner's next one may be in use: perhaps all, it will show. */
-PERF_INLINE_FN_ uint32_t perf_gpu_distance_to_(const perf_gpu_ring_ *ring, uint32_t from,
-                                               uint32_t to, uint32_t made)
-{
-    if (from != to)
-        return (to - from) & (ring->cap - 1);
-    if (made == ring->cap)
-        return made;
-    return 0;
-}
-
-/* How long an ended scope took.  1: known; 0: not, and `go_on` says whether the others may be. */
-PERF_INLINE_FN_ int perf_gpu_length_ms_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
-                                        perf_gpu_slot_ *slot, perf_gpu_round_ *round, float *ms)
-{
-    perf_gpu_ms_ length;
-
-    round->code = backend->event_elapsed(&length.ms, slot->start, slot->stop);
-    if (PERF_UNLIKELY_(!round->code && length.bits >= PERF_GPU_MS_END_))
-        perf_gpu_set_right_(gpu, &length);
-    if (PERF_UNLIKELY_(round->code || length.bits >= PERF_GPU_MS_END_)) {
-        round->go_on = perf_gpu_unready_(gpu, round, slot, round->code);
-        return 0;
-    }
-    *ms = length.ms;
-    return 1;
-}
-
-/* A scope that ended before it began, as AMD's events say of short ones now and then, is read as 0
- * and counted (ROCm/rocm-systems#9375).  NaN and what no time can be stay. */
+/* AMD's events say now and then that a short scope ended before it began (ROCm/rocm-systems#9375):
+ * such a length is read as 0, and counted.  NaN and impossible lengths stay. */
 PERF_OUTLINE_FN_ void perf_gpu_set_right_(perf_gpu_state_ *gpu, perf_gpu_ms_ *length)
 {
     if (!(length->ms <= 0.0f && length->ms > -1e11f))
@@ -35051,7 +35121,7 @@ PERF_COLD_FN_ int perf_gpu_unready_(perf_gpu_state_ *gpu, perf_gpu_round_ *round
     if (code != PERF_GPU_NOT_READY) {
         perf_gpu_failed_(gpu, "event_elapsed", code);
         perf_gpu_forget_(slot->ring, slot->stream);
-        if (code == 400 || code == 709)
+        if (perf_gpu_is_stale_(code))
             perf_gpu_doubt_(gpu, PERF_ACQ_(&gpu->driver->table), line, slot->start);
         perf_gpu_give_up_(slot);
         return code != PERF_GPU_SHUT_DOWN && !PERF_GET_(&line->dead);
@@ -35060,8 +35130,42 @@ PERF_COLD_FN_ int perf_gpu_unready_(perf_gpu_state_ *gpu, perf_gpu_round_ *round
     return !round->orderly;
 }
 
-/* Where a slot's scope began on the device's clock, in ns.  1: known; 0: it cannot be, and the
- * scope was given up; -1: not now, somebody else is at the line. */
+/* *ms: how long an ended scope took.  1: known; 0: not, and round->go_on says whether to go on. */
+PERF_INLINE_FN_ int perf_gpu_length_ms_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                        perf_gpu_slot_ *slot, perf_gpu_round_ *round, float *ms)
+{
+    perf_gpu_ms_ length;
+
+    round->code = backend->event_elapsed(&length.ms, slot->start, slot->stop);
+    if (PERF_UNLIKELY_(!round->code && length.bits >= PERF_GPU_MS_END_))
+        perf_gpu_set_right_(gpu, &length);
+    if (PERF_UNLIKELY_(round->code || length.bits >= PERF_GPU_MS_END_)) {
+        round->go_on = perf_gpu_unready_(gpu, round, slot, round->code);
+        return 0;
+    }
+    *ms = length.ms;
+    return 1;
+}
+
+/* A scope whose start cannot be told is given up.  Was its context destroyed? */
+PERF_COLD_FN_ void perf_gpu_unplaced_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
+                                      perf_gpu_ring_ *ring, perf_gpu_slot_ *slot, int code)
+{
+    perf_gpu_line_ *line = ring->line;
+    void           *anchor = ring->anchor;
+
+    perf_gpu_failed_(gpu, "event_elapsed", code);
+    if (!anchor && perf_lock_word_(&line->lock, 1)) {
+        anchor = line->anchor;
+        perf_unlock_(&line->lock);
+    }
+    if (perf_gpu_is_stale_(code))
+        perf_gpu_doubt_(gpu, backend, line, anchor);
+    perf_gpu_give_up_(slot);
+}
+
+/* *start_ns: where a slot's scope began on the device's clock.  1: known; 0: it cannot be told, and
+ * the scope was given up; -1: not now, somebody else is at the line. */
 PERF_INLINE_FN_ int perf_gpu_start_of_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                        perf_gpu_ring_ *ring, perf_gpu_slot_ *slot, double *start_ns)
 {
@@ -35081,21 +35185,38 @@ PERF_INLINE_FN_ int perf_gpu_start_of_(perf_gpu_state_ *gpu, const perf_gpu_back
     return known;
 }
 
-/* The start of a scope that lies far from the ring's anchor, or in front of it.  Times come as a
- * float whose last digit grows with the distance, so anchors move along with the scopes, and the
- * sum of the steps stays exact.  All rings of a context meet at the line's anchor, to which each
- * hands its last one.  1: *start_ns is known; 0: it cannot be; -1: not now, another is at it. */
+/* *ns: a distance from an anchor, in whole ns as far as a float of ms has them: up to 2^24 ns.
+ * 0: invalid. */
+PERF_COLD_FN_ int perf_gpu_distance_(double ms, double *ns)
+{
+    double distance = ms * 1e6, half = 0.5;
+
+    if (!(distance > -1e15 && distance < 1e15))
+        return 0;
+    if (distance < 0)
+        half = -0.5;
+    if (distance > -16.7e6 && distance < 16.7e6)
+        distance = PERF_CAST_(double, PERF_CAST_(int64_t, distance + half));
+    *ns = distance;
+    return 1;
+}
+
+/* The start of a scope that lies far from the ring's anchor, or in front of it.  A driver tells a
+ * distance as a float, whose last digit is the coarser the longer the distance is.  So anchors move
+ * along with the scopes, in short steps whose sum stays exact.  All rings of a context measure from
+ * the line's anchor, too, and each hands its own one over when it is newer.
+ * Returns 1: *start_ns is known; 0: it cannot be told; -1: not now, another is at the line. */
 PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *backend, perf_gpu_ring_ *ring,
                                 perf_gpu_slot_ *slot, double own_ms, double *start_ns, int *code)
 {
     perf_gpu_line_ *line = ring->line;
     void           *event = PERF_NULL_;
     float           ms = 0;
-    double          own = 0, other = 0;
+    double          own = 0, other = 0;         /* ns from the ring's anchor, from the line's */
     int             known = ring->anchor && perf_gpu_distance_(own_ms, &own), shared;
 
     *start_ns = ring->anchor_ns + own;
-    if (known && own > -8e6 && own < 8e6)
+    if (known && own > -PERF_GPU_NEAR_NS_ && own < PERF_GPU_NEAR_NS_)
         return 1;
     if (!perf_lock_word_(&line->lock, 0)) {
         if (known)
@@ -35118,6 +35239,7 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *backend, perf_gpu_ring_ 
     if (shared && (!known || perf_fabs_(other) < perf_fabs_(own)))
         *start_ns = line->anchor_ns + other;
     known |= shared;
+    /* The ring's anchor is newer than the line's, and this start than both: they change places. */
     if (known && ring->anchor && *start_ns > ring->anchor_ns && ring->anchor_ns > line->anchor_ns) {
         event = line->anchor;
         line->anchor = ring->anchor;
@@ -35125,6 +35247,7 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *backend, perf_gpu_ring_ 
         ring->anchor = event;
     }
     perf_unlock_(&line->lock);
+    /* The scope's start becomes the ring's anchor; the slot gets the old one, or a new event. */
     if (known && (!ring->anchor || *start_ns > ring->anchor_ns) &&
         (ring->anchor || !backend->event_create(&ring->anchor, 0))) {
         event = ring->anchor;
@@ -35135,37 +35258,10 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *backend, perf_gpu_ring_ 
     return known;
 }
 
-/* The place of a slot's scope cannot be told: its anchor may be of a context that was destroyed. */
-PERF_COLD_FN_ void perf_gpu_unplaced_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
-                                      perf_gpu_ring_ *ring, perf_gpu_slot_ *slot, int code)
-{
-    perf_gpu_line_ *line = ring->line;
-    void           *anchor = ring->anchor;
-
-    perf_gpu_failed_(gpu, "event_elapsed", code);
-    if (!anchor && perf_lock_word_(&line->lock, 1)) {
-        anchor = line->anchor;
-        perf_unlock_(&line->lock);
-    }
-    if (code == 400 || code == 709)
-        perf_gpu_doubt_(gpu, backend, line, anchor);
-    perf_gpu_give_up_(slot);
-}
-
-PERF_INLINE_FN_ void perf_gpu_done_fill_(perf_gpu_done_ *done, const perf_gpu_slot_ *slot, float ms)
-{
-    done->ns = PERF_CAST_(double, ms) * 1e6;
-    done->site = slot->site;
-    done->stream = slot->stream;
-    done->begin = done->end = slot->begin;
-    if (slot->end > slot->begin)
-        done->end = slot->end;
-    done->thread = slot->thread;
-}
-
 /* ---- booking: from the list of results into the report, with the state's lock held ---- */
 
 #define PERF_GPU_AIMS_ 16               /* kept for one batch, found by site and stream */
+#define PERF_GPU_DEEP_ 32               /* scopes around another one, for its depth */
 
 /* All results of a ring. */
 PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *gpu, perf_gpu_ring_ *ring)
@@ -35182,7 +35278,7 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *gpu, perf_gpu_ring_ *rin
         return;
     for (i = ring->tail; i != head; i++) {
         finished = &done[i & mask];
-        mixed |= finished->begin < upto;
+        mixed |= finished->begin < upto;        /* it overlaps the one before */
         upto = finished->end;
         *link = finished;
         link = &finished->next;
@@ -35198,6 +35294,7 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *gpu, perf_gpu_ring_ *rin
     PERF_REL_(&ring->tail, head);
 }
 
+/* Sorts `batch` by that field. */
 #define PERF_GPU_EARLIER_(field)                                                                  \
     for (i = 1; i < n; i++) {                   /* nearly sorted already */                       \
         done = batch[i];                                                                          \
@@ -35206,11 +35303,16 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *gpu, perf_gpu_ring_ *rin
         batch[k] = done;                                                                          \
     }
 
-/* The same for those that overlap, as nested ones do: in tracks by their ends, with depths. */
+PERF_INLINE_FN_ uint64_t perf_gpu_ticks_(double ticks)
+{
+    return PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ticks + 0.5));
+}
+
+/* The same for results that overlap, as nested ones do: in tracks by their ends, with depths. */
 PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *gpu, perf_gpu_ring_ *ring,
                                        perf_gpu_done_ *first, perf_gpu_aim_ *aims)
 {
-    perf_gpu_done_ **batch = ring->batch, *done, *open[32];
+    perf_gpu_done_ **batch = ring->batch, *done, *open[PERF_GPU_DEEP_];
     perf_gpu_aim_   *aim;
     double           tick = perf_scope_tick_ns_(perf_registry_get_());
     uint64_t         ticks;
@@ -35226,9 +35328,10 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *gpu, perf_gpu_ring_ *rin
             done->next = batch[i + 1];
         while (opened && open[opened - 1]->end < done->end)
             opened--;
-        for (k = 0, done->depth = 1; k < opened; k++)
+        done->depth = 1;
+        for (k = 0; k < opened; k++)
             done->depth += open[k]->stream == done->stream;
-        if (opened < 32)
+        if (opened < PERF_GPU_DEEP_)
             open[opened++] = done;
     }
     perf_gpu_book_(gpu, ring->line, batch[0], aims, 0);
@@ -35244,8 +35347,116 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *gpu, perf_gpu_ring_ *rin
     }
 }
 
-/* Places and adds results of one ring, ordered by begin.  events: none of them overlap on the host,
- * so they go into their tracks as they come. */
+#define PERF_GPU_DRIFT_    5e-4         /* two crystals of 100 ppm, and NTP may slew the rest */
+#define PERF_GPU_WANDER_   1e-5         /* of a crystal's rate with its temperature */
+#define PERF_GPU_EVENT_NS_ 500          /* CUDA promises events to 0.5 us */
+
+/* Forgets what was learned of the clocks' rates: the bounds of all crystals are left. */
+PERF_COLD_FN_ void perf_gpu_unlearn_(perf_gpu_line_ *line)
+{
+    line->pace.rate_low = -PERF_GPU_DRIFT_;
+    line->rate_high = PERF_GPU_DRIFT_;
+    line->tie_high = -PERF_GPU_NEVER_NS_;
+}
+
+/* The pace before `first` is placed; a new line begins with that scope. */
+PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *line,
+                                                     const perf_gpu_done_ *first, double tick)
+{
+    perf_gpu_pace_ pace;
+    double         change = line->pace.tick / tick - 1;
+
+    if (!line->known) {
+        line->known = 1;
+        line->pace.origin = first->begin;
+        line->pace.ref_ns = line->first_ns = line->pace.until_ns = first->start_ns;
+        line->slack_ns = PERF_GPU_NEVER_NS_;
+    }
+    if (!(change > -1e-6 && change < 1e-6))     /* the host's tick is known better by now */
+        perf_gpu_unlearn_(line);
+    pace = line->pace;
+    pace.idle_ns = pace.starved_ns = 0;
+    pace.tick = tick;
+    pace.per_ns = 1 / tick;
+    return pace;
+}
+
+/* Ties the device's clock to the host's: a scope starts on the device no earlier than the host
+ * began it.  How fast the two run apart is known within bounds only.  So the scope could have
+ * started earlier: that is the debt.  It is paid back where the device was idle, so that work never
+ * overlaps itself.  Returns the ticks from the begin on the host to the start on the device. */
+PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *pace, const perf_gpu_done_ *done)
+{
+    double start = done->start_ns, since_ref = start - pace->ref_ns,
+           owed = pace->debt_ns - pace->rate_low * since_ref;
+    double idle = perf_most_(start, pace->until_ns) - pace->until_ns;
+    double paid = perf_least_(idle, owed), stop = done->ns + start, at_ticks, begin_ticks, lag;
+
+    begin_ticks = PERF_CAST_(double, PERF_CAST_(int64_t, done->begin - pace->origin));
+    if (PERF_UNLIKELY_(since_ref < 0))
+        paid = 0;
+    at_ticks = (since_ref - paid) * pace->per_ns + pace->ref_ticks;
+    at_ticks = perf_most_(at_ticks, begin_ticks);
+    lag = (at_ticks - begin_ticks) * pace->tick;
+    if (PERF_LIKELY_(since_ref >= 0)) {         /* else it comes late, and the line stays */
+        owed -= paid;
+        pace->debt_ns = perf_least_(owed, lag);
+        pace->ref_ns = start;
+        pace->ref_ticks = at_ticks;
+    }
+    pace->idle_ns += idle;
+    pace->until_ns = perf_most_(stop, pace->until_ns);
+    pace->starved_ns += perf_most_(idle, lag) - lag;    /* idle before it: submitted too late */
+    return PERF_CAST_(uint64_t, PERF_CAST_(int64_t, at_ticks - begin_ticks));
+}
+
+/* Learns from two moments, each with bounds, how fast the clocks run apart: from the highest and
+ * the lowest line through both, and PERF_GPU_WANDER_ beyond. */
+PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *line)
+{
+    const perf_gpu_pace_ *pace = &line->pace;
+    double low = pace->ref_ticks - pace->debt_ns / pace->tick,
+           high = pace->ref_ticks + line->slack_ns / pace->tick;
+    double passed = pace->ref_ns - line->tie_ns, slow, fast;
+
+    if (line->tie_high > -PERF_GPU_NEVER_NS_ && passed > 1e7) {
+        fast = (high - line->tie_low) * pace->tick / passed - 1 + PERF_GPU_WANDER_;
+        slow = (low - line->tie_high) * pace->tick / passed - 1 - PERF_GPU_WANDER_;
+        line->rate_high = perf_least_(fast, line->rate_high);
+        line->pace.rate_low = perf_most_(slow, pace->rate_low);
+        if (line->pace.rate_low > line->rate_high - PERF_GPU_WANDER_)   /* they contradict */
+            perf_gpu_unlearn_(line);
+    }
+    /* The earlier moment stays while its bounds are far narrower than those of this one. */
+    if (line->tie_high > -PERF_GPU_NEVER_NS_ && 2 * (high - low) > line->tie_high - line->tie_low)
+        return;
+    line->tie_ns = pace->ref_ns;
+    line->tie_low = low;
+    line->tie_high = high;
+}
+
+/* The line after scopes were placed.  All have stopped before line->now, which bounds how much
+ * later they could really be.  From round to round drift and paid debts widen that bound. */
+PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *line, const perf_gpu_pace_ *pace)
+{
+    double passed = pace->ref_ns - line->pace.ref_ns;
+    double moved = (pace->ref_ticks - line->pace.ref_ticks) * pace->tick - passed;
+    double ticks =
+        PERF_CAST_(double, PERF_CAST_(int64_t, line->now - pace->origin)) - pace->ref_ticks;
+    double late = ticks * pace->tick - (pace->until_ns - pace->ref_ns) + PERF_GPU_EVENT_NS_;
+
+    late = perf_most_(late, 0);                 /* from where it is placed up to `now` */
+    line->slack_ns += line->rate_high * passed - moved;
+    if (!(line->slack_ns >= 0 && line->slack_ns < late))
+        line->slack_ns = late;
+    line->busy_ns += pace->until_ns - line->pace.until_ns - pace->idle_ns;
+    line->starved_ns += pace->starved_ns;
+    line->pace = *pace;
+    perf_gpu_learn_(line);
+}
+
+/* Places and adds the results of one ring, which are ordered by begin.  events 1: none overlap on
+ * the host, so they go into their tracks as they come. */
 PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                      perf_gpu_done_ *first, perf_gpu_aim_ *aims, int events)
 {
@@ -35254,9 +35465,9 @@ PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
     perf_gpu_done_ *done;
 
     for (done = first; done && done->begin < gpu->birth; done = done->next) {
-        /* before the last reset: it only tells */
+        /* from before the last reset: it is not added, but shows where the device was */
         done->at = done->begin + perf_gpu_place_(&pace, done);
-        done->depth = 0;                                /* the time */
+        done->depth = 0;
     }
     if (done != first) {
         pace.idle_ns = pace.starved_ns = 0;
@@ -35269,39 +35480,24 @@ PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
     spread = line->rate_high - pace.rate_low;
     perf_gpu_pace_end_(line, &pace);
     error = line->slack_ns + pace.debt_ns + spread * perf_most_(span, 0) * tick;
-    line->worst_ns = perf_most_(error, line->worst_ns); /* the last one's holds for all */
+    line->worst_ns = perf_most_(error, line->worst_ns); /* no scope of these had a larger one */
 }
 
-#define PERF_GPU_DRIFT_ 5e-4            /* two crystals of 100 ppm, and NTP may slew the rest */
-
-/* Of the two clocks only the bounds of all crystals are known. */
-PERF_COLD_FN_ void perf_gpu_unlearn_(perf_gpu_line_ *line)
+/* Adds a placed scope to the sums of its name; depth: to its track, too, if it is not 0. */
+PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *aim, perf_gpu_done_ *done, uint64_t ticks,
+                                   uint64_t lag, uint64_t depth)
 {
-    line->pace.rate_low = -PERF_GPU_DRIFT_;
-    line->rate_high = PERF_GPU_DRIFT_;
-    line->tie_high = -1e300;
-}
+    perf_gpu_row_ *row = aim->row;
 
-/* The pace in front of `first`, which a new line begins with. */
-PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *line,
-                                                     const perf_gpu_done_ *first, double tick)
-{
-    perf_gpu_pace_ pace;
-    double         change = line->pace.tick / tick - 1;
-
-    if (!line->known) {
-        line->known = 1;
-        line->pace.origin = first->begin;
-        line->pace.ref_ns = line->first_ns = line->pace.until_ns = first->start_ns;
-        line->slack_ns = 1e300;
-    }
-    if (!(change > -1e-6 && change < 1e-6))     /* the host's tick is known better by now */
-        perf_gpu_unlearn_(line);
-    pace = line->pace;
-    pace.idle_ns = pace.starved_ns = 0;
-    pace.tick = tick;
-    pace.per_ns = 1 / tick;
-    return pace;
+    row->scopes++;
+    row->submit += done->end - done->begin;
+    row->lag += lag;
+    if (lag > row->lag_max)
+        row->lag_max = lag;
+    row->device_ns += done->ns;
+    done->at = done->begin + lag;
+    if (depth)
+        perf_track_add_(aim->rec, aim->cell, ticks, done->at, ticks, depth);
 }
 
 /* Places and adds the scopes from `done` on.  Calls no cold function: gcc would then take all of it
@@ -35332,13 +35528,13 @@ PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
     *pace = p;
 }
 
-/* The same, found among those of this batch if it is there; NULL: dropped. */
+/* Where a scope is added up: as kept for this batch, or looked up now; NULL: dropped. */
 PERF_INLINE_FN_ perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                                 const perf_gpu_done_ *done, perf_gpu_aim_ *aims)
 {
-    uintptr_t      at =
+    uintptr_t      hash =
         PERF_PTR_(uintptr_t, done->site) >> 3 ^ PERF_PTR_(uintptr_t, done->stream) >> 6;
-    perf_gpu_aim_ *aim = &aims[at % PERF_GPU_AIMS_];
+    perf_gpu_aim_ *aim = &aims[hash % PERF_GPU_AIMS_];
 
     if (aim->site == done->site && aim->stream == done->stream && aim->thread == done->thread)
         return aim;
@@ -35347,81 +35543,8 @@ PERF_INLINE_FN_ perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *gpu, perf_gpu_l
     return PERF_NULL_;
 }
 
-/* Ties the device's clock to the host's: a scope starts on the device no earlier than the host
- * began it.  How fast the two run apart is known within bounds.  What the lower bound allows is a
- * debt; it is paid where the device was idle, so that its work never overlaps itself.  Returns the
- * ticks from the begin on the host to the start on the device. */
-PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *pace, const perf_gpu_done_ *done)
-{
-    double start = done->start_ns, dt = start - pace->ref_ns,
-           owed = pace->debt_ns - pace->rate_low * dt;
-    double gap = perf_most_(start, pace->until_ns) - pace->until_ns;
-    double back = perf_least_(gap, owed), stop = done->ns + start, at, begin, lag;
-
-    begin = PERF_CAST_(double, PERF_CAST_(int64_t, done->begin - pace->origin));
-    if (PERF_UNLIKELY_(dt < 0))
-        back = 0;
-    at = (dt - back) * pace->per_ns + pace->ref_ticks;
-    at = perf_most_(at, begin);
-    lag = (at - begin) * pace->tick;
-    if (PERF_LIKELY_(dt >= 0)) {                /* another thread's may come late: the line stays */
-        owed -= back;
-        pace->debt_ns = perf_least_(owed, lag);
-        pace->ref_ns = start;
-        pace->ref_ticks = at;
-    }
-    pace->idle_ns += gap;
-    pace->until_ns = perf_most_(stop, pace->until_ns);
-    pace->starved_ns += perf_most_(gap, lag) - lag;     /* idle before it: submitted too late */
-    return PERF_CAST_(uint64_t, PERF_CAST_(int64_t, at - begin));
-}
-
-/* The line after scopes were placed.  All have stopped before `now`, which bounds how much later
- * they could really be; drift and what was given back widen that bound from round to round. */
-PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *line, const perf_gpu_pace_ *pace)
-{
-    double dt = pace->ref_ns - line->pace.ref_ns;
-    double moved = (pace->ref_ticks - line->pace.ref_ticks) * pace->tick - dt;
-    double up = PERF_CAST_(double, PERF_CAST_(int64_t, line->now - pace->origin)) - pace->ref_ticks;
-
-    /* CUDA promises events to 0.5 us */
-    up = up * pace->tick - (pace->until_ns - pace->ref_ns) + 500;
-    up = perf_most_(up, 0);
-    line->slack_ns += line->rate_high * dt - moved;
-    if (!(line->slack_ns >= 0 && line->slack_ns < up))
-        line->slack_ns = up;
-    line->busy_ns += pace->until_ns - line->pace.until_ns - pace->idle_ns;
-    line->starved_ns += pace->starved_ns;
-    line->pace = *pace;
-    perf_gpu_learn_(line);
-}
-
-/* Learns from two moments, each with bounds, how fast the clocks run apart in between.  10 ppm are
- * allowed for a crystal's rate, which wanders with its temperature. */
-PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *line)
-{
-    const perf_gpu_pace_ *pace = &line->pace;
-    double low = pace->ref_ticks - pace->debt_ns / pace->tick,
-           high = pace->ref_ticks + line->slack_ns / pace->tick;
-    double dt = pace->ref_ns - line->tie_ns, slow, fast;
-
-    if (line->tie_high > -1e300 && dt > 1e7) {
-        fast = (high - line->tie_low) * pace->tick / dt - 1 + 1e-5;
-        slow = (low - line->tie_high) * pace->tick / dt - 1 - 1e-5;
-        line->rate_high = perf_least_(fast, line->rate_high);
-        line->pace.rate_low = perf_most_(slow, pace->rate_low);
-        if (line->pace.rate_low > line->rate_high - 1e-5) /* they contradict each other: anew */
-            perf_gpu_unlearn_(line);
-    }
-    if (line->tie_high > -1e300 && 2 * (high - low) > line->tie_high - line->tie_low)
-        return;
-    line->tie_ns = pace->ref_ns;
-    line->tie_low = low;
-    line->tie_high = high;
-}
-
-/* The newest replay of a part, if it is done and was not read before.  Two readings of the start
- * that agree: the device has not begun another meanwhile. */
+/* Adds the newest replay of a part, if it is done and was not read before.  The start is read
+ * twice: where both agree, the device has not begun another replay in between. */
 PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                        perf_gpu_part_ *part)
 {
@@ -35447,7 +35570,7 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *gpu, const perf_gpu_back
         perf_unlock_(&line->lock);
     }
     perf_gpu_leave_(backend, &entered);
-    /* A float of a far distance is not the same from another anchor. */
+    /* Read before?  Measured from another anchor, a far start differs in the last digits. */
     if (!known || !(done.start_ns > part->until_ns + 1e-7 * (done.start_ns - part->until_ns)))
         return;
     done.ns = PERF_CAST_(double, length.ms) * 1e6;
@@ -35462,21 +35585,6 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *gpu, const perf_gpu_back
     if (done.at < gpu->birth || !perf_gpu_aim_at_(gpu, line, &done, &aim))
         return;
     perf_gpu_add_(&aim, &done, perf_gpu_ticks_(done.ns / pace->tick), 0, part->depth);
-}
-
-/* The distance from an anchor in whole ns, where a float of ms has them (16.7 ms); 0: invalid. */
-PERF_COLD_FN_ int perf_gpu_distance_(double ms, double *ns)
-{
-    double d = ms * 1e6, half = 0.5;
-
-    if (!(d > -1e15 && d < 1e15))
-        return 0;
-    if (d < 0)
-        half = -0.5;
-    if (d > -16.7e6 && d < 16.7e6)
-        d = PERF_CAST_(double, PERF_CAST_(int64_t, d + half));
-    *ns = d;
-    return 1;
 }
 
 /* Fills in where scopes like `done` go.  0: there is no room; the scope is dropped, and counted. */
@@ -35514,23 +35622,23 @@ PERF_COLD_FN_ void perf_gpu_put_title_(perf_out_ *out, const perf_gpu_line_ *lin
 
     perf_putf_(out, "GPU %.0f %s", PERF_CAST_(double, line->device),
                what[done->thread == PERF_GPU_GRAPH_]);
-    if (at < 2)
+    if (at < PERF_GPU_PER_THREAD_)
         perf_put_(out, " default");
-    if (at == 2)
+    if (at == PERF_GPU_PER_THREAD_)
         perf_put_(out, " per thread");
-    if (at > 2 || (at == 2 && number > 1))
+    if (at > PERF_GPU_PER_THREAD_ || (at == PERF_GPU_PER_THREAD_ && number > 1))
         perf_putf_(out, " %.0f", PERF_CAST_(double, number));
 }
 
-/* 1: the stream of this track is of the kind that `at` is, so that they are numbered together. */
+/* 1: the stream of this track is numbered together with those of address `at`. */
 PERF_COLD_FN_ int perf_gpu_alike_(const perf_gpu_track_ *track, uintptr_t at)
 {
-    if (at > 2)
-        return PERF_PTR_(uintptr_t, track->stream) > 2;
+    if (at > PERF_GPU_PER_THREAD_)
+        return perf_gpu_is_named_(track->stream);
     return track->thread != 0;
 }
 
-/* The line of the trace and the rows of a stream, made on first sight; NULL without memory. */
+/* The line of a stream in the trace, with its rows, made on first sight; NULL without memory. */
 PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                                   const perf_gpu_done_ *done)
 {
@@ -35569,44 +35677,22 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *gpu, perf_gpu
     return track;
 }
 
-PERF_INLINE_FN_ uint64_t perf_gpu_ticks_(double ticks)
-{
-    return PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ticks + 0.5));
-}
-
-/* Adds a placed scope to the sums of its name; depth: to its track, too, if it is not 0. */
-PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *aim, perf_gpu_done_ *done, uint64_t ticks,
-                                   uint64_t lag, uint64_t depth)
-{
-    perf_gpu_row_ *row = aim->row;
-
-    row->scopes++;
-    row->submit += done->end - done->begin;
-    row->lag += lag;
-    if (lag > row->lag_max)
-        row->lag_max = lag;
-    row->device_ns += done->ns;
-    done->at = done->begin + lag;
-    if (depth)
-        perf_track_add_(aim->rec, aim->cell, ticks, done->at, ticks, depth);
-}
-
 /* ---- what failed, and contexts that are no more ---- */
 
-/* As what a scope is counted that met this code of the driver. */
+/* An index of perf_gpu_state_.lost: how a scope counts that met this code of the driver. */
 PERF_COLD_FN_ int perf_gpu_loss_of_(int code)
 {
-    if (code == 201 || code == 3)               /* no context, driver not started */
+    if (code == PERF_GPU_NO_CURRENT_ || code == PERF_GPU_NOT_STARTED_)
         return PERF_GPU_NO_CONTEXT_;
-    if (code >= 900 && code <= 907)
+    if (code >= PERF_GPU_IS_CAPTURED_ && code <= PERF_GPU_CAPTURE_END_)
         return PERF_GPU_CAPTURED_;
     if (code == PERF_GPU_UNREAD)
         return PERF_GPU_DROPPED_;
     return PERF_GPU_FAILED_;
 }
 
-/* A call that failed on behalf of one scope; code 0: a time that cannot be.  Only what is no other
- * loss is an error of the driver. */
+/* Counts a scope for which a call has failed; code 0: its time cannot be.  What counts as failed is
+ * kept as an error of the driver, too. */
 PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *gpu, const char *call, int code)
 {
     const int loss = perf_gpu_loss_of_(code);
@@ -35615,7 +35701,7 @@ PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *gpu, const char *call, int 
     if (loss != PERF_GPU_FAILED_)
         return;
     if (!code)
-        code = 999;
+        code = PERF_GPU_IMPOSSIBLE_;
     perf_gpu_error_(gpu->driver, call, code);
 }
 
@@ -35623,35 +35709,16 @@ PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *gpu, const char *call, int 
 PERF_COLD_FN_ void perf_gpu_forget_(perf_gpu_ring_ *ring, void *stream)
 {
     perf_gpu_thread_ *thread = perf_gpu_self_v1_.thread;
-    uintptr_t         at = PERF_PTR_(uintptr_t, stream);
     uint32_t          i;
 
     if (thread)                                 /* ask the driver again whose stream this is */
-        thread->known[(at >> 4 ^ at >> 10) % 64].stream = PERF_NULL_;
+        perf_gpu_known_at_(thread, stream)->stream = PERF_NULL_;
     for (i = 0; i < PERF_ACQ_(&ring->made); i++)
         if (PERF_GET_(&ring->slot[i].home) == PERF_GPU_KEY_(stream)) {
             PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
             if (PERF_GET_(&ring->slot[i].key))
                 PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
         }
-}
-
-/* Frees one that will not be fetched. */
-PERF_COLD_FN_ void perf_gpu_give_up_(perf_gpu_slot_ *slot)
-{
-    PERF_SET_(&slot->home, PERF_GPU_NEVER_);
-    slot->code[0] = slot->code[1] = slot->capture = 0;
-    perf_gpu_free_(slot);
-}
-
-/* Frees a slot.  The owner may use it as soon as `begin` or `key` say so. */
-PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *slot)
-{
-    const uintptr_t home = PERF_GET_(&slot->home);
-
-    PERF_SET_(&slot->end, PERF_GPU_NOT_YET_);
-    PERF_REL_(&slot->begin, UINT64_C(0));
-    PERF_REL_(&slot->key, home);
 }
 
 /* A call failed for an event of ours.  A driver before CUDA 12 tells no ids of contexts: if it no
@@ -35667,12 +35734,12 @@ PERF_COLD_FN_ void perf_gpu_doubt_(perf_gpu_state_ *gpu, const perf_gpu_backend 
         return;
     code = backend->event_query(event);
     perf_gpu_leave_(backend, &entered);
-    if ((code == 400 || code == 709) && perf_claim_(&line->dead, 0, 1))
+    if (perf_gpu_is_stale_(code) && perf_claim_(&line->dead, 0, 1))
         perf_gpu_deaden_(gpu, line);
 }
 
-/* 1: the context of a line is still there; where the driver tells no ids, as far as we know.  If
- * it is gone, its events are left alone, and what is in flight counts as dropped. */
+/* 1: the context of a line is still there, or the driver tells no ids and nothing speaks against
+ * it.  If it is gone, its events are left alone, and what is in flight counts as dropped. */
 PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                   perf_gpu_line_ *line)
 {
@@ -35683,7 +35750,7 @@ PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *gpu, const perf_gpu_backend *
         code = backend->ctx_id(line->ctx, &id);
         if (code == PERF_GPU_SHUT_DOWN)
             perf_gpu_error_(gpu->driver, "ctx_id", code);
-        else if (code && code != 201 && code != 709)    /* 709: destroyed */
+        else if (code && code != PERF_GPU_NO_CURRENT_ && code != PERF_GPU_DESTROYED_)
             return 0;
         else if ((code || id != line->ctx_id) && perf_claim_(&line->dead, 0, 1))
             perf_gpu_deaden_(gpu, line);
@@ -35691,21 +35758,14 @@ PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *gpu, const perf_gpu_backend *
     return !PERF_GET_(&line->dead) && !PERF_GET_(&gpu->driver->down);
 }
 
-/* In place of event_record once its driver or context is gone. */
+/* Stands for event_record once its driver or context is gone. */
 PERF_FN int perf_gpu_record_dead_(void *event, void *stream)
 {
     (void)event, (void)stream;
     return PERF_GPU_SHUT_DOWN;
 }
 
-/* In place of stream_capturing where nobody is to be asked. */
-PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
-{
-    (void)stream, (void)status;
-    return 0;
-}
-
-/* From now on no slot of a context, NULL: of any, calls a driver: threads in the middle of the
+/* From now on no slot of a line (NULL: of any line) calls a driver: threads in the middle of the
  * short way find functions that do nothing. */
 PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *gpu, const void *line)
 {
@@ -35790,7 +35850,7 @@ PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *bound, const perf_gpu_sta
         bound->wait = all.share[PERF_BY_DATA];
         bound->sync = all.share[PERF_BY_SYNCS];
     }
-    if (perf_gpu_tell_(&all, stats, 0)) {
+    if (perf_gpu_busiest_(&all, stats, 0)) {
         bound->busy = all.busy;
         bound->starved = all.starved;
         bound->copy = all.copies;
@@ -35798,7 +35858,7 @@ PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *bound, const perf_gpu_sta
     bound->bound = perf_diagnosis_text(perf_bound_decide_(&all));
 }
 
-/* The same for perf_diagnosis.h. */
+/* The evidence of the devices, for perf_diagnosis.h; what a profiler has measured outranks it. */
 PERF_COLD_FN_ void perf_gpu_tells_(perf_evidence_ *evidence, double total_ns)
 {
     perf_gpu_state_ *gpu = perf_gpu_state_seen_();
@@ -35806,16 +35866,16 @@ PERF_COLD_FN_ void perf_gpu_tells_(perf_evidence_ *evidence, double total_ns)
 
     if (evidence->measured == 2 || !gpu || !perf_lock_word_(&gpu->lock, 1))
         return;
-    (void)perf_gpu_tell_(evidence, &stats, total_ns);
+    (void)perf_gpu_busiest_(evidence, &stats, total_ns);
     perf_unlock_(&gpu->lock);
 }
 
-/* What the device that worked longest did; total_ns 0: shares of the time since its first work.
- * *copies: of all devices.  0: none has worked.                                                  */
-PERF_COLD_FN_ int perf_gpu_tell_(perf_evidence_ *evidence, const perf_gpu_stats *stats,
-                                 double total_ns)
+/* What the device that worked longest did, as shares of total_ns; 0: of the time since its first
+ * work.  evidence->copies is of all devices.  Returns 0 if none has worked.                      */
+PERF_COLD_FN_ int perf_gpu_busiest_(perf_evidence_ *evidence, const perf_gpu_stats *stats,
+                                    double total_ns)
 {
-    const perf_gpu_state_ *gpu = perf_gpu_state_seen_();    /* NULL: PERF_DISABLE=1               */
+    const perf_gpu_state_ *gpu = perf_gpu_state_seen_();        /* NULL: PERF_DISABLE=1           */
     const perf_gpu_line_  *line, *most = gpu ? PERF_ACQ_(&gpu->lines) : PERF_NULL_;
 
     for (line = most; line; line = line->next)  /* another's idleness holds nobody back */
@@ -35844,7 +35904,7 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *out, const perf_gpu_state_ *gpu
         {"max lag", 10, 0, 0}};
     perf_out_   wide = PERF_ZERO;
     perf_table_ table = perf_table_open_(&wide, column, 7);     /* never narrower                 */
-    double      tick = perf_scope_tick_ns_(reg), n;
+    double      tick = perf_scope_tick_ns_(reg), calls;
     uint32_t    id, title = 0;
 
     table.out = out;
@@ -35852,17 +35912,17 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *out, const perf_gpu_state_ *gpu
     for (id = 1; id < perf_gpu_rows_(reg); id++) {
         const perf_gpu_row_ *row = &gpu->row[id];
         const perf_name_    *name = PERF_ACQ_(&reg->names)[id];
-        n = PERF_CAST_(double, row->scopes);
-        if (!(n > 0))
+        calls = PERF_CAST_(double, row->scopes);
+        if (!(calls > 0))
             continue;
         if (!title++)
             perf_table_head_(&table);
         perf_cell_text_(&table, name->site.name);
-        perf_cell_fixed_(&table, n, 0);
+        perf_cell_fixed_(&table, calls, 0);
         perf_cell_text_(&table, perf_kind_text_(name->kind));
-        perf_cell_ns_(&table, row->device_ns / n);
-        perf_cell_ns_(&table, PERF_CAST_(double, row->submit) * tick / n);
-        perf_cell_ns_(&table, PERF_CAST_(double, row->lag) * tick / n);
+        perf_cell_ns_(&table, row->device_ns / calls);
+        perf_cell_ns_(&table, PERF_CAST_(double, row->submit) * tick / calls);
+        perf_cell_ns_(&table, PERF_CAST_(double, row->lag) * tick / calls);
         perf_cell_ns_(&table, PERF_CAST_(double, row->lag_max) * tick);
         perf_row_end_(&table);
     }
@@ -35961,19 +36021,9 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
     return stats;
 }
 
-/* How many scopes of a ring have ended and are not fetched. */
-PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
-{
-    uint32_t i, n = 0;
-
-    for (i = 0; i < PERF_ACQ_(&ring->made); i++)
-        n += PERF_GPU_ENDED_(&ring->slot[i]);
-    return n;
-}
-
 /* ---- reset ---- */
 
-/* Forgets the sums; what began before now is not counted when it comes in. */
+/* Forgets the sums.  What began before now is not added when it is fetched. */
 PERF_COLD_FN_ void perf_gpu_reset_(void)
 {
     perf_registry_  *reg = perf_registry_get_();
@@ -36069,7 +36119,8 @@ typedef struct perf_gpu_meters_ {
     X(busy, "nvmlDeviceGetUtilizationRates") X(smi_init, "rsmi_init")                             \
     X(smi_place, "rsmi_dev_pci_id_get") X(smi_energy, "rsmi_dev_energy_count_get")                \
     X(smi_celsius, "rsmi_dev_temp_metric_get") X(smi_busy, "rsmi_dev_busy_percent_get")
-#define PERF_GPU_METER_(f, name) perf_library_symbol_(library, "", name, &meters->f);
+#define PERF_GPU_METER_(field, name) perf_library_symbol_(library, "", name, &meters->field);
+#define PERF_GPU_SMI_THREADS_ (UINT64_C(1) << 58)       /* RSMI_INIT_FLAG_THRAD_ONLY_MUTEX */
 
 /* 1: it has what is needed of it, and has started. */
 PERF_COLD_FN_ int perf_gpu_meters_start_(const perf_gpu_meters_ *meters)
@@ -36078,13 +36129,15 @@ PERF_COLD_FN_ int perf_gpu_meters_start_(const perf_gpu_meters_ *meters)
         if (!meters->smi_init || !meters->smi_place || !meters->smi_energy ||
             !meters->smi_celsius || !meters->smi_busy)
             return 0;
-        return !meters->smi_init(UINT64_C(1) << 58);
+        return !meters->smi_init(PERF_GPU_SMI_THREADS_);
     }
     return meters->init && meters->by_address && meters->clock && !meters->init();
 }
 
-/* Loads and starts one, once in the process (tens of ms, no lock held; until then others get NULL).
- * Never stopped: others may use it.  The flag keeps SMI's locks here: a dead process keeps its. */
+/* NVML, or (amd 1) SMI; NULL: not to be had, or another thread is loading it.  Loaded and
+ * started once in the process: tens of ms, no lock held.  Never stopped: others may use it.  SMI
+ * gets a flag that keeps its locks within this process, as one that dies would never give them
+ * back. */
 PERF_COLD_FN_ perf_gpu_meters_ *perf_gpu_meters_get_(uint32_t amd)
 {
     static const char *const name[2][6] = {
@@ -36115,7 +36168,7 @@ PERF_COLD_FN_ perf_gpu_meters_ *perf_gpu_meters_get_(uint32_t amd)
     return meters;
 }
 
-/* "0000:3b:00.0" as a number, up to the dot. */
+/* "0000:3b:00.0" as a number, up to the dot: domain << 16 | bus << 8 | device. */
 PERF_COLD_FN_ uint64_t perf_gpu_place_of_(const char *bus)
 {
     uint64_t place = 0;
@@ -36130,8 +36183,9 @@ PERF_COLD_FN_ uint64_t perf_gpu_place_of_(const char *bus)
     return place;
 }
 
-/* The device in that place as SMI numbers it, and 1; NULL: none.  The last digit is a part of a
- * divided device, whose first one has the meters of all. */
+/* The device in that place: SMI's number of it, plus 1; NULL: none.  Behind the dot stands the part
+ * of a divided device.  The first part has the meters of all.  SMI's places: domain << 32 |
+ * bus << 8 | device << 3 | ... */
 PERF_COLD_FN_ void *perf_gpu_smi_at_(const perf_gpu_meters_ *meters, uint64_t want)
 {
     uint64_t bits, place;
@@ -36147,27 +36201,27 @@ PERF_COLD_FN_ void *perf_gpu_smi_at_(const perf_gpu_meters_ *meters, uint64_t wa
     return PERF_NULL_;
 }
 
-/* Who knows the meters of a device, and its handle there; NULL: not to be had. */
+/* The handle of a device, and *meters, who knows it; NULL: not to be had. */
 PERF_COLD_FN_ void *perf_gpu_meters_of_(const perf_gpu_backend *backend, int device,
                                         perf_gpu_meters_ **meters)
 {
-    perf_gpu_meters_ *n = PERF_NULL_;
+    perf_gpu_meters_ *found = PERF_NULL_;
     char              bus[32] = "";
     void             *handle = PERF_NULL_;
 
     if (!(backend->flags & PERF_GPU_TABLE_SIMULATED))
-        n = perf_gpu_meters_get_((backend->flags & PERF_GPU_TABLE_AMD) != 0);
-    *meters = n;
-    if (!n || device < 0 || device >= 64 || !backend->device_bus)
+        found = perf_gpu_meters_get_((backend->flags & PERF_GPU_TABLE_AMD) != 0);
+    *meters = found;
+    if (!found || device < 0 || device >= 64 || !backend->device_bus)
         return PERF_NULL_;
-    handle = PERF_ACQ_(&n->device[device]);
+    handle = PERF_ACQ_(&found->device[device]);
     if (handle || backend->device_bus(bus, 32, device))
         return handle;
-    if (n->amd)
-        handle = perf_gpu_smi_at_(n, perf_gpu_place_of_(bus));
-    else if (n->by_address(bus, &handle))
+    if (found->amd)
+        handle = perf_gpu_smi_at_(found, perf_gpu_place_of_(bus));
+    else if (found->by_address(bus, &handle))
         return PERF_NULL_;
-    PERF_REL_(&n->device[device], handle);
+    PERF_REL_(&found->device[device], handle);
     return handle;
 }
 
@@ -36192,7 +36246,8 @@ PERF_COLD_FN_ int perf_gpu_clock_(const perf_gpu_backend *backend, int device, u
     return 0;
 }
 
-/* Sensor 0 is at the edge of the chip; some have but its hottest point, 1. */
+/* See perf_gpu_meter_.  Sensor 0 is at the edge of the chip; some chips have only 1, the hottest
+ * point. */
 PERF_COLD_FN_ double perf_gpu_smi_meter_(const perf_gpu_meters_ *meters, uint32_t at, int what)
 {
     uint64_t count = 0, when;
@@ -36210,18 +36265,20 @@ PERF_COLD_FN_ double perf_gpu_smi_meter_(const perf_gpu_meters_ *meters, uint32_
     return -1.0;
 }
 
-/* See perf_gpu_backend.device_meter; negative: nobody knows. */
+/* what: 0 joules, 1 degrees Celsius, 2 percent at work, as perf_gpu_backend.device_meter has them.
+ * Negative: nobody knows. */
 PERF_COLD_FN_ double perf_gpu_meter_(const perf_gpu_backend *backend, int device, int what)
 {
     perf_gpu_meters_  *meters;
     void              *handle;
     unsigned long long mj = 0;
     unsigned           now[2] = {0, 0};
-    double             x = -1.0;
+    double             value = -1.0;
 
+    if (backend->device_meter && backend->device_meter(device, what, &value))
+        return -1.0;                            /* it may have written `value` all the same */
     if (backend->device_meter)
-        /* a failure may have written x */
-        return backend->device_meter(device, what, &x) ? -1.0 : x;
+        return value;
     handle = perf_gpu_meters_of_(backend, device, &meters);
     if (!handle)
         return -1.0;
@@ -36406,10 +36463,18 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 #define PERF_GPU_MOST_BATCH_   512      /* the driver takes about 1,000 launches, then it waits */
 #define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream */
 #define PERF_GPU_HOT_IN_A_ROW_ 20       /* throttled samples: to wait longer would not help */
+#define PERF_GPU_NO_TIME_      999      /* a code of ours: the driver told a time that cannot be */
 #define PERF_GPU_NO_MEMORY_    (-2)     /* the variant of a loop that got no memory */
 #define PERF_GPU_LEAST_        3        /* samples, and pairs, however slow the bodies are */
 #define PERF_GPU_LEAST_PAIRS_  7
-#define PERF_GPU_DISCARDED_    2        /* rounds before the samples */
+#define PERF_GPU_DISCARDED_    2        /* rounds thrown away before the samples */
+#define PERF_GPU_LOOKS_        8        /* for work on other streams */
+#define PERF_GPU_EMPTY_        15       /* slices with nothing in them */
+#define PERF_GPU_LENGTHS_      120      /* slices of many lengths: shows the event clock's step */
+#define PERF_GPU_GRAIN_NS_     0.4      /* shorter differences are errors of a float of ms */
+#define PERF_GPU_SHORT_GATE_   2000000  /* ns */
+#define PERF_GPU_THREADS_      256u     /* of a block of the sweep */
+#define PERF_GPU_SLOWED_ UINT64_C(0xec) /* NVML's reasons: power cap, heat, brake; not idleness */
 #define PERF_GPU_SPARE_        4        /* samples of rounds that began anew as graphs */
 #define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample */
 
@@ -36464,35 +36529,45 @@ PERF_COLD_FN_ perf_ab_opts perf_gpu_ab_ask_(const perf_gpu_ab_opts *opts)
 
 /* ---- what a loop keeps ---- */
 
-typedef struct perf_gpu_word_ {         /* the gate: host memory that the device can see */
+/* The gate: host memory that the device can see. */
+typedef struct perf_gpu_word_ {
     uint32_t flag;                      /* 1: open */
-    uint32_t out; /* the gate's answer: 1 opened by the flag, 2 by the clock */
-    uint64_t limit_ns;
+    uint32_t out;                       /* what has opened it, PERF_GPU_BY_; 0: it is shut */
+    uint64_t limit_ns;                  /* then it opens by itself */
 } perf_gpu_word_;
+enum { PERF_GPU_BY_FLAG_ = 1, PERF_GPU_BY_CLOCK_ = 2 };
+enum { PERF_GPU_GATE_KERNEL_ = 1, PERF_GPU_GATE_HOST_ = 2 };    /* perf_gpu_result.gate */
 
-typedef struct perf_gpu_energy_ {       /* by the host's clock */
-    uint64_t began, ended, rounds, asked, back;     /* began: as the first round was done */
-    uint64_t round;                     /* iterations of one */
-    int      done;                      /* 1: there were enough of them */
-    uint64_t at[2];                     /* the first and the last step of the counter of joules, */
-    double   unsure[2], joules[2];      /* up to so many ns sooner; what it then said */
-    double   now, celsius, busy, readings;
+typedef struct perf_gpu_energy_ {       /* times in ns, by the host's clock */
+    uint64_t began, ended;              /* when the first round was done, and the last one */
+    uint64_t rounds, round;             /* how many; iterations of one */
+    uint64_t asked;                     /* when the counter of joules was read last */
+    uint64_t back;                      /* 1: the clock went back */
+    int      done;                      /* 1: there were enough rounds */
+    uint64_t at[2];                     /* when the counter's first step, its last were seen */
+    double   unsure[2];                 /* it may have come so many ns earlier */
+    double   joules[2];                 /* what the counter then said */
+    double   now;                       /* the counter's last reading */
+    double   celsius, busy, readings;   /* highest; mean of so many readings */
 } perf_gpu_energy_;
 
 typedef struct perf_gpu_arm_ {
-    perf_loop_arm_  *arm;               /* of the loop's state: batch, runs, the times that count */
+    perf_loop_arm_  *loop_arm;          /* in the loop's state: batch, runs, the times that count */
     perf_gpu_sample *sample;            /* all, in order */
     size_t           count;
     uint64_t         queue;             /* iterations that the driver takes before it waits */
     uint64_t         plain;             /* batch without a graph */
-    uint64_t         doubted;           /* batch that shall be, while fewer launches show whether */
-    int              sure;              /* anything runs on the stream; 1: it does */
+    uint64_t         doubted;           /* the batch to come, once PERF_GPU_PROBES_ launches have */
+                                        /* shown that something runs on the stream; 0: no doubt */
+    int              sure;              /* 1: they have shown it */
     int              launches;
     int              timeouts;          /* of the gate, in a row */
     int              ahead; /* warm-up bodies that came back before the device was done */
     void            *exec;              /* the graph */
     perf_gpu_energy_ energy;
 } perf_gpu_arm_;
+
+enum { PERF_GPU_TIMED_ = 1, PERF_GPU_RECORDED_ = 2 };   /* a slice; recorded: into a graph */
 
 typedef struct perf_gpu_loop_ {
     perf_loop_state_ *state;            /* what perf_report and writers of results see */
@@ -36523,12 +36598,12 @@ typedef struct perf_gpu_loop_ {
     int              on_stream;         /* 1: it was allocated in the stream's order */
 
     /* The slice under way, or the last. */
-    int              opened;            /* 1 timed, 2 captured; 0: none is under way */
+    int              opened;            /* PERF_GPU_TIMED_ or _RECORDED_; 0: none is under way */
     int              replayed;          /* 1: as a graph, without the body */
     int              variant;           /* the arm whose turn it is */
     uint64_t         host0;             /* when the host began to enqueue it */
     perf_gpu_sample  now;               /* the slice that has ended: of all its iterations */
-    double           idle;              /* ns that a slice shows at most with nothing in it */
+    double           idle;              /* ns: the most that a slice shows with nothing in it */
 
     /* What comes next. */
     int              profiled;          /* bodies that ran for a profiler */
@@ -36548,14 +36623,14 @@ typedef struct perf_gpu_loop_ {
     int              calm;              /* blocks in a row that agreed */
 
     /* Other streams of the context, see perf_gpu_look_around_. */
-    int              probed, busy;      /* how often it was looked (8: no more), and was busy */
-    int              asked;             /* how often it was busy in front of the body */
-    double           quiet_ns;          /* what the question takes when it is quiet */
-    int              elsewhere;         /* work was seen on other streams */
+    int              probed, busy;      /* how often we have looked, and others were busy */
+    int              asked;             /* how often it was busy before the body */
+    double           quiet_ns;          /* what the question takes while nothing runs */
+    int              elsewhere;         /* 1: work was seen on other streams */
 } perf_gpu_loop_;
 
-/* 1 when there was no error.  Else the first is remembered; where it `ends` the loop it is told to
- * perf_gpu_error_text(), too.  After a shut-down nothing is called any more. */
+/* 1: `code` is no error.  Else the first error is kept; ends 1: it ends the loop, and
+ * perf_gpu_error_text() tells it, too.  After a shut-down nothing is called any more. */
 PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *loop, int code, int ends)
 {
     perf_gpu_driver_ *driver = perf_gpu_driver_get_();
@@ -36576,10 +36651,12 @@ PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *loop, int code, int ends)
     loop->state->phase = PERF_LOOP_DONE_;
     return 0;
 }
-#define perf_gpu_try_(s, code)     perf_gpu_met_(s, code, 1)    /* what the loop needs */
-#define perf_gpu_attempt_(s, code) perf_gpu_met_(s, code, 0)    /* what can be done without */
-#define PERF_GPU_GIVE_(s, have, call)   /* back, where it was taken and somebody takes it */      \
-    ((void)((have) && !(s)->down && perf_gpu_attempt_(s, call)))
+#define perf_gpu_try_(loop, code)     perf_gpu_met_(loop, code, 1)      /* the loop needs it */
+#define perf_gpu_attempt_(loop, code) perf_gpu_met_(loop, code, 0)      /* it does without */
+
+/* Gives back what the loop has, unless the driver has shut down. */
+#define PERF_GPU_GIVE_(loop, have, call)                                                          \
+    ((void)((have) && !(loop)->down && perf_gpu_attempt_(loop, call)))
 
 /* ---- helper kernels ---- */
 
@@ -36626,27 +36703,26 @@ PERF_COLD_FN_ void perf_gpu_host_gate_(void *user)
     while (!open && turns++ <= word->limit_ns && perf_now() - began <= word->limit_ns)
         open = PERF_ACQ_(&word->flag);
     if (open)
-        PERF_REL_(&word->out, 1u);
+        PERF_REL_(&word->out, PERF_CAST_(uint32_t, PERF_GPU_BY_FLAG_));
     else
-        PERF_REL_(&word->out, 2u);
+        PERF_REL_(&word->out, PERF_CAST_(uint32_t, PERF_GPU_BY_CLOCK_));
 }
 
-/* Reads that much, or writes zeros where our kernels cannot be loaded. */
-PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *loop, uint64_t at, double bytes)
+/* Reads so many bytes, or writes zeros where our kernels cannot be loaded.  The driver's code. */
+PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *loop, uint64_t address, double bytes)
 {
     uint64_t vectors = PERF_CAST_(uint64_t, bytes / 16.0);
     unsigned blocks = 8 * 128;                  /* 8 for each multiprocessor */
-    void    *parameter[] = {&at, &vectors};
+    void    *parameter[] = {&address, &vectors};
 
     if (loop->multiprocessors)
         blocks = PERF_CAST_(unsigned, 8 * loop->multiprocessors);
     if (!loop->sweep_kernel)
-        return loop->backend->fill(at, 0, PERF_CAST_(size_t, bytes), loop->stream);
-    if (vectors / 256 + 1 < blocks)
-        blocks = PERF_CAST_(unsigned, vectors / 256 + 1);
-    return loop->backend->launch(loop->sweep_kernel, blocks, 1, 1, 256, 1, 1, 0, loop->stream,
-                                 parameter,
-                           PERF_NULL_);
+        return loop->backend->fill(address, 0, PERF_CAST_(size_t, bytes), loop->stream);
+    if (vectors / PERF_GPU_THREADS_ + 1 < blocks)
+        blocks = PERF_CAST_(unsigned, vectors / PERF_GPU_THREADS_ + 1);
+    return loop->backend->launch(loop->sweep_kernel, blocks, 1, 1, PERF_GPU_THREADS_, 1, 1, 0,
+                                 loop->stream, parameter, PERF_NULL_);
 }
 
 /* Closes the gate behind what the stream holds. */
@@ -36658,10 +36734,10 @@ PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *loop)
     PERF_REL_(&loop->word->flag, 0u);
     PERF_REL_(&loop->word->out, 0u);
     loop->word->limit_ns = limit;
-    if (loop->result.gate == 2)
+    if (loop->result.gate == PERF_GPU_GATE_HOST_)
         return loop->backend->host_func(loop->stream, perf_gpu_host_gate_, loop->word);
     return loop->backend->launch(loop->gate_kernel, 1, 1, 1, 1, 1, 1, 0, loop->stream, parameter,
-                           PERF_NULL_);
+                                 PERF_NULL_);
 }
 
 /* ---- one slice: gate, event, body, event ---- */
@@ -36674,7 +36750,8 @@ PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *loop)
     return 0;
 }
 
-/* 0: an error, and nothing is held back. */
+/* flush: the cache first.  Then the gate and the first event.  0: an error, nothing is held
+ * back. */
 PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *loop, int gated, int flush)
 {
     loop->now.flags = 0;
@@ -36686,7 +36763,7 @@ PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *loop, int gated, int flu
     gated = gated && loop->result.gate && !loop->gate_off;
     if (gated && !perf_gpu_try_(loop, perf_gpu_shut_(loop)))
         return 0;
-    loop->opened = 1;
+    loop->opened = PERF_GPU_TIMED_;
     loop->host0 = perf_now();
     if (loop->inside && loop->arm[loop->variant].exec) /* its events are in it */
         return 1;
@@ -36710,8 +36787,8 @@ PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *loop, int inside)
         !perf_gpu_try_(loop, loop->backend->event_elapsed(&ms, loop->event[0], loop->event[1])))
         return 0;
     if (!(ms > -1e11f && ms < 1e11f))           /* the driver's mistake */
-        return perf_gpu_try_(loop, 999);
-    if (PERF_ACQ_(&loop->word->out) == 2) {
+        return perf_gpu_try_(loop, PERF_GPU_NO_TIME_);
+    if (PERF_ACQ_(&loop->word->out) == PERF_GPU_BY_CLOCK_) {
         loop->now.flags |= PERF_GPU_SAMPLE_TIMEOUT;
         loop->result.gate_timeouts++;
     }
@@ -36721,9 +36798,9 @@ PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *loop, int inside)
     return 1;
 }
 
-/* Fills `now`; asked: with the device's clock while it is busy with the slice, and what holds that
- * back.  The gate is open afterwards whatever happened.  0: an error. */
-PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *loop, int asked)
+/* Fills loop->now.  with_clock: also with the device's clock while it works on the slice, and what
+ * slows it down.  The gate is open afterwards, whatever happened.  0: an error. */
+PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *loop, int with_clock)
 {
     perf_gpu_sample *sample = &loop->now;
     unsigned         mhz = 0;
@@ -36749,7 +36826,7 @@ PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *loop, int asked)
         sample->flags = PERF_GPU_SAMPLE_EXPOSED;
     sample->throttle = 0;
     sample->sm_mhz = 0;
-    if (asked && !perf_gpu_clock_(loop->backend, loop->device, &mhz, &sample->throttle))
+    if (with_clock && !perf_gpu_clock_(loop->backend, loop->device, &mhz, &sample->throttle))
         sample->sm_mhz = mhz;
     return perf_gpu_slice_read_(loop, inside);
 }
@@ -36766,34 +36843,34 @@ PERF_COLD_FN_ int perf_gpu_slice_swept_(perf_gpu_loop_ *loop, int gated, double 
 
 /* ---- setting up ---- */
 
-/* The greatest common divisor of two lengths that are known to a small part of a nanosecond. */
+/* The greatest common divisor of two lengths in ns that are no whole numbers. */
 PERF_FN double perf_gpu_gcd_(double a, double b)
 {
-    double r;
+    double rest;
     int    i;
 
-    for (i = 0; i < 64 && b > 0.4; i++) {
-        r = a - b * PERF_CAST_(double, PERF_CAST_(int64_t, a / b + 0.5));
+    for (i = 0; i < 64 && b > PERF_GPU_GRAIN_NS_; i++) {
+        rest = a - b * PERF_CAST_(double, PERF_CAST_(int64_t, a / b + 0.5));
         a = b;
-        b = perf_fabs_(r);
+        b = perf_fabs_(rest);
     }
     return a;
 }
 
-/* The step of a clock that told these n times, ascending: what all differences are multiples of. */
-PERF_COLD_FN_ double perf_gpu_step_of_(const double *x, size_t n)
+/* The step of a clock that told these n times, ascending: all differences are multiples of it. */
+PERF_COLD_FN_ double perf_gpu_step_of_(const double *time, size_t n)
 {
-    double d, whole, step = 0.0;
+    double apart, whole, step = 0.0;
     size_t i;
 
     for (i = 1; i < n; i++) {
-        d = x[i] - x[i - 1];
-        if (d <= 0.4)
+        apart = time[i] - time[i - 1];
+        if (apart <= PERF_GPU_GRAIN_NS_)
             continue;
         if (!(step > 0.0))
-            step = d;
+            step = apart;
         else
-            step = perf_gpu_gcd_(perf_most_(step, d), perf_least_(step, d));
+            step = perf_gpu_gcd_(perf_most_(step, apart), perf_least_(step, apart));
     }
     whole = PERF_CAST_(double, PERF_CAST_(int64_t, step + 0.5));
     if (perf_fabs_(step - whole) < 0.1)         /* a float of ms is good for that much */
@@ -36805,31 +36882,32 @@ PERF_COLD_FN_ double perf_gpu_step_of_(const double *x, size_t n)
  * between them give.  0: an error. */
 PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *loop)
 {
-    double x[120], bytes, empty[15];
+    double time[PERF_GPU_LENGTHS_], bytes, empty[PERF_GPU_EMPTY_];
     size_t i, n = 0;
 
-    for (i = 0; i < 15; i++) {
+    for (i = 0; i < PERF_GPU_EMPTY_; i++) {
         if (!perf_gpu_slice_swept_(loop, 1, 0.0))
             return 0;
         empty[i] = loop->now.ns;
     }
-    for (i = 0; i < 120; i++) {                 /* work whose time differs from round to round */
+    for (i = 0; i < PERF_GPU_LENGTHS_; i++) {   /* work whose time differs from round to round */
         bytes = PERF_CAST_(double, loop->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
         if (!perf_gpu_slice_swept_(loop, PERF_CAST_(int, i & 1), bytes))
             return 0;                           /* without a gate: the host's jitter is welcome */
-        if (loop->now.ns > 0.4 && loop->now.ns < 60e3)
-            x[n++] = loop->now.ns;
+        if (loop->now.ns > PERF_GPU_GRAIN_NS_ && loop->now.ns < 60e3)
+            time[n++] = loop->now.ns;
     }
     loop->result.gate_timeouts = 0;
-    perf_sort_values_(empty, 15);
-    loop->result.overhead_ns = empty[7];
-    loop->idle = 2.0 * empty[13] - empty[0];    /* plus once what they scatter by */
-    perf_sort_values_(x, n);
-    loop->result.quantum_ns = perf_gpu_step_of_(x, n);
+    perf_sort_values_(empty, PERF_GPU_EMPTY_);
+    loop->result.overhead_ns = empty[PERF_GPU_EMPTY_ / 2];      /* the median */
+    /* the last but one, and once more what lies between the first and that one */
+    loop->idle = 2.0 * empty[PERF_GPU_EMPTY_ - 2] - empty[0];
+    perf_sort_values_(time, n);
+    loop->result.quantum_ns = perf_gpu_step_of_(time, n);
     if (!(loop->result.quantum_ns > 0.0)) {     /* all alike: no finer than that */
         loop->result.quantum_ns = 1000.0;
         if (n)
-            loop->result.quantum_ns = x[0];
+            loop->result.quantum_ns = time[0];
     }
     loop->state->timer.tick_ns = loop->state->loop.step_ns = loop->result.quantum_ns;
     return 1;
@@ -36843,8 +36921,9 @@ PERF_FN int perf_gpu_can_graph_(const perf_gpu_loop_ *loop)
 }
 
 /* Does a launch come back only when it is done?  Then the gate's launch, or the one behind it,
- * lasts as long as a short gate holds: three times, for the host may lose its processor once. From
- * then on there is no gate, and a graph with the events inside it leaves the host out.           */
+ * lasts as long as a short gate holds.  Only three in a row show it: the host may lose its
+ * processor once.  Such a loop has no gate, and a graph with the events inside leaves the host
+ * out.  0: an error. */
 PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
 {
     const uint64_t limit = loop->own_word.limit_ns;
@@ -36853,8 +36932,8 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
 
     if (!loop->result.gate)
         return 1;
-    if (limit > 2000000)
-        loop->own_word.limit_ns = 2000000;
+    if (limit > PERF_GPU_SHORT_GATE_)
+        loop->own_word.limit_ns = PERF_GPU_SHORT_GATE_;
     for (i = 0; i < 3 && late == i; i++) {
         began = perf_now();
         if (!perf_gpu_slice_begin_(loop, 1, 0))
@@ -36862,7 +36941,7 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
         if (loop->scratch_bytes)
             (void)perf_gpu_attempt_(loop, perf_gpu_sweep_(loop, loop->scratch, 4096.0));
         late += 2 * (perf_now() - began) > loop->own_word.limit_ns &&
-                PERF_ACQ_(&loop->word->out) == 2;
+                PERF_ACQ_(&loop->word->out) == PERF_GPU_BY_CLOCK_;
         if (!perf_gpu_slice_end_(loop, 0))
             return 0;
     }
@@ -36875,21 +36954,26 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
     return 1;
 }
 
-/* 0: not known. */
+enum {                                  /* CU_DEVICE_ATTRIBUTE_ */
+    PERF_GPU_MULTIPROCESSORS_ = 16, PERF_GPU_MEMORY_KHZ_ = 36, PERF_GPU_MEMORY_BITS_ = 37,
+    PERF_GPU_L2_BYTES_ = 38
+};
+
+/* An attribute of the device; 0: not known. */
 PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *loop, int which)
 {
-    int variant = 0, code = !loop->backend->device_attribute || loop->down;
+    int value = 0, code = !loop->backend->device_attribute || loop->down;
 
     if (!code)
-        code = loop->backend->device_attribute(&variant, which, loop->device);
+        code = loop->backend->device_attribute(&value, which, loop->device);
     if (code == PERF_GPU_SHUT_DOWN)
         (void)perf_gpu_try_(loop, code);
-    if (code || variant < 0)
+    if (code || value < 0)
         return 0;
-    return variant;
+    return value;
 }
 
-/* In the stream's order where that can be: a plain free waits for the whole device. */
+/* Frees it in the stream's order if it came so: a plain free waits for the whole device. */
 PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *loop)
 {
     if (loop->on_stream)
@@ -36897,6 +36981,8 @@ PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *loop)
     return loop->backend->mem_free(loop->scratch);
 }
 
+/* Memory for the sweep.  large: several times L2, else 1 MB, which is enough for the step of the
+ * event clock.  scratch_bytes stays 0 where there is none. */
 PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *loop, int large)
 {
     const perf_gpu_backend *backend = loop->backend;
@@ -36922,6 +37008,8 @@ PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *loop, int large)
         loop->scratch_bytes = bytes;
 }
 
+/* Loads our kernels, and sets up the gate: by a kernel, else by a function on the host, else
+ * none. */
 PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *loop)
 {
     const perf_gpu_backend *backend = loop->backend;
@@ -36951,16 +37039,17 @@ PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *loop)
         perf_gpu_attempt_(loop, backend->host_alloc(&memory, sizeof *loop->word, 2))) {
         if (perf_gpu_attempt_(loop, backend->host_address(&loop->word_address, memory, 0))) {
             loop->word = PERF_CAST_(perf_gpu_word_ *, memory);
-            loop->result.gate = 1;
+            loop->result.gate = PERF_GPU_GATE_KERNEL_;
             return;
         }
         if (!loop->down)
             (void)backend->host_free(memory);
     }
     if (backend->host_func)
-        loop->result.gate = 2;
+        loop->result.gate = PERF_GPU_GATE_HOST_;
 }
 
+/* Ends the loop; why: more than the status says, or NULL.  Returns 0. */
 PERF_FN int perf_gpu_fail_(perf_gpu_loop_ *loop, perf_status status, const char *why)
 {
     loop->state->status = status;
@@ -36969,13 +37058,15 @@ PERF_FN int perf_gpu_fail_(perf_gpu_loop_ *loop, perf_status status, const char 
     return 0;
 }
 
+/* Takes from the device what the loop needs, and measures the event clock; 0: the loop has
+ * ended. */
 PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
 {
     const perf_gpu_backend *backend = loop->backend;
     size_t                  kept = 0;
     double                  bytes;
-    int                     i, capturing = 0;
-    int                     large =
+    int                     i, large, capturing = 0;
+    const int               wants_large =
         loop->result.opts.cache != PERF_GPU_HOT || loop->result.opts.bytes > 0.0;
 
     if (backend->stream_capturing &&
@@ -36988,20 +37079,21 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
         (void)perf_gpu_attempt_(loop, backend->device_name(loop->state->loop.device,
                                                            sizeof loop->state->loop.device,
                                                            loop->device));
-    loop->l2_bytes = perf_gpu_attribute_(loop, 38);
+    loop->l2_bytes = perf_gpu_attribute_(loop, PERF_GPU_L2_BYTES_);
     if (!(loop->l2_bytes > 0.0))
         loop->l2_bytes = 64 << 20;
-    loop->multiprocessors = PERF_CAST_(uint64_t, perf_gpu_attribute_(loop, 16));
+    loop->multiprocessors =
+        PERF_CAST_(uint64_t, perf_gpu_attribute_(loop, PERF_GPU_MULTIPROCESSORS_));
     loop->persisting =
         backend->l2_release && backend->ctx_limit && !backend->ctx_limit(&kept, 6) && kept;
-    loop->result.datasheet_gbs =
-        2.0 * perf_gpu_attribute_(loop, 36) * (perf_gpu_attribute_(loop, 37) / 8) * 1e-6;
+    loop->result.datasheet_gbs = 2.0 * perf_gpu_attribute_(loop, PERF_GPU_MEMORY_KHZ_) *
+                                 (perf_gpu_attribute_(loop, PERF_GPU_MEMORY_BITS_) / 8) * 1e-6;
     if (loop->down || !perf_gpu_try_(loop, backend->event_create(&loop->event[0], 0)) ||
         !perf_gpu_try_(loop, backend->event_create(&loop->event[1], 0)))
         return 0;
     perf_gpu_setup_kernels_(loop);
     if (!loop->down)
-        perf_gpu_setup_memory_(loop, large);
+        perf_gpu_setup_memory_(loop, wants_large);
     if (loop->down || !perf_gpu_try_(loop, backend->stream_sync(loop->stream)) ||
         !perf_gpu_serialised_(loop) || !perf_gpu_quantum_(loop))
         return 0;
@@ -37024,7 +37116,8 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
 
 /* ---- energy ---- */
 
-/* The counter of joules moves 10 to 50 times a second: its rate is that from first to last step. */
+/* Reads the counter of joules.  It moves 10 to 50 times a second, so its first and its last step
+ * are kept: the rate between them counts. */
 PERF_COLD_FN_ void perf_gpu_energy_ask_(perf_gpu_loop_ *loop, perf_gpu_energy_ *energy,
                                         uint64_t now)
 {
@@ -37047,19 +37140,24 @@ PERF_COLD_FN_ void perf_gpu_energy_ask_(perf_gpu_loop_ *loop, perf_gpu_energy_ *
     energy->asked = now;
 }
 
-/* A round is enqueued: waits for the one before it, so that it never runs dry.  1: enough. */
+/* A round is enqueued: waits for the one before it, so that the device never runs dry.  The two
+ * have an event each, in turns.  1: there were enough rounds, or an error. */
 PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
     perf_gpu_energy_ *energy = &arm->energy;
     uint64_t          now;
+    int               code;
 
     if (!arm->exec)
-        arm->arm->runs += energy->round;
-    if (!perf_gpu_try_(loop, loop->backend->event_record(loop->event[energy->rounds & 1],
-                                                   loop->stream)) ||
-        (energy->rounds++ && !perf_gpu_try_(loop,
-                                            loop->backend->event_sync(loop->event[energy->rounds &
-                                                                                  1]))))
+        arm->loop_arm->runs += energy->round;
+    code = loop->backend->event_record(loop->event[energy->rounds & 1], loop->stream);
+    if (!perf_gpu_try_(loop, code))
+        return 1;
+    energy->rounds++;
+    code = 0;
+    if (energy->rounds > 1)                     /* the other event */
+        code = loop->backend->event_sync(loop->event[energy->rounds & 1]);
+    if (!perf_gpu_try_(loop, code))
         return 1;
     now = perf_now();
     energy->back |= now < energy->ended;        /* the host's clock: then nothing can be told */
@@ -37075,11 +37173,11 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *loop, perf_gpu_arm_ *ar
 /* Iterations in a round of some 10 ms. */
 PERF_COLD_FN_ uint64_t perf_gpu_energy_size_(const perf_gpu_arm_ *arm)
 {
-    const uint64_t slices = 1 + PERF_CAST_(uint64_t, 10e6 / (arm->arm->fastest + 10e3));
+    const uint64_t slices = 1 + PERF_CAST_(uint64_t, 10e6 / (arm->loop_arm->fastest + 10e3));
 
-    if (!arm->exec && slices * arm->arm->batch > arm->queue)
+    if (!arm->exec && slices * arm->loop_arm->batch > arm->queue)
         return arm->queue;
-    return slices * arm->arm->batch;
+    return slices * arm->loop_arm->batch;
 }
 
 /* A round as graphs; 0: an error. */
@@ -37087,7 +37185,7 @@ PERF_COLD_FN_ int perf_gpu_energy_replay_(perf_gpu_loop_ *loop, const perf_gpu_a
 {
     uint64_t left = arm->energy.round;
 
-    for (; left; left -= arm->arm->batch)
+    for (; left; left -= arm->loop_arm->batch)
         if (!perf_gpu_try_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
             return 0;
     return 1;
@@ -37122,6 +37220,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_loop_state_ *state)
     return 0;
 }
 
+/* The energy of an iteration, with its bounds; nothing where it cannot be told. */
 PERF_COLD_FN_ void perf_gpu_joules_(perf_gpu_result *result, const perf_gpu_energy_ *energy)
 {
     double gained = energy->joules[1] - energy->joules[0],
@@ -37161,28 +37260,31 @@ PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *loop, double limit_ns)
     return ns;
 }
 
-/* Does the body leave work on other streams?  The context must be quiet in front of it, and still
- * busy when its own stream no longer is: what other threads do there is not the body's.          */
+/* Does the body leave work on other streams?  Then the context is quiet before the body (after 0),
+ * and still busy when the body's own stream is idle (after 1).  Where it is busy before the body,
+ * other threads work there, and nothing can be told. */
 PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *loop, int after)
 {
     double ns, limit = 5e6;
+    int    busy;
 
-    if (!loop->event[2] || loop->probed >= 8)
+    if (!loop->event[2] || loop->probed >= PERF_GPU_LOOKS_)
         return;
     if (after)
         limit = 100e6;
     ns = perf_gpu_quiet_(loop, limit);
-    loop->elsewhere |= ns < 0.0 || (after && ns > 4.0 * loop->quiet_ns + 10e3);
+    busy = ns > 4.0 * loop->quiet_ns + 10e3;
+    loop->elsewhere |= ns < 0.0 || (after && busy);
     if (ns < 0.0) {
-        loop->probed = 8;                       /* somebody is busy for long: nothing can be told */
+        loop->probed = PERF_GPU_LOOKS_;         /* somebody is busy for long: nothing can be told */
         loop->busy *= after;
     } else if (after) {
         loop->probed++;
-        loop->busy += ns > 4.0 * loop->quiet_ns + 10e3;
+        loop->busy += busy;
     } else if (!(loop->quiet_ns > 0.0) || ns < loop->quiet_ns) {
         loop->quiet_ns = ns;
-    } else if (ns > 4.0 * loop->quiet_ns + 10e3 && ++loop->asked > 1) {
-        loop->probed = 8;                       /* and not from here */
+    } else if (busy && ++loop->asked > 1) {
+        loop->probed = PERF_GPU_LOOKS_;         /* busy before the body, too: not the body's work */
         loop->busy = 0;
     }
 }
@@ -37193,8 +37295,8 @@ PERF_FN int perf_gpu_agree_(double a, double b)
     return perf_fabs_(a - b) <= 0.02 * a;
 }
 
-/* Each body was launched once more.  A clock that reads the same twice may not have been read anew:
- * so the times of three blocks of 5 ms have to agree, and the clock with them.                   */
+/* Each body was launched once more.  A device's clock that reads the same twice may not have been
+ * read anew.  So the times of three blocks of 5 ms have to agree, and the clock with them. */
 PERF_COLD_FN_ void perf_gpu_calm_(perf_gpu_loop_ *loop)
 {
     const uint64_t now = perf_now();
@@ -37254,13 +37356,13 @@ PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *loop, double slice_ns)
     return slice_ns <= loop->idle + 2.0 * loop->result.quantum_ns;
 }
 
-/* What a sample takes at least: so long that step and cost of the events are little of it. */
+/* ns that a sample takes at least, so that step and cost of the events are a small part of it. */
 PERF_FN double perf_gpu_least_ns_(const perf_gpu_loop_ *loop)
 {
     return perf_most_(loop->result.quantum_ns, loop->result.overhead_ns) / PERF_GPU_PERCENT_;
 }
 
-/* A slice counts as long enough at 0.7 of what is wanted. */
+/* The engine takes a slice as long enough at 0.7 of this. */
 PERF_COLD_FN_ double perf_device_want_(const perf_loop_state_ *state)
 {
     return 1.5 * perf_gpu_least_ns_(PERF_CAST_(const perf_gpu_loop_ *, state->own));
@@ -37274,7 +37376,7 @@ PERF_COLD_FN_ void perf_gpu_probed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
     const double scatter =
         perf_least_(loop->idle - loop->result.overhead_ns, 250.0 * PERF_GPU_PROBES_);
 
-    arm->arm->batch = arm->doubted;
+    arm->loop_arm->batch = arm->doubted;
     arm->doubted = 0;
     arm->sure = 1;
     if (loop->now.ns > loop->result.overhead_ns + scatter + 2.0 * loop->result.quantum_ns)
@@ -37284,27 +37386,28 @@ PERF_COLD_FN_ void perf_gpu_probed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 }
 
 /* A reading at a batch that may be too small.  0: it does not count, the arm runs again. */
-PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *loop, perf_gpu_arm_ *a)
+PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
-    perf_loop_arm_ *arm = a->arm;
+    perf_loop_arm_ *common = arm->loop_arm;
     int             last;
 
-    if (a->doubted) {
-        perf_gpu_probed_(loop, a);
+    if (arm->doubted) {
+        perf_gpu_probed_(loop, arm);
         return 0;
     }
-    if (loop->now.flags & PERF_GPU_SAMPLE_TIMEOUT && arm->batch > 1) {
-        arm->batch = arm->most = a->queue = arm->batch / 2;     /* its queue is full: fewer */
-        arm->readings = 0;
+    if (loop->now.flags & PERF_GPU_SAMPLE_TIMEOUT && common->batch > 1) {
+        /* its queue is full: fewer */
+        common->batch = common->most = arm->queue = common->batch / 2;
+        common->readings = 0;
         return 0;
     }
     if (loop->gate_off || loop->own_graph)      /* what is in a graph is on no other stream */
-        arm->most = arm->batch;
-    last = arm->batch >= arm->most || loop->now.ns >= perf_gpu_least_ns_(loop);
-    if (!last || a->sure || loop->own_graph || !perf_gpu_is_idle_(loop, loop->now.ns))
+        common->most = common->batch;
+    last = common->batch >= common->most || loop->now.ns >= perf_gpu_least_ns_(loop);
+    if (!last || arm->sure || loop->own_graph || !perf_gpu_is_idle_(loop, loop->now.ns))
         return 1;
-    a->doubted = arm->batch;                    /* not sure: many short kernels show */
-    arm->batch = PERF_GPU_PROBES_;
+    arm->doubted = common->batch;               /* not sure: many short kernels show */
+    common->batch = PERF_GPU_PROBES_;
     return 0;
 }
 
@@ -37312,18 +37415,18 @@ PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *loop, perf_gpu_arm_ *a)
 PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
     perf_gpu_sample *sample = &arm->sample[arm->count++];
-    double           n = PERF_CAST_(double, arm->arm->batch);
+    const double     batch = PERF_CAST_(double, arm->loop_arm->batch);
 
     *sample = loop->now;
-    sample->ns /= n;
-    sample->host_ns /= n;
-    /* under half of the fastest slice: no mere quick one */
+    sample->ns /= batch;
+    sample->host_ns /= batch;
+    /* empty: it looks so, no fastest slice does, and it took under half of that one */
     if (perf_gpu_is_idle_(loop, loop->now.ns) && !arm->exec &&
-        !perf_gpu_is_idle_(loop, arm->arm->fastest) &&
+        !perf_gpu_is_idle_(loop, arm->loop_arm->fastest) &&
         2.0 * (loop->now.ns - loop->result.overhead_ns) <
-        arm->arm->fastest - loop->result.overhead_ns)
+        arm->loop_arm->fastest - loop->result.overhead_ns)
         sample->flags |= PERF_GPU_SAMPLE_IDLE;
-    if (sample->throttle & UINT64_C(0xec)) /* power cap, heat, brake: not idleness or settings */
+    if (sample->throttle & PERF_GPU_SLOWED_)
         sample->flags |= PERF_GPU_SAMPLE_THROTTLED;
     return sample->flags & ~PERF_GPU_SAMPLE_TIMEOUT;
 }
@@ -37361,7 +37464,8 @@ PERF_COLD_FN_ int perf_device_keep_(perf_loop_state_ *state)
     return !loop->useless;
 }
 
-/* The stop rule is that of all loops, but for bodies that are slow, or of which nothing counts. */
+/* 1: the loop ends.  enough: the rule of all loops says so.  Beyond that: slow bodies get their
+ * least samples, and bodies of which nothing counts do not go on for ever. */
 PERF_COLD_FN_ int perf_device_stop_(perf_loop_state_ *state, int enough)
 {
     const perf_gpu_loop_ *loop = PERF_CAST_(const perf_gpu_loop_ *, state->own);
@@ -37438,7 +37542,7 @@ PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_ *loop)
 {
     if (!perf_gpu_attempt_(loop, loop->backend->capture_begin(loop->stream, 2)))
         return 0;
-    loop->opened = 2;
+    loop->opened = PERF_GPU_RECORDED_;
     loop->spoilt = 0;
     if (loop->inside)
         loop->spoilt =
@@ -37447,7 +37551,7 @@ PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_ *loop)
     return 1;
 }
 
-/* All batches are found.  Launches in a graph follow each other closer, so it takes some more. */
+/* All batches are found.  Launches in a graph follow each other closer, so it holds some more. */
 PERF_COLD_FN_ int perf_device_grown_(perf_loop_state_ *state)
 {
     perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
@@ -37503,7 +37607,7 @@ PERF_COLD_FN_ void perf_gpu_watch_gate_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm
     const int ran_ahead = arm->ahead > 1 && !arm->exec && !loop->gate_off;
 
     arm->timeouts++;
-    if (!(loop->now.flags & PERF_GPU_SAMPLE_TIMEOUT) || arm->arm->batch != 1)
+    if (!(loop->now.flags & PERF_GPU_SAMPLE_TIMEOUT) || arm->loop_arm->batch != 1)
         arm->timeouts = 0;
     if (arm->timeouts < 3)
         return;
@@ -37540,13 +37644,15 @@ PERF_COLD_FN_ int perf_gpu_timed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm, uint
     return 1;
 }
 
+/* Ends a slice: a captured body becomes a graph, a timed one counts by the phase.  0: the arm runs
+ * again. */
 PERF_COLD_FN_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_t now)
 {
     perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
     perf_gpu_arm_  *arm = &loop->arm[variant];
 
-    if (loop->opened == 2) {
-        arm->arm->runs += arm->arm->batch;
+    if (loop->opened == PERF_GPU_RECORDED_) {
+        arm->loop_arm->runs += arm->loop_arm->batch;
         if (!perf_gpu_captured_(loop, arm))
             perf_gpu_no_graph_(loop);
         perf_gpu_discard_(loop);
@@ -37555,7 +37661,7 @@ PERF_COLD_FN_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_
     if (!perf_gpu_slice_end_(loop, 1))
         return 0;
     if (!arm->exec)
-        arm->arm->runs += arm->arm->batch;
+        arm->loop_arm->runs += arm->loop_arm->batch;
     arm->launches++;
     perf_gpu_watch_gate_(loop, arm);
     state->timer.ns[0] = loop->now.ns;
@@ -37630,28 +37736,28 @@ PERF_COLD_FN_ uint64_t perf_gpu_go_on_(perf_gpu_loop_ *loop)
     return next;
 }
 
-/* 1: the body runs, as often and in the variant that `loop` now says. */
-PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *loop)
+/* 1: the body runs, as often and in the variant that `run` now says. */
+PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *run)
 {
-    perf_gpu_loop_   *state = loop->state;
-    perf_gpu_entered_ in;
+    perf_gpu_loop_   *loop = run->state;
+    perf_gpu_entered_ entered;
     uint64_t          next = 0;
     int               code;
 
-    loop->left = 0;
-    if (!state || state->state->phase == PERF_LOOP_DONE_)
+    run->left = 0;
+    if (!loop || loop->state->phase == PERF_LOOP_DONE_)
         return 0;
-    code = perf_gpu_enter_(state->backend, state->ctx, &in);
-    state->waited = in.waited;
-    (void)perf_gpu_try_(state, code);
-    if (state->state->status == PERF_OK && !(state->host && state->host->status != PERF_OK))
-        next = perf_gpu_go_on_(state);
+    code = perf_gpu_enter_(loop->backend, loop->ctx, &entered);
+    loop->waited = entered.waited;
+    (void)perf_gpu_try_(loop, code);
+    if (loop->state->status == PERF_OK && !(loop->host && loop->host->status != PERF_OK))
+        next = perf_gpu_go_on_(loop);
     if (!next)
-        state->state->phase = PERF_LOOP_DONE_;
-    if (!state->down)
-        perf_gpu_leave_(state->backend, &in);
-    loop->left = PERF_CAST_(int64_t, next >> 6) - (next != 0);
-    loop->variant = PERF_CAST_(int, next & 63);
+        loop->state->phase = PERF_LOOP_DONE_;
+    if (!loop->down)
+        perf_gpu_leave_(loop->backend, &entered);
+    run->left = PERF_CAST_(int64_t, next >> 6) - (next != 0);
+    run->variant = PERF_CAST_(int, next & 63);
     return next != 0;
 }
 
@@ -37682,7 +37788,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(void *stream, size_t samples,
     loop->stream = stream;
     loop->word = &loop->own_word;
     for (i = 0; i < state->variants; i++, sample += 2 * samples + PERF_GPU_SPARE_) {
-        loop->arm[i].arm = &state->arm[i];
+        loop->arm[i].loop_arm = &state->arm[i];
         loop->arm[i].sample = sample;
         loop->arm[i].queue = PERF_GPU_MOST_BATCH_;
     }
@@ -37704,7 +37810,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(void *stream, size_t samples,
 /* Is there a device, and can it be measured? */
 PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *loop)
 {
-    perf_gpu_entered_ in;
+    perf_gpu_entered_ entered;
 
     loop->state->phase = PERF_LOOP_DONE_;
     loop->backend = perf_gpu_table();
@@ -37722,13 +37828,13 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *loop)
     if (!perf_gpu_try_(loop, loop->result.code) ||
         (PERF_PTR_(uintptr_t, loop->stream) > 2 && loop->backend->stream_ctx &&
          !perf_gpu_try_(loop, loop->backend->stream_ctx(loop->stream, &loop->ctx))) ||
-        !perf_gpu_try_(loop, perf_gpu_enter_(loop->backend, loop->ctx, &in)))
+        !perf_gpu_try_(loop, perf_gpu_enter_(loop->backend, loop->ctx, &entered)))
         return;
-    loop->waited = in.waited;
+    loop->waited = entered.waited;
     if (loop->result.opts.profile || perf_gpu_setup_(loop))
         loop->state->phase = PERF_LOOP_START_;
     if (!loop->down)
-        perf_gpu_leave_(loop->backend, &in);
+        perf_gpu_leave_(loop->backend, &entered);
     loop->state->timer.began = perf_now();
 }
 
@@ -37795,27 +37901,28 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
 
 /* ---- end ---- */
 
-/* Gives back what it can.  What fails is left where it is; so is, while somebody else's kernel
- * runs, what only a call frees that may wait for the whole context.  While the program has an error
- * that any call would lose, all is left.                                                         */
+/* Gives back what the loop took from the device.  What fails stays there.  While others' kernels
+ * run, so does what is freed by calls that wait for the whole context.  While the program has an
+ * unread error, all of it stays. */
 PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *loop)
 {
     const perf_gpu_backend *backend = loop->backend;
-    perf_gpu_entered_       in;
+    perf_gpu_entered_       entered;
     void                   *graph = PERF_NULL_;
-    int                     i, code, quiet = 1;
+    int                     i, code, recording, quiet = 1;
 
     PERF_REL_(&loop->word->flag, 1u);           /* left in the middle: nothing may stay held back */
     if (!backend || !loop->ctx || loop->down)
         return;
-    code = perf_gpu_enter_(loop->backend, loop->ctx, &in);
-    if (code == PERF_GPU_UNREAD && loop->opened != 2)   /* but a capture must not stay open */
+    code = perf_gpu_enter_(loop->backend, loop->ctx, &entered);
+    recording = loop->opened == PERF_GPU_RECORDED_;
+    if (code == PERF_GPU_UNREAD && !recording)          /* but a capture must not stay open */
         return;
-    loop->waited = in.waited;
+    loop->waited = entered.waited;
     (void)perf_gpu_try_(loop, code);
     if (loop->profiling && !loop->down)
         perf_gpu_profiler_(loop, 0);
-    if (!loop->down && loop->opened == 2 && !backend->capture_end(loop->stream, &graph) && graph)
+    if (!loop->down && recording && !backend->capture_end(loop->stream, &graph) && graph)
         (void)backend->graph_destroy(graph);
     PERF_GPU_GIVE_(loop, loop->event[0], backend->stream_sync(loop->stream));
     if (!loop->down && loop->event[2] && loop->elsewhere) /* the question spoils captures there */
@@ -37827,16 +37934,17 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *loop)
     PERF_GPU_GIVE_(loop, loop->scratch && (quiet || loop->on_stream), perf_gpu_scratch_free_(loop));
     PERF_GPU_GIVE_(loop, loop->word != &loop->own_word && quiet, backend->host_free(loop->word));
     if (!loop->down)
-        perf_gpu_leave_(loop->backend, &in);
+        perf_gpu_leave_(loop->backend, &entered);
 }
 
-/* The summary of the host's times, or of the samples without proof. */
-PERF_COLD_FN_ perf_summary perf_gpu_flagged_(const perf_gpu_arm_ *arm, double *spare, int host)
+/* The summary of the host's times (of_host), or of the samples without proof; spare: room for
+ * them. */
+PERF_COLD_FN_ perf_summary perf_gpu_flagged_(const perf_gpu_arm_ *arm, double *spare, int of_host)
 {
     size_t i, n = 0;
 
     for (i = 0; i < arm->count; i++)
-        if (host)
+        if (of_host)
             spare[n++] = arm->sample[i].host_ns;
         else if (arm->sample[i].flags & PERF_GPU_SAMPLE_EXPOSED)
             spare[n++] = arm->sample[i].ns;
@@ -37847,7 +37955,7 @@ PERF_COLD_FN_ perf_summary perf_gpu_flagged_(const perf_gpu_arm_ *arm, double *s
 PERF_COLD_FN_ void perf_gpu_put_flags_(perf_out_ *out, const perf_gpu_result *result)
 {
     static const char *const why[] = {"power cap", "hardware slow-down", "", "heat",
-                                      "heat (hardware)", "power brake"};
+                                      "heat (hardware)", "power brake"};        /* bits 2 to 7 */
     static const char *const what[] = {"exposed", "without work", "throttled"};
     static const char *const before[] = {" (", ", "};
     const uint64_t n[] = {result->exposed.count, result->idle, result->throttled};
@@ -37944,29 +38052,30 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *loop, perf_gpu_result *res
     }
 }
 
-PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *loop, int arm)
+/* What one arm has measured. */
+PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *loop, int which)
 {
     perf_gpu_result      result = loop->result;
-    const perf_gpu_arm_ *a = &loop->arm[arm];
-    double               step = result.quantum_ns / PERF_CAST_(double, a->arm->batch);
+    const perf_gpu_arm_ *arm = &loop->arm[which];
+    double               step = result.quantum_ns / PERF_CAST_(double, arm->loop_arm->batch);
     size_t               i;
 
     result.status = loop->state->status;
-    result.sample = a->sample;
-    result.samples = a->count;
-    result.batch = a->arm->batch;
-    result.iterations = a->arm->runs;
-    result.first_ns = a->arm->first_ns;
-    result.graph = a->exec != PERF_NULL_;
+    result.sample = arm->sample;
+    result.samples = arm->count;
+    result.batch = arm->loop_arm->batch;
+    result.iterations = arm->loop_arm->runs;
+    result.first_ns = arm->loop_arm->first_ns;
+    result.graph = arm->exec != PERF_NULL_;
     if (loop->gate_off)
         result.gate = 0;
     result.simulated = loop->backend && (loop->backend->flags & PERF_GPU_TABLE_SIMULATED) != 0;
-    result.time = perf_summarize_series_(a->arm->ns, a->arm->count);
-    result.exposed = perf_gpu_flagged_(a, loop->state->logs, 0);
-    result.launch = perf_gpu_flagged_(a, loop->state->logs, 1);
-    perf_gpu_joules_(&result, &a->energy);
-    for (i = 0; i < a->count; i++) {
-        const perf_gpu_sample *sample = &a->sample[i];
+    result.time = perf_summarize_series_(arm->loop_arm->ns, arm->loop_arm->count);
+    result.exposed = perf_gpu_flagged_(arm, loop->state->logs, 0);
+    result.launch = perf_gpu_flagged_(arm, loop->state->logs, 1);
+    perf_gpu_joules_(&result, &arm->energy);
+    for (i = 0; i < arm->count; i++) {
+        const perf_gpu_sample *sample = &arm->sample[i];
         result.throttled += (sample->flags & PERF_GPU_SAMPLE_THROTTLED) != 0;
         result.idle += (sample->flags & PERF_GPU_SAMPLE_IDLE) != 0;
         result.throttle |= sample->throttle;
@@ -38006,16 +38115,16 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *loop, int arm
 PERF_COLD_FN_ void perf_gpu_count_(perf_loop_ *loop, const perf_gpu_result *result)
 {
     static const char *const name[] = {"joules", "watts", "celsius", "busy %"};
-    const double x[] = {result->joules, result->watts, result->celsius, result->busy};
+    const double value[] = {result->joules, result->watts, result->celsius, result->busy};
     double      *place;
     int          i;
 
     for (i = 0; i < 4 && result->joules > 0.0; i++) {
-        if (!(x[i] > 0.0))
+        if (!(value[i] > 0.0))
             continue;
         place = perf_told_place_(loop, name[i]);
         if (place)
-            *place = x[i];
+            *place = value[i];
     }
 }
 
@@ -38056,27 +38165,27 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop was)
 {
     perf_gpu_loop_ *loop = was.state;
     perf_gpu_result result = PERF_ZERO;
-    perf_result    *host;       /* what the report and the writers of results know */
+    perf_result    *kept;       /* for the report and the writers of results */
 
     result.status = perf_gpu_over_(&was, 1);
     if (result.status != PERF_OK)
         return result;
     result = perf_gpu_arm_result_(loop, 0);
-    host = &loop->state->result;
-    host->time = result.time;
-    host->first_ns = result.first_ns;
-    host->overhead_ns = result.overhead_ns;
-    host->batch = result.batch;
-    host->iterations = result.iterations;
-    host->opts = loop->state->opts;
-    host->opts.peak_gb_per_s = result.peak_gbs;
-    host->status = result.status;
+    kept = &loop->state->result;
+    kept->time = result.time;
+    kept->first_ns = result.first_ns;
+    kept->overhead_ns = result.overhead_ns;
+    kept->batch = result.batch;
+    kept->iterations = result.iterations;
+    kept->opts = loop->state->opts;
+    kept->opts.peak_gb_per_s = result.peak_gbs;
+    kept->status = result.status;
     if (result.time.count)
-        host->status = PERF_OK;
-    host->warnings = result.warnings;
-    perf_result_rates_(host);
+        kept->status = PERF_OK;
+    kept->warnings = result.warnings;
+    perf_result_rates_(kept);
     perf_gpu_count_(loop->host ? &loop->host->loop : &loop->state->loop, &result);
-    perf_gpu_settle_(loop, result.text, host);
+    perf_gpu_settle_(loop, result.text, kept);
     return result;
 }
 
@@ -38084,41 +38193,42 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
 {
     perf_gpu_loop_    *loop = was.state;
     perf_gpu_ab_result result = PERF_ZERO;
-    perf_ab_result    *host;
+    perf_ab_result    *kept;
 
     result.status = result.verdict.status = perf_gpu_over_(&was, 2);
     result.verdict.reason = perf_status_text(result.status);
     if (result.status != PERF_OK)
         return result;
-    host = &loop->state->ab;
+    kept = &loop->state->ab;
     loop->state->timer.overhead_ns[0] = loop->result.overhead_ns;
     loop->state->ask.accept.tick =
         loop->result.quantum_ns / PERF_CAST_(double, loop->state->arm[0].batch);
-    *host = perf_ab_found_(loop->state, -1);
+    *kept = perf_ab_found_(loop->state, -1);
     result.baseline = perf_gpu_arm_result_(loop, 0);
     result.candidate = perf_gpu_arm_result_(loop, 1);
-    result.verdict = host->verdict;
-    result.seconds = host->seconds;
+    result.verdict = kept->verdict;
+    result.seconds = kept->seconds;
     result.opts.device = loop->result.opts;
-    result.opts.accept = host->opts.accept;
-    result.opts.min_pairs = host->opts.min_pairs;
-    result.opts.max_pairs = host->opts.max_pairs;
-    result.opts.seed = host->opts.seed;
-    result.status = host->status;
+    result.opts.accept = kept->opts.accept;
+    result.opts.min_pairs = kept->opts.min_pairs;
+    result.opts.max_pairs = kept->opts.max_pairs;
+    result.opts.seed = kept->opts.seed;
+    result.status = kept->status;
     result.warnings =
         result.baseline.warnings | result.candidate.warnings | result.verdict.warnings;
-    host->baseline = result.baseline.time;
-    host->candidate = result.candidate.time;
-    host->warnings = result.warnings;
-    result.forced = host->forced;
+    kept->baseline = result.baseline.time;
+    kept->candidate = result.candidate.time;
+    kept->warnings = result.warnings;
+    result.forced = kept->forced;
     perf_gpu_settle_(loop, loop->state->forced ? result.candidate.text : result.baseline.text,
-                     host);
+                     kept);
     return result;
 }
 
 /* ---- the loops: switched off, the body runs once, unmeasured ---- */
 
-/* state NULL: there is no memory for one. */
+/* Its three members: iterations left, state, variant.  With PERF_DISABLE one iteration of variant 0
+ * is left, else none of -1.  state NULL: there is no memory for one. */
 PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_ *state)
 {
     perf_gpu_loop loop = {PERF_DISABLE, state, PERF_DISABLE - 1};
