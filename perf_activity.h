@@ -1,8 +1,8 @@
 /* perf_activity.h - kernels and copies without marks: what a profiler's library records of them
  *
- *     static const perf_activity_from_ from = {"CUPTI", "PERF_CUPTI", 1, 0, sizeof(my_calls),
- *                                              my_begin};
- *     status = perf_activity_start_(&from, NULL);     // on each launch perf_activity_launch_(),
+ *     static const perf_activity_library_ library = {"CUPTI", "PERF_CUPTI", 1, 0,
+ *                                                    sizeof(my_calls), my_begin};
+ *     status = perf_activity_start_(&library, NULL);  // on each launch perf_activity_launch_(),
  *                                                     // for each record perf_activity_add_()
  *
  * For the library itself: perf_cupti.h and perf_rocprofiler.h fill it.  Each kernel is a row of the
@@ -18,8 +18,9 @@
 PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_activity_, perf_activity_from_, perf_activity_why_  what is kept; a source; its refusal
- *   perf_activity_start_, perf_activity_asked_  starts a source; where the environment asks for it
+ *   perf_activity_, perf_activity_library_, perf_activity_why_  what is kept; a profiler; its
+ *                                               refusal
+ *   perf_activity_start_, perf_activity_asked_  starts one; where the environment asks for it
  *   perf_activity_launch_                       a launch begins, or has returned
  *   perf_activity_work_, PERF_ACTIVITY_*_       one record, and what it tells of
  *   perf_activity_add_                          takes one record, under the lock                 */
@@ -83,20 +84,20 @@ typedef struct perf_activity_track_ {   /* a stream                             
     uint64_t        until;              /* end of the last one in the trace, ticks                */
 } perf_activity_track_;
 
-/* One for all images of the process, hung into the driver's; never freed.  A forked child sees it
- * as zeros: the profiler's threads are not there, and it may not be called.                      */
+/* One for all images of the process, hung into perf_gpu_driver_; never freed.  A forked child sees
+ * zeros: the profiler's threads are not there, so it may not be called.                          */
 typedef struct perf_activity_ {
     uint32_t    lock;                   /* of all sums; never held over a call of the profiler's  */
     uint32_t    starting;               /* the thread that is inside a start function             */
-    uint32_t    on, spare_on;           /* 1: records; 2: the process is ending                   */
-    const char *by;                     /* the source that runs, or was tried last: "CUPTI"       */
+    uint32_t    on, spare_on;           /* PERF_ACTIVITY_RECORDS_, _ENDED_; 0: neither            */
+    const char *by;                     /* the profiler that runs, or was tried last: "CUPTI"     */
     void       *calls[PERF_ACTIVITY_SOURCES_];  /* each library's functions; of its header        */
     void       *used;                   /* those of `by`                                          */
     int       (*timestamp)(uint64_t *); /* ns by the clock of the records; 0 or an error          */
     void      (*flush)(void *calls, int last);  /* hands over the records of what has ended       */
     char     *(*demangle)(const char *, char *, size_t *, int *);
     uint64_t    birth;                  /* ticks of the last reset                                */
-    uint64_t    untimed, dropped, unplaced, rowless, lineless;
+    uint64_t    untimed, dropped, unplaced, rowless, lineless;  /* records, see _report_          */
     uint64_t    kernels, short_kernels; /* with a known launch; those shorter than their launch   */
     uint64_t    took;                   /* by those launches, ticks                               */
     uint32_t    rows, tracks, devices, spare;
@@ -121,6 +122,9 @@ enum {
     PERF_ACTIVITY_KERNEL_ = 12
 };
 
+/* perf_activity_.on */
+enum { PERF_ACTIVITY_RECORDS_ = 1, PERF_ACTIVITY_ENDED_ = 2 };  /* ended: the process ends        */
+
 #define PERF_ACTIVITY_UNKNOWN_ UINT32_MAX       /* the scope, where the launch is not known       */
 
 /* One record, whatever it is. */
@@ -133,7 +137,7 @@ typedef struct perf_activity_work_ {
     int      placed;
 } perf_activity_work_;
 
-/* Why a source does not run. */
+/* Why a profiler does not run. */
 typedef struct perf_activity_why_ {
     const char *text;                   /* NULL: that of an earlier attempt stays                 */
     int         code;                   /* of the profiler, 0: it has not been asked              */
@@ -141,7 +145,7 @@ typedef struct perf_activity_why_ {
 } perf_activity_why_;
 
 /* A profiler's library, as a header of its own knows it. */
-typedef struct perf_activity_from_ {
+typedef struct perf_activity_library_ {
     const char *by;                     /* its name in reports                                    */
     const char *variable;               /* of the environment that asks for it: 1, a path, 0      */
     uint32_t    heard;                  /* bit of perf_registry_.heard_more for that variable     */
@@ -149,7 +153,7 @@ typedef struct perf_activity_from_ {
     size_t      calls;                  /* bytes of the struct for its functions                  */
     /* Fills in calls, timestamp and flush, and lets records come; or fills in why not. */
     perf_status (*begin)(perf_activity_ *activity, const char *path, perf_activity_why_ *why);
-} perf_activity_from_;
+} perf_activity_library_;
 
 /* One device as a whole; times in ns. */
 typedef struct perf_activity_whole_ {
@@ -170,11 +174,13 @@ PERF_COLD_FN_ perf_activity_ *perf_activity_seen_(void)
 
 /* ---- parts, in the order of their bodies ---- */
 
-PERF_COLD_DECL_ perf_status perf_activity_start_(const perf_activity_from_ *from, const char *path);
+PERF_COLD_DECL_ perf_status perf_activity_start_(const perf_activity_library_ *library,
+                                                 const char *path);
 PERF_COLD_DECL_ perf_activity_ *perf_activity_get_(void);
 PERF_COLD_DECL_ void perf_activity_listen_(perf_gpu_driver_ *driver);
 PERF_COLD_DECL_ perf_status perf_activity_try_(perf_activity_ *activity,
-                                               const perf_activity_from_ *from, const char *path);
+                                               const perf_activity_library_ *library,
+                                               const char *path);
 PERF_COLD_DECL_ void perf_activity_find_names_(perf_activity_ *activity);
 PERF_COLD_DECL_ void perf_activity_say_(perf_activity_ *activity, const perf_activity_why_ *why);
 PERF_COLD_DECL_ void perf_activity_end_(void *state);
@@ -211,25 +217,26 @@ PERF_COLD_DECL_ perf_activity_whole_ perf_activity_whole_of_(const perf_activity
 
 /* ---- start ---- */
 
-/* Before main: starts a source if the environment asks for it. */
-PERF_COLD_FN_ void perf_activity_asked_(const perf_activity_from_ *from)
+/* Before main: starts a profiler if the environment asks for it. */
+PERF_COLD_FN_ void perf_activity_asked_(const perf_activity_library_ *library)
 {
-    const char     *asked = perf_getenv_(from->variable), *path = PERF_NULL_;
+    const char     *asked = perf_getenv_(library->variable), *path = PERF_NULL_;
     perf_registry_ *reg;
 
     if (!asked || !*asked)
         return;
     reg = perf_registry_read_();
     if (reg)
-        PERF_SET_(&reg->heard_more, PERF_GET_(&reg->heard_more) | from->heard);
+        PERF_SET_(&reg->heard_more, PERF_GET_(&reg->heard_more) | library->heard);
     if (PERF_LIBC_(strcmp)(asked, "1"))
         path = asked;
     if (PERF_LIBC_(strcmp)(asked, "0"))
-        (void)perf_activity_start_(from, path);
+        (void)perf_activity_start_(library, path);
 }
 
 /* Records of that profiler from now on; path: of its library, NULL: the usual ones. */
-PERF_COLD_FN_ perf_status perf_activity_start_(const perf_activity_from_ *from, const char *path)
+PERF_COLD_FN_ perf_status perf_activity_start_(const perf_activity_library_ *library,
+                                               const char *path)
 {
     perf_activity_ *activity = perf_activity_get_();
     perf_status     status = PERF_OK;
@@ -240,8 +247,8 @@ PERF_COLD_FN_ perf_status perf_activity_start_(const perf_activity_from_ *from, 
         return PERF_ESTATE;
     perf_activity_listen_(perf_gpu_driver_get_());
     if (!PERF_GET_(&activity->on))
-        status = perf_activity_try_(activity, from, path);
-    else if (PERF_LIBC_(strcmp)(activity->by, from->by))
+        status = perf_activity_try_(activity, library, path);
+    else if (PERF_LIBC_(strcmp)(activity->by, library->by))
         status = PERF_ESTATE;
     perf_unlock_(&activity->starting);
     return status;
@@ -267,7 +274,7 @@ PERF_COLD_FN_ perf_activity_ *perf_activity_get_(void)
     return activity;
 }
 
-/* Reports, traces and diagnoses ask this source from now on. */
+/* Reports, traces and diagnoses ask us from now on. */
 PERF_COLD_FN_ void perf_activity_listen_(perf_gpu_driver_ *driver)
 {
     perf_source_ *source = &driver->activity_source;
@@ -283,22 +290,23 @@ PERF_COLD_FN_ void perf_activity_listen_(perf_gpu_driver_ *driver)
 extern int perf_activity_at_exit_(void (*)(void *), void *, void *)
     __asm__(PERF_SYM_("__cxa_atexit"));
 
-/* Tries to start a source; one thread at a time, only while none runs. */
+/* Tries to start a profiler; one thread at a time, only while none runs. */
 PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *activity,
-                                             const perf_activity_from_ *from, const char *path)
+                                             const perf_activity_library_ *library,
+                                             const char *path)
 {
     perf_activity_why_ why = PERF_ZERO;
     perf_status        status;
     uint64_t           ns = 0;
 
-    if (!activity->calls[from->slot])
-        activity->calls[from->slot] = perf_pages_(from->calls, 1);
-    if (!activity->calls[from->slot])
+    if (!activity->calls[library->slot])
+        activity->calls[library->slot] = perf_pages_(library->calls, 1);
+    if (!activity->calls[library->slot])
         return PERF_ENOMEM;
-    activity->by = from->by;
-    activity->used = activity->calls[from->slot];
+    activity->by = library->by;
+    activity->used = activity->calls[library->slot];
     perf_activity_find_names_(activity);
-    status = from->begin(activity, path, &why);
+    status = library->begin(activity, path, &why);
     if (status != PERF_OK) {
         perf_activity_say_(activity, &why);
         return status;
@@ -311,7 +319,7 @@ PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *activity,
         activity->said[0] = '\0';
         perf_unlock_(&activity->lock);
     }
-    PERF_REL_(&activity->on, 1u);
+    PERF_REL_(&activity->on, PERF_CAST_(uint32_t, PERF_ACTIVITY_RECORDS_));
     (void)perf_activity_at_exit_(perf_activity_end_, activity, &perf_dso_);
     return PERF_OK;
 }
@@ -351,16 +359,16 @@ PERF_COLD_FN_ void perf_activity_end_(void *state)
 {
     perf_activity_ *activity = PERF_CAST_(perf_activity_ *, state);
 
-    if (PERF_GET_(&activity->on) != 1)          /* 0: a forked child                              */
+    if (PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_)     /* a forked child                 */
         return;
     activity->flush(activity->used, 1);         /* what has not ended has no times                */
-    PERF_SET_(&activity->on, 2u);
+    PERF_SET_(&activity->on, PERF_CAST_(uint32_t, PERF_ACTIVITY_ENDED_));
 }
 
 /* ---- launches ---- */
 
 /* The calling thread launches something whose record will have that id.  returned 0: the call
- * begins, scope and time are noted; 1: it is over, and its length is. */
+ * begins; notes scope and time.  1: it is over; notes how long it took. */
 PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *activity, uint32_t correlation,
                                          int returned)
 {
@@ -375,7 +383,9 @@ PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *activity, uint32_t corr
             PERF_SET_(&launch->took, perf_scope_ticks_(reg) - PERF_GET_(&launch->begin));
         return;
     }
-    rec = reg ? perf_recorder_get_() : PERF_NULL_;
+    rec = PERF_NULL_;
+    if (reg)
+        rec = perf_recorder_get_();
     if (!rec || activity->timestamp(&now))
         return;
     PERF_REL_(&launch->key, UINT64_C(0));
@@ -462,7 +472,8 @@ PERF_COLD_FN_ void perf_activity_bare_(char *plain)
         PERF_LIBC_(memmove)(plain, plain + 5, PERF_LIBC_(strlen)(plain + 5) + 1);
 }
 
-/* A long name keeps both its ends, and its hash between them: templates differ anywhere. */
+/* A long name keeps both its ends, with six digits of its hash between them: templates may differ
+ * anywhere. */
 PERF_COLD_FN_ void perf_activity_put_name_(perf_out_ *out, const char *text, uint64_t hash)
 {
     const size_t length = PERF_LIBC_(strlen)(text);
@@ -476,7 +487,7 @@ PERF_COLD_FN_ void perf_activity_put_name_(perf_out_ *out, const char *text, uin
     perf_put_(out, text + length - 60);
 }
 
-/* The id of a kernel's name, 0: no room. */
+/* The id of a kernel's name; 0: no room.  The hash is FNV-1a. */
 PERF_COLD_FN_ uint32_t perf_activity_name_of_(perf_activity_ *activity, const char *text)
 {
     perf_registry_      *reg = perf_registry_get_();
@@ -510,7 +521,8 @@ PERF_COLD_FN_ uint32_t perf_activity_name_of_(perf_activity_ *activity, const ch
     return entry->id;
 }
 
-/* 0: a time is missing, or its length or its distance from the newest launch is over 30 years. */
+/* 1: the times of a record can be.  0: one is missing, or it lasted over 30 years, or began so far
+ * from the newest launch. */
 PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *activity,
                                        const perf_activity_work_ *work)
 {
@@ -520,26 +532,27 @@ PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *activity,
            work->start - now + most < 2 * most;
 }
 
-/* Fills in where a record was launched, how long it waited, and `at`: when it began, in the host's
- * ticks, by the newest pair of both clocks. */
+/* Fills in where a record was launched, how long it waited, and `at`, when it began in ticks of the
+ * host: newest.begin + (start - newest.ns) / tick. */
 PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *activity, perf_activity_work_ *work)
 {
     perf_activity_launched_ *launch =
         &activity->launch[work->correlation % PERF_ACTIVITY_LAUNCHES_];
-    perf_activity_launched_  now;
+    perf_activity_launched_  read;
     const uint64_t           key = PERF_ACQ_(&launch->key);
     const double             tick = perf_scope_tick_ns_(perf_registry_get_());
 
-    now.begin = PERF_ACQ_(&launch->begin);
-    now.ns = PERF_ACQ_(&launch->ns);
-    now.took = PERF_ACQ_(&launch->took);
+    read.begin = PERF_ACQ_(&launch->begin);
+    read.ns = PERF_ACQ_(&launch->ns);
+    read.took = PERF_ACQ_(&launch->took);
+    /* not if another launch has taken the entry meanwhile */
     work->placed = key && key >> 32 == work->correlation && PERF_ACQ_(&launch->key) == key;
     if (work->placed) {
-        activity->newest = now;
+        activity->newest = read;
         work->scope = PERF_CAST_(uint32_t, key);
-        work->took = now.took;
-        if (work->start > now.ns)
-            work->waited = work->start - now.ns;
+        work->took = read.took;
+        if (work->start > read.ns)
+            work->waited = work->start - read.ns;
     } else {
         activity->unplaced++;
         work->scope = PERF_ACTIVITY_UNKNOWN_;
@@ -548,8 +561,8 @@ PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *activity, perf_activity_
                PERF_CAST_(double, PERF_CAST_(int64_t, work->start - activity->newest.ns)) / tick));
 }
 
-/* Into the report's row of its name, and the trace, where works of one stream that overlap stand
- * one behind the other.  0: there is no room. */
+/* Adds a record to the report's row of its name and to the trace.  There, records of one stream
+ * that overlap stand one behind the other.  0: there is no room. */
 PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *activity, const perf_activity_work_ *work)
 {
     const double          tick = perf_scope_tick_ns_(perf_registry_get_());
@@ -585,7 +598,7 @@ PERF_COLD_FN_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *acti
         if (track->device == work->device && track->stream == work->stream)
             return track;
     if (activity->tracks == PERF_ACTIVITY_TRACKS_)
-        return track - 1;
+        return track - 1;                       /* the last one                                   */
     perf_putf_(&out, "GPU %.0f kernels %.0f", PERF_CAST_(double, work->device),
                PERF_CAST_(double, work->stream));
     track->recorder = perf_track_make_(perf_registry_get_(), title);
@@ -632,7 +645,7 @@ PERF_COLD_FN_ void perf_activity_device_add_(perf_activity_ *activity,
     perf_activity_span_add_(device, work);
 }
 
-/* Puts one more time at work among the spans. */
+/* Puts one more time at work among the spans, which are ordered and do not overlap. */
 PERF_COLD_FN_ void perf_activity_span_add_(perf_activity_device_ *device,
                                            const perf_activity_work_ *work)
 {
@@ -655,8 +668,9 @@ PERF_COLD_FN_ void perf_activity_span_add_(perf_activity_device_ *device,
         span[i].to = to;
         span[i].name = work->name;
     }
-    for (last = i; last + 1 < device->count && span[last + 1].from <= to; last++) {
-    }
+    last = i;                                   /* the last of those that now are one with it     */
+    while (last + 1 < device->count && span[last + 1].from <= to)
+        last++;
     if (span[last].to > to)
         to = span[last].to;
     if (to > span[i].to)
@@ -718,7 +732,7 @@ PERF_COLD_FN_ void perf_activity_collect_(perf_registry_ *reg)
     perf_activity_ *activity = perf_activity_seen_();
 
     (void)reg;
-    if (activity && PERF_GET_(&activity->on) == 1)
+    if (activity && PERF_GET_(&activity->on) == PERF_ACTIVITY_RECORDS_)
         activity->flush(activity->used, 0);
 }
 
@@ -898,14 +912,16 @@ PERF_COLD_FN_ void perf_activity_put_share_(perf_out_ *out, perf_activity_ *acti
     for (first = activity->row; first < end; first++) {
         if (!first->name || first->shown)
             continue;
-        for (ns = 0, row = first; row < end; row++)
+        ns = 0;
+        for (row = first; row < end; row++)
             if (row->name == first->name) {
                 ns += PERF_CAST_(double, row->ns);
                 row->shown = 1;
             }
         names++;
-        for (i = 0; i < 3 && most[i] >= ns; i++) {
-        }
+        i = 0;                                  /* its place among the three                      */
+        while (i < 3 && most[i] >= ns)
+            i++;
         for (k = 2; k > i; k--)
             most[k] = most[k - 1];
         if (i < 3)
@@ -921,7 +937,8 @@ PERF_COLD_FN_ void perf_activity_put_share_(perf_out_ *out, perf_activity_ *acti
     perf_put_char_(out, '\n');
 }
 
-/* From the busiest device.  It covers all work, so it outranks what scopes tell. */
+/* The evidence of the busiest device.  A profiler sees all work, so this outranks what scopes tell:
+ * `measured` is 2. */
 PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *evidence, double total_ns)
 {
     perf_activity_      *activity = perf_activity_seen_();

@@ -92,7 +92,7 @@ typedef struct perf_cupti_ {
     int (*error_name)(int, const char **);
 } perf_cupti_;
 
-static perf_activity_ *perf_cupti_kept_;        /* for a receiver that gets no pointer of ours    */
+static perf_activity_ *perf_cupti_kept_;        /* for perf_cupti_filled_, which gets no pointer  */
 
 /* ---- parts, in the order of their bodies ---- */
 
@@ -115,19 +115,19 @@ PERF_COLD_DECL_ void perf_cupti_flush_(void *calls, int last);
 
 /* ---- start ---- */
 
-static const perf_activity_from_ perf_cupti_from_ = {"CUPTI", "PERF_CUPTI", 1, 0,
-                                                     sizeof(perf_cupti_), perf_cupti_open_};
+static const perf_activity_library_ perf_cupti_us_ = {"CUPTI", "PERF_CUPTI", 1, 0,
+                                                      sizeof(perf_cupti_), perf_cupti_open_};
 
 #if defined(__GNUC__)
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_cupti_at_start_(void)
 {
-    perf_activity_asked_(&perf_cupti_from_);
+    perf_activity_asked_(&perf_cupti_us_);
 }
 #endif
 
 PERF_FN perf_status perf_cupti_start(const char *library)
 {
-    return perf_activity_start_(&perf_cupti_from_, library);
+    return perf_activity_start_(&perf_cupti_us_, library);
 }
 
 #define PERF_CUPTI_TAKEN_ 39            /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED         */
@@ -203,8 +203,8 @@ PERF_COLD_FN_ int perf_cupti_fill_(perf_activity_ *activity, void *library)
            activity->timestamp;
 }
 
-/* Does the driver find a device?  0, or its code, -1: there is none.  CUPTI of CUDA 13.2 calls
- * itself until the stack is full where it cannot begin, so it is asked only after this.          */
+/* Does the driver find a device?  0, or its code; -1: there is no driver.  Where CUPTI of CUDA 13.2
+ * cannot begin it calls itself until the stack is full.  So it is asked only after this.         */
 PERF_COLD_FN_ int perf_cupti_driver_(void)
 {
     static const char *const name[] = {"libcuda.so.1", PERF_NULL_};
@@ -216,7 +216,7 @@ PERF_COLD_FN_ int perf_cupti_driver_(void)
     return init ? init(0) : -1;
 }
 
-/* With CUPTI's word for the code. */
+/* Fills in *why, with CUPTI's word for the code; returns `status`. */
 PERF_COLD_FN_ perf_status perf_cupti_refused_(const perf_cupti_ *cupti, perf_status status,
                                               const char *text, int code, perf_activity_why_ *why)
 {
@@ -262,14 +262,15 @@ PERF_COLD_FN_ void perf_cupti_called_(void *state, int domain, uint32_t function
     const perf_cupti_call_ *call = PERF_CAST_(const perf_cupti_call_ *, data);
 
     (void)domain, (void)function;
-    if (PERF_GET_(&activity->on) != 1)          /* 0: a forked child                              */
+    if (PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_)     /* a forked child, or the end     */
         return;
     perf_activity_launch_(activity, call->correlation, call->site != 0);
 }
 
 /* ---- records ---- */
 
-/* CUPTI asks for room.  None: it drops records, and counts them. */
+/* CUPTI asks for room.  Where it gets none, it drops records, and counts them.  *most 0: it fills
+ * the buffer with as many records as there is room for. */
 PERF_COLD_FN_ void perf_cupti_room_(uint8_t **buffer, size_t *size, size_t *most)
 {
     *most = 0;
@@ -320,23 +321,23 @@ PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *activity, const void *record
         perf_activity_add_(activity, &work);
         return;
     }
-    if (copy->kind == PERF_CUPTI_FILL_)
-        work.what = PERF_ACTIVITY_FILL_;
-    else if (copy->kind == PERF_CUPTI_PEER_)
-        work.what = PERF_ACTIVITY_PEER_;
-    else if (copy->kind == PERF_CUPTI_COPY_)
+    switch (copy->kind) {
+    case PERF_CUPTI_FILL_: work.what = PERF_ACTIVITY_FILL_; break;
+    case PERF_CUPTI_PEER_: work.what = PERF_ACTIVITY_PEER_; break;
+    case PERF_CUPTI_COPY_:
         work.what = copy->what & 255;
-    else
-        return;
-    if (copy->kind == PERF_CUPTI_COPY_ && work.what > PERF_ACTIVITY_PEER_)
-        work.what = PERF_ACTIVITY_COPY_;        /* a direction of a later release                 */
+        if (work.what > PERF_ACTIVITY_PEER_)    /* a direction of a later release                 */
+            work.what = PERF_ACTIVITY_COPY_;
+        break;
+    default: return;
+    }
     work.start = copy->start;
     work.end = copy->end;
     work.device = copy->device;
     work.stream = copy->stream;
     work.bytes = copy->bytes;
     work.correlation = copy->correlation;
-    if (work.what == PERF_ACTIVITY_PEER_ && copy->kind == PERF_CUPTI_PEER_)
+    if (copy->kind == PERF_CUPTI_PEER_)
         work.correlation = copy->peer_correlation;
     perf_activity_add_(activity, &work);
 }

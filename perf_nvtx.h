@@ -75,7 +75,7 @@ PERF_BEGIN_DECLS
 
 /* What the files of one image with PERF_NVTX 1 share. */
 typedef struct perf_nvtx_state_ {
-    uint32_t state; /* 0 fresh, 2 listens, 3 nobody does; else the process that loads the tool */
+    uint32_t state;                     /* PERF_NVTX_ below; else the process that loads the tool */
     uint32_t spare;
     void    *domain;                    /* NVTX; the rest roctx */
     int      (*push)(const char *);
@@ -86,6 +86,7 @@ typedef struct perf_nvtx_state_ {
     int      (*thread)(const char *);
     int      (*stream)(const char *, const void *);
 } perf_nvtx_state_;
+enum { PERF_NVTX_FRESH_, PERF_NVTX_LISTENS_ = 2, PERF_NVTX_NOBODY_ };   /* nobody: for good       */
 
 #if !PERF_TCC_
 extern PERF_WEAK_ perf_nvtx_state_ perf_nvtx_v1_;
@@ -219,34 +220,36 @@ PERF_COLD_FN_ int perf_nvtx_listens_(void)
 {
     perf_nvtx_state_ *nvtx = &perf_nvtx_v1_;
     perf_registry_   *reg;
-    uint32_t          ok, me;
+    uint32_t          me, state = PERF_NVTX_NOBODY_;
 
-    if (PERF_LIKELY_(PERF_ACQ_(&nvtx->state) == 2))
+    if (PERF_LIKELY_(PERF_ACQ_(&nvtx->state) == PERF_NVTX_LISTENS_))
         return 1;
     me = perf_process_id_() | UINT32_C(1) << 31;
-    if (perf_claim_(&nvtx->state, 0, me)) {
-        ok = PERF_CAST_(uint32_t, perf_nvtx_attach_());
-        PERF_REL_(&nvtx->state, ok ? 2u : 3u);
+    if (perf_claim_(&nvtx->state, PERF_NVTX_FRESH_, me)) {
+        if (perf_nvtx_attach_())
+            state = PERF_NVTX_LISTENS_;
+        PERF_REL_(&nvtx->state, state);
         reg = perf_registry_get_();
-        if (!ok && reg)
+        if (state == PERF_NVTX_NOBODY_ && reg)
             (void)perf_sink_set_(PERF_ACQ_(&reg->sink), PERF_NULL_);
-        return ok != 0;
+        return state == PERF_NVTX_LISTENS_;
     }
-    while (PERF_ACQ_(&nvtx->state) == me) {
+    while (PERF_ACQ_(&nvtx->state) == me) {     /* another thread of this process loads it        */
 #if PERF_LP64_UNIX_
         (void)perf_sched_yield_();
 #endif
     }
-    return PERF_ACQ_(&nvtx->state) == 2;
+    return PERF_ACQ_(&nvtx->state) == PERF_NVTX_LISTENS_;
 }
 
-/* The ranges that a thread has open, outermost first, each with the depth of its scope: a tool's
- * stack knows no names, so each end must close just what it has opened.  Each also has the low half
- * of its name's address, and how many of that name are open around it: "calls before", too.      */
+/* The ranges that a thread has open, outermost first.  A tool's stack knows no names, so an end
+ * must close just what it has opened: by the depth of its scope.  name: bits of the name's
+ * address.  around: how many ranges of that name are open around it; they are "calls before",
+ * too. */
 typedef struct perf_nvtx_around_ {
     uint32_t depth, name, around;
 } perf_nvtx_around_;
-#define PERF_NVTX_OPEN_(t) PERF_PTR_(perf_nvtx_around_ *, (t)->range)
+#define PERF_NVTX_OPEN_(rec) PERF_PTR_(perf_nvtx_around_ *, (rec)->range)
 
 /* 0: no memory for one more. */
 PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *rec)
@@ -276,21 +279,23 @@ PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *rec)
 
 PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *rec, const perf_label_ *label, uint32_t depth)
 {
-    perf_nvtx_around_ *top;
+    perf_nvtx_around_ *open, *top;
     perf_label_        told = *label;
     uint32_t           i;
 
     if (perf_nvtx_listens_() && perf_nvtx_room_(rec)) {
-        top = &PERF_NVTX_OPEN_(rec)[rec->ranges];
+        open = PERF_NVTX_OPEN_(rec);
+        i = rec->ranges;
+        top = &open[i];
         top->depth = depth;
         top->name = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, label->name) >> 4);
-        for (i = rec->ranges; i && PERF_NVTX_OPEN_(rec)[i - 1].name != top->name; i--)
-            ;
-        top->around = i ? PERF_NVTX_OPEN_(rec)[i - 1].around + 1 : 0;
+        while (i && open[i - 1].name != top->name)
+            i--;
+        top->around = i ? open[i - 1].around + 1 : 0;
         told.bits += top->around;               /* those of this name that are open, too          */
         rec->ranges++;
-        PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(&told);
-                      (void)nvtxDomainRangePushEx(PERF_NVTX_DOMAIN_(), &a),
+        PERF_NVTX_OR_(nvtxEventAttributes_t event = perf_nvtx_attributes_(&told);
+                      (void)nvtxDomainRangePushEx(PERF_NVTX_DOMAIN_(), &event),
                       (void)perf_nvtx_v1_.push(label->text));
     }
 }
@@ -307,8 +312,8 @@ PERF_COLD_FN_ int perf_nvtx_open_(const perf_label_ *label, uint64_t *range)
 {
     if (!perf_nvtx_listens_())
         return 0;
-    PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(label);
-                  *range = nvtxDomainRangeStartEx(PERF_NVTX_DOMAIN_(), &a),
+    PERF_NVTX_OR_(nvtxEventAttributes_t event = perf_nvtx_attributes_(label);
+                  *range = nvtxDomainRangeStartEx(PERF_NVTX_DOMAIN_(), &event),
                   *range = perf_nvtx_v1_.open(label->text));
     return 1;
 }
@@ -322,8 +327,8 @@ PERF_COLD_FN_ void perf_nvtx_point_(const perf_label_ *label)
 {
     if (!perf_nvtx_listens_())
         return;
-    PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(label);
-                  nvtxDomainMarkEx(PERF_NVTX_DOMAIN_(), &a), perf_nvtx_mark_(label));
+    PERF_NVTX_OR_(nvtxEventAttributes_t event = perf_nvtx_attributes_(label);
+                  nvtxDomainMarkEx(PERF_NVTX_DOMAIN_(), &event), perf_nvtx_mark_(label));
 }
 
 PERF_COLD_FN_ void perf_nvtx_thread_(const char *name)
@@ -359,13 +364,13 @@ static const perf_sink_ perf_nvtx_sink_ = {
 };
 
 #if defined(__GNUC__) && !PERF_TCC_
-/* State 3: has found no tool, for good.                                                          */
+/* Hears the scopes, unless another file of this image does, or there is no tool.                 */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_nvtx_at_start_(void)
 {
     perf_registry_ *reg = perf_registry_read_();
     int             done = !reg || PERF_ACQ_(&reg->sink) == &perf_nvtx_sink_;
 
-    if (!done && PERF_ACQ_(&perf_nvtx_v1_.state) != 3)
+    if (!done && PERF_ACQ_(&perf_nvtx_v1_.state) != PERF_NVTX_NOBODY_)
         (void)perf_sink_set_(PERF_NULL_, &perf_nvtx_sink_);
 }
 

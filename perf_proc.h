@@ -24,13 +24,14 @@ PERF_BEGIN_DECLS
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-/* Numbers in a file of /proc, behind a name in (), then zeros.  Thread 0: not in its folder. */
+/* The first `room` numbers of a file of /proc, then zeros.  They count from behind a name in (), if
+ * there is one.  thread: of ours, in whose folder the file is; 0: it is in /proc itself.         */
 PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *number, int room)
 {
     char        text[512];
     char        path[128];
     perf_out_   out = perf_out_open_(path, sizeof path);
-    const char *string;
+    const char *digit;
     int         at = 0;
 
     perf_put_(&out, PERF_PROC_);
@@ -42,13 +43,13 @@ PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *
     perf_put_(&out, file);
     (void)perf_file_head_(path, text, sizeof text);
     PERF_LIBC_(memset)(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
-    string = PERF_LIBC_(strrchr)(text, ')');
-    if (!string)
-        string = text;
-    for (; *string && at < room; string++) {
-        if (*string >= '0' && *string <= '9') {
-            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *string - '0');
-            at += string[1] < '0' || string[1] > '9';
+    digit = PERF_LIBC_(strrchr)(text, ')');
+    if (!digit)
+        digit = text;
+    for (; *digit && at < room; digit++) {
+        if (*digit >= '0' && *digit <= '9') {
+            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *digit - '0');
+            at += digit[1] < '0' || digit[1] > '9';
         }
     }
 }
@@ -57,17 +58,18 @@ PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *
 /* Nanoseconds since the program was started, to a hundredth of a second; 0: not known. */
 PERF_COLD_FN_ uint64_t perf_age_ns_(void)
 {
-    uint64_t stat[19], up[2], hz = PERF_CAST_(uint64_t, perf_sysconf_(2)), began;  /* _SC_CLK_TCK */
+    uint64_t hz = PERF_CAST_(uint64_t, perf_sysconf_(2));       /* _SC_CLK_TCK                    */
+    uint64_t stat[19], up[2], began, now;
 
-    perf_proc_read_(0, "self/stat", stat, 19);       /* the last: the start, in ticks  */
-    perf_proc_read_(0, "uptime", up, 2);     /* "1234.56": seconds, hundredths         */
+    perf_proc_read_(0, "self/stat", stat, 19);  /* the last: the start, in ticks                  */
+    perf_proc_read_(0, "uptime", up, 2);        /* "1234.56": seconds, hundredths                 */
     if (!hz)
         return 0;
     began = stat[18] * (1000000000 / hz);
-    up[0] = up[0] * 1000000000 + up[1] * 10000000;
-    if (!began || up[0] < began)
+    now = up[0] * 1000000000 + up[1] * 10000000;
+    if (!began || now < began)
         return 0;
-    return up[0] - began;
+    return now - began;
 }
 
 #else

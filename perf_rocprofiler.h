@@ -153,10 +153,10 @@ PERF_COLD_DECL_ void perf_rocprofiler_flush_(void *calls, int last);
 #if defined(__GNUC__)
 PERF_ATTR_((__constructor__(102), __used__)) PERF_OURS_ static void perf_rocprofiler_early_(void)
 {
-    static const perf_activity_from_ from = {"rocprofiler", "PERF_ROCPROFILER", 8, 1,
-                                             sizeof(perf_rocprofiler_), perf_rocprofiler_open_};
+    static const perf_activity_library_ us = {"rocprofiler", "PERF_ROCPROFILER", 8, 1,
+                                              sizeof(perf_rocprofiler_), perf_rocprofiler_open_};
 
-    perf_activity_asked_(&from);
+    perf_activity_asked_(&us);
 }
 #endif
 
@@ -234,8 +234,8 @@ PERF_COLD_FN_ int perf_rocprofiler_agents_(int version, const void **agent, size
 
 static perf_rocprofiler_tool_ perf_rocprofiler_tool_here_;      /* we, for the library            */
 
-/* Tells the library of us.  It may have begun with us and still return an error: where HIP runs
- * already, and cannot be told of it. */
+/* Tells the library of us.  Where HIP runs already it may return an error although it has called
+ * perf_rocprofiler_initialize_: then what that says counts. */
 PERF_COLD_FN_ perf_status perf_rocprofiler_begin_(perf_activity_ *activity, perf_activity_why_ *why)
 {
     perf_rocprofiler_tool_ *us = &perf_rocprofiler_tool_here_;
@@ -258,6 +258,7 @@ PERF_COLD_FN_ perf_status perf_rocprofiler_begin_(perf_activity_ *activity, perf
     return PERF_ESTATE;
 }
 
+/* The library asks who we are. */
 PERF_COLD_FN_ perf_rocprofiler_tool_ *perf_rocprofiler_configure_(uint32_t version,
                                                                   const char *runtime,
                                                                   uint32_t priority, void *client)
@@ -266,7 +267,7 @@ PERF_COLD_FN_ perf_rocprofiler_tool_ *perf_rocprofiler_configure_(uint32_t versi
     return &perf_rocprofiler_tool_here_;
 }
 
-/* The library is ready to be told what to record. */
+/* The library is ready to be told what to record.  0, or the code of the first call that failed. */
 PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
 {
     static const int     kinds[] = {PERF_ROCPROFILER_COPY_, PERF_ROCPROFILER_KERNEL_};
@@ -297,7 +298,8 @@ PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
 
 /* ---- what it calls ---- */
 
-/* In the thread that launches: which id shall the record have? */
+/* In the thread that launches: *correlation is the id that the record shall have.  0; 1: none.  The
+ * parameters are AMD's, as the library calls it.                                                 */
 PERF_COLD_FN_ int perf_rocprofiler_launched_(uint64_t thread, uint64_t context, int kind,
                                              int32_t operation, uint64_t internal,
                                              uint64_t *correlation, void *state)
@@ -306,14 +308,14 @@ PERF_COLD_FN_ int perf_rocprofiler_launched_(uint64_t thread, uint64_t context, 
     perf_rocprofiler_ *profiler = perf_rocprofiler_of_(activity);
 
     (void)thread, (void)context, (void)kind, (void)operation, (void)internal;
-    if (!profiler || PERF_GET_(&activity->on) != 1) /* a forked child                             */
+    if (!profiler || PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_)        /* a forked child */
         return 1;
     *correlation = (perf_shared_add_(&profiler->launches, 1) + 1) & 0xffffffffu;
     perf_activity_launch_(activity, PERF_CAST_(uint32_t, *correlation), 0);
     return 0;
 }
 
-/* A copy without the ".kd" of its descriptor; NULL: no memory. */
+/* A copy of a kernel's symbol, without the ".kd" of its descriptor; NULL: no memory. */
 PERF_COLD_FN_ char *perf_rocprofiler_symbol_of_(const char *name)
 {
     size_t length = PERF_LIBC_(strlen)(name);
@@ -337,7 +339,7 @@ PERF_COLD_FN_ void perf_rocprofiler_called_(perf_rocprofiler_call_ call, uint64_
     perf_rocprofiler_              *profiler = perf_rocprofiler_of_(activity);
     const uint64_t                  symbol = PERF_CAST_(uint64_t, PERF_ROCPROFILER_SYMBOL_) << 32 |
                                              PERF_ROCPROFILER_CODE_;
-    const int                       at = call.word[4] == symbol ? 4 : 5;
+    const int                       at = call.word[4] == symbol ? 4 : 5;        /* from 1.0 on: 5 */
     const perf_rocprofiler_symbol_ *kernel;
 
     (void)data;
@@ -364,7 +366,8 @@ PERF_COLD_FN_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
     size_t             i;
 
     (void)context, (void)buffer;
-    if (!profiler || PERF_GET_(&activity->on) != 1 || !perf_lock_word_(&activity->lock, 1))
+    if (!profiler || PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_ ||
+        !perf_lock_word_(&activity->lock, 1))
         return;
     for (i = 0; i < count; i++) {
         if (record[i]->category != PERF_ROCPROFILER_TRACING_ || !record[i]->payload)
@@ -407,7 +410,8 @@ PERF_COLD_FN_ void perf_rocprofiler_kernel_read_(perf_activity_ *activity, const
         name->id = work.name;
 }
 
-/* The number of a device.  A processor, or one that was not there at the start: behind them all. */
+/* The number of a device: its place among the GPUs.  Of a processor, or an agent that was not there
+ * at the start: how many GPUs there are.                                                         */
 PERF_COLD_FN_ uint32_t perf_rocprofiler_device_(const perf_rocprofiler_ *profiler, uint64_t agent)
 {
     uint32_t i = 0;
