@@ -382,7 +382,7 @@ PERF_COLD_FN_ void perf_auto_look_up_(perf_auto_name_ *name, const void *functio
 }
 #endif
 
-/* Where the name of a copy that the compiler has made ("f.part.0") has its tail; else its end. */
+/* The end of a name, or the tail that a copy made by the compiler has: ".part.0" of "f.part.0". */
 PERF_COLD_FN_ const char *perf_auto_tail_(const char *raw)
 {
     static const char *const tails[] = {".part.", ".isra.", ".constprop.", ".cold", ".lto_priv.",
@@ -514,12 +514,12 @@ PERF_COLD_FN_ int perf_auto_wanted_(const perf_auto_name_ *name)
 /* Reads digits; returns what follows them, NULL: there are none, or more than nine. */
 PERF_COLD_FN_ const char *perf_auto_number_(const char *text, uint32_t *number)
 {
-    const char *string = text;
+    const char *digit = text;
 
     *number = 0;
-    while (*string >= '0' && *string <= '9' && string - text < 9)
-        *number = *number * 10 + PERF_CAST_(uint32_t, *string++ - '0');
-    return string == text ? PERF_CAST_(const char *, PERF_NULL_) : string;
+    while (*digit >= '0' && *digit <= '9' && digit - text < 9)
+        *number = *number * 10 + PERF_CAST_(uint32_t, *digit++ - '0');
+    return digit == text ? PERF_CAST_(const char *, PERF_NULL_) : digit;
 }
 
 /* Reads a duration such as "10us" into ns; 0: it is none. */
@@ -667,7 +667,7 @@ PERF_COLD_FN_ perf_site_ *perf_auto_intern_(perf_registry_ *reg, const perf_auto
     return &PERF_ACQ_(&reg->names)[site.id]->site;
 }
 
-/* Gives a function its name.  NULL: not now, as memory or the lock cannot be had. */
+/* Gives a function its name, and keeps both.  NULL: not now, for want of memory or the lock. */
 PERF_COLD_FN_ const perf_auto_known_ *perf_auto_learn_(const void *function)
 {
     perf_registry_   *reg = perf_registry_get_();
@@ -812,14 +812,14 @@ typedef struct perf_auto_call_ {
     int         inlined;        /* 1: it has no frame of its own                                  */
 } perf_auto_call_;
 
-/* Is the innermost open function lower in the stack than one that it calls, or in its place?  */
+/* Is an open function lower in the stack than the call, or in its place?  Then it has ended. */
 PERF_INLINE_FN_ int perf_auto_below_(const perf_auto_frame_ *frame, const perf_auto_call_ *call)
 {
     return call->inlined ? frame->place < call->place : frame->place <= call->place;
 }
 
-/* How many open functions are the one around a call and those outside it; 0: it is none of the
- * innermost ones.  What is inlined in it counts with it, up to `thread->depth`.                  */
+/* How deep the function around a call lies: that many functions stay open.  0: it is none of the
+ * PERF_AUTO_SEARCH_ innermost ones.                                                              */
 PERF_COLD_FN_ uint32_t perf_auto_around_(const perf_auto_thread_ *thread,
                                          const perf_auto_call_ *call)
 {
@@ -830,8 +830,9 @@ PERF_COLD_FN_ uint32_t perf_auto_around_(const perf_auto_thread_ *thread,
     return i == last ? 0 : i;
 }
 
-/* A longjmp, or an exception in code of clang, leaves functions without a call of the hook.  Ends
- * those that cannot be running any more, now that a function begins.  The stack grows down.      */
+/* A longjmp, or an exception in code of clang, leaves functions without a call of the hook.  Now
+ * that a function begins, ends those that cannot be running any more.  The stack grows down.
+ * First those that lie below the call; then those inside the function around it. */
 PERF_OUTLINE_FN_ void perf_auto_heal_(perf_auto_thread_ *thread, const perf_auto_call_ *call)
 {
     const uint32_t          was = thread->depth;
@@ -866,7 +867,7 @@ PERF_COLD_FN_ void perf_auto_tell_lost_(perf_auto_thread_ *thread)
     thread->lost = 0;
 }
 
-/* `hook`: where the hook returns to. */
+/* A function begins.  hook: where the hook returns to; place: of the hook, in the stack. */
 PERF_INLINE_FN_ void perf_auto_begin_(perf_auto_thread_ *thread, const void *function,
                                       const void *caller, const void *hook, uintptr_t place)
 {

@@ -97,7 +97,7 @@ typedef struct perf_kernel_ring {       /* what one warp leaves.  Private       
                                         /* opened: low half of the address of the first           */
     PERF_U32_ block_x, block_yz;        /* y: low 16 bits */
     PERF_U32_ warp, sm;                 /* warp of its block; sm: see perf_kernel_event */
-    PERF_U32_ state;                    /* 1 opened, 2 closed */
+    PERF_U32_ state;                    /* PERF_KERNEL_OPENED_, _CLOSED_; 0: nobody has it */
     PERF_U32_ asked;                    /* ticks from before it asked for the ring to opened_wall */
 } perf_kernel_ring;
 
@@ -114,6 +114,8 @@ typedef struct perf_kernel_total {
 } perf_kernel_total;
 
 #define PERF_KERNEL_MAGIC_ UINT64_C(0x316c656e72656b70)
+#define PERF_KERNEL_OPENED_ 1u
+#define PERF_KERNEL_CLOSED_ 2u
 
 #if PERF_KERNEL_DEVICE_
 
@@ -336,11 +338,11 @@ PERF_KERNEL_FN_ PERF_U64_ perf_kernel_claim_(PERF_U64_ *next)
 }
 #endif
 
-/* Stores 16 bytes at the sink's address if this lane records, and moves on.  The address moves
- * even when nothing is stored, so that it counts what is dropped.  `on` is never set again.  AMD
- * needs no `on`: there one instruction adds, and stops at the end of the 4 GB.  No ring
- * crosses 4 GB, so only the low half changes, in one addition where 64 bits take two.  It moves
- * before the store, which then needs no copy; sm_120 adds 64 bits at once, after it.             */
+/* Stores 16 bytes at the sink's address if this lane records, and moves on.  The address moves,
+ * too, when nothing is stored: so it counts what is dropped.  `on` is never set again.  No ring
+ * crosses 4 GB.  So only the low half of the address changes, by one addition where 64 bits take
+ * two.  It moves before the store, which then needs no copy of it.  sm_120 adds 64 bits at once,
+ * after the store.  AMD needs no `on`: one instruction adds, and stops at the end of the 4 GB. */
 PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *sink, PERF_U32_ a, PERF_U32_ b,
                                       PERF_U32_ c, PERF_U32_ d)
 {
@@ -404,7 +406,7 @@ PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *sink, perf_kernel_buffe
             perf_kernel_place_(sink->ring);
             sink->ring->sm = perf_kernel_sm_();
             sink->ring->used = PERF_CAST_(PERF_U32_, sink->at);
-            sink->ring->state = 1;
+            sink->ring->state = PERF_KERNEL_OPENED_;
             PERF_U64_ wall = perf_kernel_wall_();
             sink->ring->opened = perf_kernel_cycles_();
             sink->ring->opened_wall = wall;
@@ -420,7 +422,7 @@ PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *sink)
         sink->ring->closed = perf_kernel_cycles_();
         sink->ring->used =
             PERF_CAST_(PERF_U32_, sink->at) - PERF_CAST_(PERF_U32_, sink->ring->used);
-        sink->ring->state = 2;
+        sink->ring->state = PERF_KERNEL_CLOSED_;
         sink->ring = PERF_NULL_;
     }
     sink->end = sink->on = 0;
@@ -464,11 +466,11 @@ PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *sink, PERF_U32_ id, 
 }
 
 #if PERF_KERNEL_RTC_
-#define PERF_KERNEL_ADD_(p, n) atomicAdd(p, n)
-#define PERF_KERNEL_MAX_(p, v) atomicMax(p, v)
+#define PERF_KERNEL_ADD_(to, value) atomicAdd(to, value)
+#define PERF_KERNEL_MAX_(to, value) atomicMax(to, value)
 #else
-#define PERF_KERNEL_ADD_(p, n) (void)perf_shared_add_(p, n)
-#define PERF_KERNEL_MAX_(p, v) perf_shared_max_(p, v)
+#define PERF_KERNEL_ADD_(to, value) (void)perf_shared_add_(to, value)
+#define PERF_KERNEL_MAX_(to, value) perf_shared_max_(to, value)
 #endif
 
 #endif
@@ -640,18 +642,18 @@ typedef struct perf_kernel_warp_ {
     uint32_t                track, sm_first;    /* index of the first warp of its SM              */
 } perf_kernel_warp_;
 
-/* By SM, then by time. */
+/* 1: warp x comes before warp y: by SM, then by time. */
 PERF_FN int perf_kernel_before_(const void *x, const void *y, const void *unused)
 {
-    const perf_kernel_warp_ *into = PERF_CAST_(const perf_kernel_warp_ *, x);
-    const perf_kernel_warp_ *from = PERF_CAST_(const perf_kernel_warp_ *, y);
+    const perf_kernel_warp_ *first = PERF_CAST_(const perf_kernel_warp_ *, x);
+    const perf_kernel_warp_ *second = PERF_CAST_(const perf_kernel_warp_ *, y);
 
     (void)unused;
-    if (into->ring->sm != from->ring->sm)
-        return into->ring->sm < from->ring->sm;
-    if (into->ring->opened != from->ring->opened)
-        return into->ring->opened < from->ring->opened;
-    return into->slot < from->slot;
+    if (first->ring->sm != second->ring->sm)
+        return first->ring->sm < second->ring->sm;
+    if (first->ring->opened != second->ring->opened)
+        return first->ring->opened < second->ring->opened;
+    return first->slot < second->slot;
 }
 
 #define PERF_KERNEL_XCDS_ 16u           /* clocks of their own: what XCC_ID can say               */
@@ -672,26 +674,28 @@ PERF_FN unsigned perf_kernel_xcd_(const perf_kernel_ring *ring)
     return (ring->sm >> 16) % PERF_KERNEL_XCDS_;
 }
 
-/* 0: no scope and no instant can look like this. */
-PERF_FN int perf_kernel_event_of_(const perf_kernel_ring *ring, const uint32_t w[4],
+/* What the four words of a record say.  A scope: begin's low half, its high half + (id << 20),
+ * end's low half, its high half.  An instant: the same of its moment, the value, 0xffffffff.  0:
+ * no scope and no instant can look like this. */
+PERF_FN int perf_kernel_event_of_(const perf_kernel_ring *ring, const uint32_t word[4],
                                   perf_kernel_event *event, uint64_t *begin)
 {
     const uint32_t opened = PERF_CAST_(uint32_t, ring->opened >> 32);
-    uint64_t       end = PERF_CAST_(uint64_t, w[3]) << 32 | w[2];
+    uint64_t       end = PERF_CAST_(uint64_t, word[3]) << 32 | word[2];
 
-    event->instant = w[3] == 0xffffffffu; /* begins at most 2^52 cycles after the opening */
-    event->id = ((w[1] - w[3] + 0xfffffu) >> 20) & PERF_KERNEL_ID_MAX;
+    event->instant = word[3] == 0xffffffffu;    /* begins at most 2^52 cycles after the opening */
+    event->id = ((word[1] - word[3] + 0xfffffu) >> 20) & PERF_KERNEL_ID_MAX;
     event->value = 0;
     if (event->instant) {
-        event->id = (w[1] - opened) >> 20;
-        event->value = w[2];
+        event->id = (word[1] - opened) >> 20;
+        event->value = word[2];
     }
-    *begin = PERF_CAST_(uint64_t, w[1] - (event->id << 20)) << 32 | w[0];
+    *begin = PERF_CAST_(uint64_t, word[1] - (event->id << 20)) << 32 | word[0];
     if (event->instant)
         end = *begin;
     event->cycles = end - *begin;
     return *begin <= end && *begin >= ring->opened &&
-           (event->instant || ring->state != 2 || end <= ring->closed);
+           (event->instant || ring->state != PERF_KERNEL_CLOSED_ || end <= ring->closed);
 }
 
 /* 1: this is the front of a buffer, and all that it speaks of lies within `bytes`. */
@@ -712,7 +716,13 @@ PERF_COLD_FN_ int perf_kernel_is_whole_(const perf_kernel_buffer *buffer, size_t
     return buffer->ring_bytes * buffer->rings <= bytes - buffer->data_offset;
 }
 
-/* 1: the record in slot n of a ring holds something. */
+/* 1: a warp has opened the ring. */
+PERF_FN int perf_kernel_is_used_(const perf_kernel_ring *ring)
+{
+    return ring->state == PERF_KERNEL_OPENED_ || ring->state == PERF_KERNEL_CLOSED_;
+}
+
+/* Copies the record in slot n of a ring.  1: it holds something. */
 PERF_FN int perf_kernel_record_(const perf_kernel_reader_ *reader, const perf_kernel_warp_ *warp,
                                 uint64_t n, uint32_t word[4])
 {
@@ -720,16 +730,16 @@ PERF_FN int perf_kernel_record_(const perf_kernel_reader_ *reader, const perf_ke
     return (word[0] | word[1] | word[2] | word[3]) != 0;
 }
 
-/* How many records a ring has; `slots` at most.  A closed ring says so, and how many it dropped:
- * the count is of 28 bits, so a full slot behind its end means that it has wrapped.  An open one
- * has them up to the first empty slot. */
+/* How many records a ring has, `slots` at most.  A closed ring tells how many there were,
+ * dropped ones too, in 28 bits: if the slot behind the last one is full, that number has
+ * wrapped.  An open ring has records up to its first empty slot. */
 PERF_COLD_FN_ void perf_kernel_count_(perf_kernel_reader_ *reader, perf_kernel_warp_ *warp,
                                       uint64_t slots)
 {
     uint64_t used = warp->ring->used / 16;
     uint32_t word[4];
 
-    if (warp->ring->state != 2) {
+    if (warp->ring->state != PERF_KERNEL_CLOSED_) {
         reader->info.unclosed++;
         while (warp->records < slots && perf_kernel_record_(reader, warp, warp->records, word))
             warp->records++;
@@ -759,7 +769,7 @@ PERF_COLD_FN_ void perf_kernel_check_(perf_kernel_reader_ *reader, perf_kernel_w
         else if (begin + event.cycles > warp->last)
             warp->last = begin + event.cycles;
     }
-    if (warp->ring->state == 2 && warp->ring->closed > warp->last)
+    if (warp->ring->state == PERF_KERNEL_CLOSED_ && warp->ring->closed > warp->last)
         warp->last = warp->ring->closed;
 }
 
@@ -790,7 +800,7 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *reader, const v
         return PERF_ENOMEM;
     ring = PERF_PTR_(const perf_kernel_ring *, buffer + 1);
     for (i = 0; i < n; i++) {
-        if (ring[i].state != 1 && ring[i].state != 2)
+        if (!perf_kernel_is_used_(&ring[i]))
             continue;                           /* not a word from it: the kernel was killed */
         warp = &reader->warp[reader->warps++];
         PERF_LIBC_(memset)(warp, 0, sizeof *warp);
@@ -808,8 +818,9 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *reader, const v
 
 #define PERF_KERNEL_NONE_ (-1e30)       /* ticks: no bound.  Sums of some are below -1e29, too    */
 
-/* bound[a][b]: the least by which the clock of b is put ahead of that of a, in ticks.
- * Ring i was taken before ring j > i, so i asked before j had its own: each pair gives a bound.  */
+/* bound[a][b]: the least, in ticks, by which the clock of b is put ahead of that of a.  Ring i
+ * was taken before ring j > i.  So i was asked for before j was had, and each such pair gives a
+ * bound. */
 PERF_COLD_FN_ void perf_kernel_bounds_(const perf_kernel_reader_ *reader,
                                        double bound[PERF_KERNEL_XCDS_][PERF_KERNEL_XCDS_])
 {
@@ -818,11 +829,13 @@ PERF_COLD_FN_ void perf_kernel_bounds_(const perf_kernel_reader_ *reader,
     uint64_t                i, zero = ring->opened_wall;
     unsigned                a, b, c;
 
-    for (a = 0; a < PERF_KERNEL_XCDS_; a++)
-        for (b = 0, asked[a] = PERF_KERNEL_NONE_; b < PERF_KERNEL_XCDS_; b++)
+    for (a = 0; a < PERF_KERNEL_XCDS_; a++) {
+        asked[a] = PERF_KERNEL_NONE_;
+        for (b = 0; b < PERF_KERNEL_XCDS_; b++)
             bound[a][b] = PERF_KERNEL_NONE_;
+    }
     for (i = 0; i < reader->head->rings && i < reader->head->next; i++) {
-        if (ring[i].state != 1 && ring[i].state != 2)
+        if (!perf_kernel_is_used_(&ring[i]))
             continue;
         b = perf_kernel_xcd_(&ring[i]);
         got = PERF_CAST_(double, PERF_CAST_(int64_t, ring[i].opened_wall - zero));
@@ -841,29 +854,31 @@ PERF_COLD_FN_ void perf_kernel_bounds_(const perf_kernel_reader_ *reader,
  * middle of what their rings allow, and not at all if the clocks fit as they are.                */
 PERF_COLD_FN_ void perf_kernel_align_(perf_kernel_reader_ *reader)
 {
-    double   bound[PERF_KERNEL_XCDS_][PERF_KERNEL_XCDS_], low, high, x;
+    double   bound[PERF_KERNEL_XCDS_][PERF_KERNEL_XCDS_], low, high, ahead;
     unsigned a, b;
     int      no_low, no_high;
 
     perf_kernel_bounds_(reader, bound);
     for (b = 0; b < PERF_KERNEL_XCDS_; b++) {
-        for (a = 0, low = PERF_KERNEL_NONE_, high = -low; a < b; a++) {     /* the placed ones */
-            x = PERF_CAST_(double, reader->ahead[a]);
-            low = perf_most_(x + bound[a][b], low);
-            high = perf_least_(x - bound[b][a], high);
+        low = PERF_KERNEL_NONE_;
+        high = -PERF_KERNEL_NONE_;
+        for (a = 0; a < b; a++) {               /* those that are placed already */
+            ahead = PERF_CAST_(double, reader->ahead[a]);
+            low = perf_most_(ahead + bound[a][b], low);
+            high = perf_least_(ahead - bound[b][a], high);
         }
         no_low = low < PERF_KERNEL_NONE_ / 10;
         no_high = high > -PERF_KERNEL_NONE_ / 10;
         if (no_low && no_high)
             continue;                   /* it has no rings, or is the first that has */
         reader->unsure = perf_most_(high - low, reader->unsure);
-        x = (low + high) / 2;
+        ahead = (low + high) / 2;
         if (no_low)
-            x = high;
+            ahead = high;
         else if (no_high)
-            x = low;
-        if (!(low <= 0 && high >= 0) && x > -9e18 && x < 9e18)
-            reader->ahead[b] = PERF_CAST_(int64_t, x);
+            ahead = low;
+        if (!(low <= 0 && high >= 0) && ahead > -9e18 && ahead < 9e18)
+            reader->ahead[b] = PERF_CAST_(int64_t, ahead);
     }
 }
 
@@ -877,7 +892,7 @@ PERF_FN void perf_kernel_pair_(const perf_kernel_ring *ring, int last, uint64_t 
 {
     *cycles = ring->opened;
     *wall = ring->opened_wall;
-    if (last && ring->state == 2) {
+    if (last && ring->state == PERF_KERNEL_CLOSED_) {
         *cycles = ring->closed;
         *wall = ring->closed_wall;
     }
@@ -887,7 +902,7 @@ PERF_FN void perf_kernel_pair_(const perf_kernel_ring *ring, int last, uint64_t 
 PERF_COLD_FN_ void perf_kernel_tracks_(perf_kernel_reader_ *reader)
 {
     uint64_t over[PERF_KERNEL_TRACKS_];         /* when the last warp of a track ended            */
-    uint32_t used = 0, t;
+    uint32_t used = 0, track;
     size_t   i, first = 0;
 
     for (i = 0; i < reader->warps; i++) {
@@ -897,14 +912,15 @@ PERF_COLD_FN_ void perf_kernel_tracks_(perf_kernel_reader_ *reader)
             used = 0;
             reader->info.sms++;
         }
-        for (t = 0; t < used && over[t] > warp->ring->opened; t++) {
-        }
-        if (t == PERF_KERNEL_TRACKS_)           /* cannot be: one of them then shows an overlap   */
-            t--;
-        over[t] = warp->last;
-        if (t >= used)
-            used = t + 1;
-        warp->track = t;
+        track = 0;
+        while (track < used && over[track] > warp->ring->opened)
+            track++;
+        if (track == PERF_KERNEL_TRACKS_)       /* cannot be: one of them then shows an overlap   */
+            track--;
+        over[track] = warp->last;
+        if (track >= used)
+            used = track + 1;
+        warp->track = track;
         warp->sm_first = PERF_CAST_(uint32_t, first);
         if (used > reader->info.tracks)
             reader->info.tracks = used;
@@ -915,19 +931,19 @@ PERF_COLD_FN_ void perf_kernel_tracks_(perf_kernel_reader_ *reader)
 PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *reader)
 {
     size_t   i;
-    double   cycles = 0, ns = 0, least = 0, most = 0, off;
-    uint64_t c, ticks;
+    double   cycles = 0, ns = 0, least = 0, most = 0, passed_ns, off;
+    uint64_t end, ticks;
     int      pass;
 
     perf_kernel_tracks_(reader);
     perf_kernel_align_(reader);
     for (i = 0; i < reader->warps; i++) {
         const perf_kernel_ring *ring = reader->warp[reader->warp[i].sm_first].ring;
-        perf_kernel_pair_(reader->warp[i].ring, 1, &c, &ticks);
-        off = PERF_CAST_(double, ticks - ring->opened_wall) * reader->tick;
-        if (c > ring->opened && ticks > ring->opened_wall && off >= PERF_KERNEL_LONG_) {
-            cycles += PERF_CAST_(double, c - ring->opened);
-            ns += off;
+        perf_kernel_pair_(reader->warp[i].ring, 1, &end, &ticks);
+        passed_ns = PERF_CAST_(double, ticks - ring->opened_wall) * reader->tick;
+        if (end > ring->opened && ticks > ring->opened_wall && passed_ns >= PERF_KERNEL_LONG_) {
+            cycles += PERF_CAST_(double, end - ring->opened);
+            ns += passed_ns;
         }
     }
     if (cycles > 0)
@@ -935,10 +951,11 @@ PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *reader)
     for (i = 0; i < reader->warps && cycles > 0; i++)
         for (pass = 0; pass < 2; pass++) {
             const perf_kernel_ring *ring = reader->warp[reader->warp[i].sm_first].ring;
-            perf_kernel_pair_(reader->warp[i].ring, pass, &c, &ticks);
+            perf_kernel_pair_(reader->warp[i].ring, pass, &end, &ticks);
             off = PERF_CAST_(double, PERF_CAST_(int64_t, ticks - ring->opened_wall)) *
                   reader->tick -
-                  PERF_CAST_(double, PERF_CAST_(int64_t, c - ring->opened)) * reader->info.cycle_ns;
+                  PERF_CAST_(double, PERF_CAST_(int64_t, end - ring->opened)) *
+                      reader->info.cycle_ns;
             least = perf_least_(off, least);
             most = perf_most_(off, most);
         }
@@ -962,7 +979,7 @@ PERF_FN uint64_t perf_kernel_ns_(const perf_kernel_reader_ *reader, const perf_k
 
 typedef struct perf_kernel_json_ {
     perf_file_           file;
-    perf_kernel_reader_ *k;
+    perf_kernel_reader_ *reader;
     const char *const   *names;
     uint32_t             count;
     int64_t              host_ns;
@@ -1006,7 +1023,7 @@ PERF_COLD_FN_ void perf_kernel_json_one_(perf_kernel_json_ *json, const perf_ker
                     PERF_CAST_(double, event->warp));
 }
 
-/* Writes every event into the trace; without a trace the first `room` into `out`. */
+/* Writes all events into the trace; trace NULL: the first `room` of them into `out`. */
 PERF_COLD_FN_ void perf_kernel_each_(const perf_kernel_reader_ *reader, perf_kernel_json_ *trace,
                                      perf_kernel_event *out, uint64_t room)
 {
@@ -1025,7 +1042,7 @@ PERF_COLD_FN_ void perf_kernel_each_(const perf_kernel_reader_ *reader, perf_ker
         for (n = 0; n < warp->records; n++) {
             uint32_t word[4];
             uint64_t begin;
-            PERF_LIBC_(memcpy)(word, reader->image + warp->slot + n * 16, 16);
+            (void)perf_kernel_record_(reader, warp, n, word);
             if (!perf_kernel_event_of_(warp->ring, word, &event, &begin))
                 continue;
             event.start_ns = perf_kernel_ns_(reader, warp, begin);
@@ -1061,7 +1078,7 @@ PERF_FN perf_status perf_kernel_decode(const void *image, size_t bytes, perf_ker
 PERF_COLD_FN_ void perf_kernel_json_go_(void *with)
 {
     perf_kernel_json_         *json = PERF_CAST_(perf_kernel_json_ *, with);
-    const perf_kernel_reader_ *reader = json->k;
+    const perf_kernel_reader_ *reader = json->reader;
     perf_file_                *file = &json->file;
     char                       rate[48] = "unknown, taken as 1";
     const char                *between = "";
@@ -1111,7 +1128,7 @@ PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, 
     if (status != PERF_OK)
         return status;
     perf_kernel_scale_(&reader);
-    json.k = &reader;
+    json.reader = &reader;
     json.names = names;
     if (names)
         json.count = count;

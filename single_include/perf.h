@@ -18712,7 +18712,7 @@ PERF_BEGIN_DECLS
 
 /* What the files of one image with PERF_NVTX 1 share. */
 typedef struct perf_nvtx_state_ {
-    uint32_t state; /* 0 fresh, 2 listens, 3 nobody does; else the process that loads the tool */
+    uint32_t state;                     /* PERF_NVTX_ below; else the process that loads the tool */
     uint32_t spare;
     void    *domain;                    /* NVTX; the rest roctx */
     int      (*push)(const char *);
@@ -18723,6 +18723,7 @@ typedef struct perf_nvtx_state_ {
     int      (*thread)(const char *);
     int      (*stream)(const char *, const void *);
 } perf_nvtx_state_;
+enum { PERF_NVTX_FRESH_, PERF_NVTX_LISTENS_ = 2, PERF_NVTX_NOBODY_ };   /* nobody: for good       */
 
 #if !PERF_TCC_
 extern PERF_WEAK_ perf_nvtx_state_ perf_nvtx_v1_;
@@ -18856,34 +18857,36 @@ PERF_COLD_FN_ int perf_nvtx_listens_(void)
 {
     perf_nvtx_state_ *nvtx = &perf_nvtx_v1_;
     perf_registry_   *reg;
-    uint32_t          ok, me;
+    uint32_t          me, state = PERF_NVTX_NOBODY_;
 
-    if (PERF_LIKELY_(PERF_ACQ_(&nvtx->state) == 2))
+    if (PERF_LIKELY_(PERF_ACQ_(&nvtx->state) == PERF_NVTX_LISTENS_))
         return 1;
     me = perf_process_id_() | UINT32_C(1) << 31;
-    if (perf_claim_(&nvtx->state, 0, me)) {
-        ok = PERF_CAST_(uint32_t, perf_nvtx_attach_());
-        PERF_REL_(&nvtx->state, ok ? 2u : 3u);
+    if (perf_claim_(&nvtx->state, PERF_NVTX_FRESH_, me)) {
+        if (perf_nvtx_attach_())
+            state = PERF_NVTX_LISTENS_;
+        PERF_REL_(&nvtx->state, state);
         reg = perf_registry_get_();
-        if (!ok && reg)
+        if (state == PERF_NVTX_NOBODY_ && reg)
             (void)perf_sink_set_(PERF_ACQ_(&reg->sink), PERF_NULL_);
-        return ok != 0;
+        return state == PERF_NVTX_LISTENS_;
     }
-    while (PERF_ACQ_(&nvtx->state) == me) {
+    while (PERF_ACQ_(&nvtx->state) == me) {     /* another thread of this process loads it        */
 #if PERF_LP64_UNIX_
         (void)perf_sched_yield_();
 #endif
     }
-    return PERF_ACQ_(&nvtx->state) == 2;
+    return PERF_ACQ_(&nvtx->state) == PERF_NVTX_LISTENS_;
 }
 
-/* The ranges that a thread has open, outermost first, each with the depth of its scope: a tool's
- * stack knows no names, so each end must close just what it has opened.  Each also has the low half
- * of its name's address, and how many of that name are open around it: "calls before", too.      */
+/* The ranges that a thread has open, outermost first.  A tool's stack knows no names, so an end
+ * must close just what it has opened: by the depth of its scope.  name: bits of the name's
+ * address.  around: how many ranges of that name are open around it; they are "calls before",
+ * too. */
 typedef struct perf_nvtx_around_ {
     uint32_t depth, name, around;
 } perf_nvtx_around_;
-#define PERF_NVTX_OPEN_(t) PERF_PTR_(perf_nvtx_around_ *, (t)->range)
+#define PERF_NVTX_OPEN_(rec) PERF_PTR_(perf_nvtx_around_ *, (rec)->range)
 
 /* 0: no memory for one more. */
 PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *rec)
@@ -18913,21 +18916,23 @@ PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *rec)
 
 PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *rec, const perf_label_ *label, uint32_t depth)
 {
-    perf_nvtx_around_ *top;
+    perf_nvtx_around_ *open, *top;
     perf_label_        told = *label;
     uint32_t           i;
 
     if (perf_nvtx_listens_() && perf_nvtx_room_(rec)) {
-        top = &PERF_NVTX_OPEN_(rec)[rec->ranges];
+        open = PERF_NVTX_OPEN_(rec);
+        i = rec->ranges;
+        top = &open[i];
         top->depth = depth;
         top->name = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, label->name) >> 4);
-        for (i = rec->ranges; i && PERF_NVTX_OPEN_(rec)[i - 1].name != top->name; i--)
-            ;
-        top->around = i ? PERF_NVTX_OPEN_(rec)[i - 1].around + 1 : 0;
+        while (i && open[i - 1].name != top->name)
+            i--;
+        top->around = i ? open[i - 1].around + 1 : 0;
         told.bits += top->around;               /* those of this name that are open, too          */
         rec->ranges++;
-        PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(&told);
-                      (void)nvtxDomainRangePushEx(PERF_NVTX_DOMAIN_(), &a),
+        PERF_NVTX_OR_(nvtxEventAttributes_t event = perf_nvtx_attributes_(&told);
+                      (void)nvtxDomainRangePushEx(PERF_NVTX_DOMAIN_(), &event),
                       (void)perf_nvtx_v1_.push(label->text));
     }
 }
@@ -18944,8 +18949,8 @@ PERF_COLD_FN_ int perf_nvtx_open_(const perf_label_ *label, uint64_t *range)
 {
     if (!perf_nvtx_listens_())
         return 0;
-    PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(label);
-                  *range = nvtxDomainRangeStartEx(PERF_NVTX_DOMAIN_(), &a),
+    PERF_NVTX_OR_(nvtxEventAttributes_t event = perf_nvtx_attributes_(label);
+                  *range = nvtxDomainRangeStartEx(PERF_NVTX_DOMAIN_(), &event),
                   *range = perf_nvtx_v1_.open(label->text));
     return 1;
 }
@@ -18959,8 +18964,8 @@ PERF_COLD_FN_ void perf_nvtx_point_(const perf_label_ *label)
 {
     if (!perf_nvtx_listens_())
         return;
-    PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(label);
-                  nvtxDomainMarkEx(PERF_NVTX_DOMAIN_(), &a), perf_nvtx_mark_(label));
+    PERF_NVTX_OR_(nvtxEventAttributes_t event = perf_nvtx_attributes_(label);
+                  nvtxDomainMarkEx(PERF_NVTX_DOMAIN_(), &event), perf_nvtx_mark_(label));
 }
 
 PERF_COLD_FN_ void perf_nvtx_thread_(const char *name)
@@ -18996,13 +19001,13 @@ static const perf_sink_ perf_nvtx_sink_ = {
 };
 
 #if defined(__GNUC__) && !PERF_TCC_
-/* State 3: has found no tool, for good.                                                          */
+/* Hears the scopes, unless another file of this image does, or there is no tool.                 */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_nvtx_at_start_(void)
 {
     perf_registry_ *reg = perf_registry_read_();
     int             done = !reg || PERF_ACQ_(&reg->sink) == &perf_nvtx_sink_;
 
-    if (!done && PERF_ACQ_(&perf_nvtx_v1_.state) != 3)
+    if (!done && PERF_ACQ_(&perf_nvtx_v1_.state) != PERF_NVTX_NOBODY_)
         (void)perf_sink_set_(PERF_NULL_, &perf_nvtx_sink_);
 }
 
@@ -19045,13 +19050,14 @@ PERF_BEGIN_DECLS
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-/* Numbers in a file of /proc, behind a name in (), then zeros.  Thread 0: not in its folder. */
+/* The first `room` numbers of a file of /proc, then zeros.  They count from behind a name in (), if
+ * there is one.  thread: of ours, in whose folder the file is; 0: it is in /proc itself.         */
 PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *number, int room)
 {
     char        text[512];
     char        path[128];
     perf_out_   out = perf_out_open_(path, sizeof path);
-    const char *string;
+    const char *digit;
     int         at = 0;
 
     perf_put_(&out, PERF_PROC_);
@@ -19063,13 +19069,13 @@ PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *
     perf_put_(&out, file);
     (void)perf_file_head_(path, text, sizeof text);
     PERF_LIBC_(memset)(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
-    string = PERF_LIBC_(strrchr)(text, ')');
-    if (!string)
-        string = text;
-    for (; *string && at < room; string++) {
-        if (*string >= '0' && *string <= '9') {
-            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *string - '0');
-            at += string[1] < '0' || string[1] > '9';
+    digit = PERF_LIBC_(strrchr)(text, ')');
+    if (!digit)
+        digit = text;
+    for (; *digit && at < room; digit++) {
+        if (*digit >= '0' && *digit <= '9') {
+            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *digit - '0');
+            at += digit[1] < '0' || digit[1] > '9';
         }
     }
 }
@@ -19078,17 +19084,18 @@ PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *
 /* Nanoseconds since the program was started, to a hundredth of a second; 0: not known. */
 PERF_COLD_FN_ uint64_t perf_age_ns_(void)
 {
-    uint64_t stat[19], up[2], hz = PERF_CAST_(uint64_t, perf_sysconf_(2)), began;  /* _SC_CLK_TCK */
+    uint64_t hz = PERF_CAST_(uint64_t, perf_sysconf_(2));       /* _SC_CLK_TCK                    */
+    uint64_t stat[19], up[2], began, now;
 
-    perf_proc_read_(0, "self/stat", stat, 19);       /* the last: the start, in ticks  */
-    perf_proc_read_(0, "uptime", up, 2);     /* "1234.56": seconds, hundredths         */
+    perf_proc_read_(0, "self/stat", stat, 19);  /* the last: the start, in ticks                  */
+    perf_proc_read_(0, "uptime", up, 2);        /* "1234.56": seconds, hundredths                 */
     if (!hz)
         return 0;
     began = stat[18] * (1000000000 / hz);
-    up[0] = up[0] * 1000000000 + up[1] * 10000000;
-    if (!began || up[0] < began)
+    now = up[0] * 1000000000 + up[1] * 10000000;
+    if (!began || now < began)
         return 0;
-    return up[0] - began;
+    return now - began;
 }
 
 #else
@@ -19338,7 +19345,7 @@ PERF_FN int perf_event_read_(int fd, uint64_t *at)
 PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which, perf_event_attr_ attr,
                                       int leader)
 {
-    perf_counter_ *one = &counters->own[which];
+    perf_counter_ *counter = &counters->own[which];
     const int      group = leader == which ? -1 : counters->own[leader].fd;
     const int      of_kernel = which == PERF_COUNTER_SWITCHES || which == PERF_COUNTER_MIGRATIONS;
 
@@ -19348,21 +19355,21 @@ PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which, perf_e
         attr.flags |= PERF_EVENT_INHERIT_;
     if (!counters->opts.kernel && !of_kernel)       /* these happen in the kernel alone           */
         attr.flags |= PERF_EVENT_NO_KERNEL_;
-    one->fd = -1;
+    counter->fd = -1;
     if (group >= 0)                                 /* on and off with its leader, as one         */
-        one->fd = perf_event_open_(&attr, counters->opts.process, group);
-    one->leads = one->fd < 0;
-    if (one->leads) {                               /* or no room in the group: alone             */
+        counter->fd = perf_event_open_(&attr, counters->opts.process, group);
+    counter->leads = counter->fd < 0;
+    if (counter->leads) {                       /* or no room in the group: alone                 */
         attr.flags |= PERF_EVENT_DISABLED_;
         if (counters->opts.process)
             attr.flags |= PERF_EVENT_AT_EXEC_;
-        one->fd = perf_event_open_(&attr, counters->opts.process, -1);
+        counter->fd = perf_event_open_(&attr, counters->opts.process, -1);
     }
-    one->how = PERF_BY_EVENT_;
-    if (one->fd < 0) {
-        one->error = -one->fd;
-        one->fd = -1;
-        one->how = PERF_REFUSED_;
+    counter->how = PERF_BY_EVENT_;
+    if (counter->fd < 0) {
+        counter->error = -counter->fd;
+        counter->fd = -1;
+        counter->how = PERF_REFUSED_;
     }
 }
 
@@ -19388,7 +19395,7 @@ typedef struct perf_event_attr_ {
     uint64_t config;
 } perf_event_attr_;
 #define perf_event_read_(fd, at)     ((void)(fd), (void)(at), 0)
-#define perf_counters_switch_(c, on) ((void)0)
+#define perf_counters_switch_(counters, on) ((void)0)
 
 PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which, perf_event_attr_ attr,
                                       int leader)
@@ -19468,9 +19475,9 @@ PERF_COLD_FN_ void perf_counter_begin_(perf_counters *counters, int which)
 }
 #undef PERF_COUNTER_KIND_
 
-PERF_FN int perf_counter_is_counted_(const perf_counter_ *one)
+PERF_FN int perf_counter_is_counted_(const perf_counter_ *counter)
 {
-    return one->how == PERF_BY_EVENT_ || one->how == PERF_BY_SYSTEM_;
+    return counter->how == PERF_BY_EVENT_ || counter->how == PERF_BY_SYSTEM_;
 }
 
 PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
@@ -19504,11 +19511,11 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
 /* Reads the counter now, into at[].  0: it cannot be read. */
 PERF_FN int perf_counter_read_(const perf_counters *counters, int which, uint64_t *at)
 {
-    const perf_counter_ *one = &counters->own[which];
+    const perf_counter_ *counter = &counters->own[which];
 
-    if (one->how == PERF_BY_SYSTEM_)
+    if (counter->how == PERF_BY_SYSTEM_)
         return perf_counter_system_(counters, which, at);
-    return one->fd >= 0 && perf_event_read_(one->fd, at);
+    return counter->fd >= 0 && perf_event_read_(counter->fd, at);
 }
 
 PERF_FN perf_status perf_counters_start(perf_counters *counters)
@@ -19540,26 +19547,26 @@ PERF_FN perf_status perf_counters_start(perf_counters *counters)
 /* What a counter has counted since start, scaled up by the share of the time that it ran. */
 PERF_FN void perf_counter_count_(perf_counters *counters, int which)
 {
-    perf_counter_ *one = &counters->own[which];
+    perf_counter_ *counter = &counters->own[which];
     uint64_t       now[3] = {0, 0, 0};
     double         enabled, running, value;
 
     counters->value[which] = PERF_NAN_;
     counters->share[which] = 0.0;
-    if (!perf_counter_is_counted_(one) || !perf_counter_read_(counters, which, now))
+    if (!perf_counter_is_counted_(counter) || !perf_counter_read_(counters, which, now))
         return;
-    value = PERF_CAST_(double, now[0] - one->at[0]);
-    if (one->how == PERF_BY_SYSTEM_) {
-        if (now[1] != one->at[1])                   /* another thread's                           */
+    value = PERF_CAST_(double, now[0] - counter->at[0]);
+    if (counter->how == PERF_BY_SYSTEM_) {
+        if (now[1] != counter->at[1])           /* another thread's                               */
             return;
         counters->value[which] = value;
         counters->share[which] = 1.0;
         return;
     }
-    enabled = PERF_CAST_(double, now[1] - one->at[1]);
-    running = PERF_CAST_(double, now[2] - one->at[2]);
+    enabled = PERF_CAST_(double, now[1] - counter->at[1]);
+    running = PERF_CAST_(double, now[2] - counter->at[2]);
     if (!(running > 0.0)) {
-        one->how = PERF_NEVER_RAN_;
+        counter->how = PERF_NEVER_RAN_;
         return;
     }
     counters->share[which] = running < enabled ? running / enabled : 1.0;
@@ -19881,7 +19888,8 @@ PERF_COLD_FN_ uint64_t perf_count_slice_(perf_counters *counters, perf_counts_ *
     return 64 * batch + PERF_CAST_(uint64_t, counts->arm);
 }
 
-/* A slice has ended: keeps one of n iterations; after n / 2, files the difference per iteration. */
+/* A slice has ended.  After one of n iterations its counts are kept; after one of n / 2 the
+ * difference of both is filed, per iteration. */
 PERF_COLD_FN_ void perf_count_file_(perf_counters *counters, perf_counts_ *counts)
 {
     const uint64_t batch = perf_count_batch_(&counts->state->arm[counts->arm]);
@@ -19967,7 +19975,8 @@ PERF_COLD_FN_ void perf_count_show_all_(perf_counters *counters)
     }
 }
 
-/* The engine asks for the next slice that counts; 0: enough.  Also where a break has cut one. */
+/* The engine asks for the next slice that counts: 64 * iterations + arm; 0: enough.  It also asks
+ * when the loop was left in the middle of one. */
 PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *state)
 {
     perf_counters *counters = PERF_CAST_(perf_counters *, state->counters);
@@ -20060,24 +20069,24 @@ PERF_FN perf_counter perf_counter_of_metric_(perf_metric metric)
     return PERF_CAST_(perf_counter, metric - PERF_METRIC_INSTRUCTIONS);
 }
 
-/* Variant `arm` against 0 in the rounds that counted both, less idle[].  Counts below 0.01 become
- * 0.01, so that there is a ratio.                                                                */
+/* Variant `arm` against variant 0 in the rounds that counted both, less idle[].  Counts below 0.01
+ * become 0.01, so that there is a ratio.                                                         */
 PERF_COLD_FN_ perf_verdict perf_counts_compare_(const perf_counts_ *counts, int arm, int which,
                                                 const perf_compare_opts *opts)
 {
     const double least = 0.01;
-    double       value[2][PERF_COUNT_RACE_], a, b;
+    double       value[2][PERF_COUNT_RACE_], baseline, other;
     size_t       n = 0;
     perf_verdict verdict;
     int          i;
 
     for (i = 0; i < counts->rounds; i++) {
-        a = counts->value[0][which][i] - counts->idle[which];
-        b = counts->value[arm][which][i] - counts->idle[which];
-        if (perf_is_nan_(a) || perf_is_nan_(b))
+        baseline = counts->value[0][which][i] - counts->idle[which];
+        other = counts->value[arm][which][i] - counts->idle[which];
+        if (perf_is_nan_(baseline) || perf_is_nan_(other))
             continue;
-        value[0][n] = perf_most_(a, least);
-        value[1][n++] = perf_most_(b, least);
+        value[0][n] = perf_most_(baseline, least);
+        value[1][n++] = perf_most_(other, least);
     }
     verdict = perf_compare_pairs(value[0], value[1], n, opts);
     if (verdict.decision == PERF_INCONCLUSIVE && n < PERF_CAST_(size_t, counts->rounds))
@@ -20435,7 +20444,8 @@ PERF_FN uint64_t perf_pmc_(uint32_t index)
 #endif
 
 #ifdef PERF_PMC_
-/* The page's times are of when the thread came to the processor: brings `enabled` to now. */
+/* The times of a group.  Those of the page are of when the thread came to the processor.  Where the
+ * page tells how to count on by the clock, `enabled` is brought to now, and `exact` is 1. */
 PERF_FN void perf_event_time_(const perf_event_page_ *page, perf_reading_ *at, int group)
 {
     const uint64_t enabled = PERF_ACQ_(&page->enabled);
@@ -20497,7 +20507,8 @@ PERF_FN int perf_group_end_(int group)
     return group ? PERF_WORK_COUNTS_ : PERF_WORK_EVIDENCE_;
 }
 
-/* Reads a group without a system call, its leader last, whose times count.  0: only read() can. */
+/* Reads a group without a system call.  Its leader, whose times count, comes last: so they hold for
+ * all.  0: only read() can. */
 PERF_FN int perf_worker_peek_(const perf_worker_ *worker, perf_reading_ *at, int group)
 {
     const int lead = worker->lead[group];
@@ -20509,7 +20520,7 @@ PERF_FN int perf_worker_peek_(const perf_worker_ *worker, perf_reading_ *at, int
         if (!worker->page[i] || !perf_event_peek_(worker->page[i], at, i, group, i == lead))
             return 0;
     }
-    /* else the kernel tells it */
+    /* Where `enabled` may be old and something was lost since, only the kernel knows how much. */
     return at->exact[group] || at->lost[group] == worker->lost[group];
 }
 
@@ -20669,7 +20680,8 @@ PERF_COLD_FN_ void perf_worker_events_(perf_works_ *works, perf_worker_ *worker)
         perf_worker_group_(works, worker, 1);
 }
 
-/* The worker of a recorder, made or cleared for a new thread; NULL: no memory, or a handler. */
+/* The worker of a recorder, made, or cleared for the recorder's new thread.  NULL: no memory, or
+ * inside a handler. */
 PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *works, perf_recorder_ *rec)
 {
     static const char *const titles[] = {"instructions", "cycles"};
@@ -20721,6 +20733,7 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_open_(perf_recorder_ *rec)
     perf_works_  *works = &perf_works_v1_;
     perf_worker_ *worker = perf_worker_make_(works, rec);
     uint32_t      error;
+    int           too_many;
 
     if (!worker)
         return PERF_NULL_;
@@ -20729,8 +20742,8 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_open_(perf_recorder_ *rec)
     if (works->has_key == 2)
         (void)perf_key_set_(works->key, worker);
     error = PERF_GET_(&works->error[0]);
-    /* files full */
-    if (worker->lead[0] < 0 && !PERF_GET_(&works->counted) && error != 23 && error != 24)
+    too_many = error == 23 || error == 24;      /* ENFILE, EMFILE: later there may be room        */
+    if (worker->lead[0] < 0 && !PERF_GET_(&works->counted) && !too_many)
         (void)perf_sink_set_(PERF_ACQ_(&works->sink), PERF_NULL_);
     return worker;
 }
@@ -20739,7 +20752,7 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_open_(perf_recorder_ *rec)
 
 PERF_COLD_FN_ void perf_work_begin_(perf_recorder_ *rec, const perf_label_ *label, uint32_t depth)
 {
-    const int         was = PERF_ERRNO_;
+    const int         errno_before = PERF_ERRNO_;
     const perf_cell_ *cell = rec->open;
     perf_worker_     *worker = PERF_CAST_(perf_worker_ *, rec->worker);
     perf_frame_      *frame;
@@ -20762,7 +20775,7 @@ PERF_COLD_FN_ void perf_work_begin_(perf_recorder_ *rec, const perf_label_ *labe
     }
     if (worker)
         rec->ranges = worker->open;
-    PERF_ERRNO_ = was;
+    PERF_ERRNO_ = errno_before;
 }
 
 /* What is kept of a cell; NULL: no memory, or inside a handler. */
@@ -20770,25 +20783,25 @@ PERF_COLD_FN_ perf_work_ *perf_work_of_(perf_recorder_ *rec, perf_worker_ *worke
                                         const perf_cell_ *cell)
 {
     perf_work_ **head = &worker->heads[(PERF_PTR_(uintptr_t, cell) >> 6) % PERF_WORK_HEADS_];
-    perf_work_  *one = *head;
+    perf_work_  *work = *head;
 
-    while (one && one->cell != cell)
-        one = one->next;
-    if (!one && !worker->spares && perf_lock_(rec->home)) {
+    while (work && work->cell != cell)
+        work = work->next;
+    if (!work && !worker->spares && perf_lock_(rec->home)) {
         worker->spare = PERF_CAST_(perf_work_ *,
                                    perf_keep_(rec->home, PERF_WORK_BLOCK_ * sizeof *worker->spare));
         worker->spares = worker->spare ? PERF_WORK_BLOCK_ : 0;
         perf_unlock_(&rec->home->lock);
     }
-    if (!one && worker->spares) {
-        one = worker->spare++;
+    if (!work && worker->spares) {
+        work = worker->spare++;
         worker->spares--;
-        PERF_LIBC_(memset)(one, 0, sizeof *one);
-        one->cell = cell;
-        one->next = *head;
-        PERF_REL_(head, one);
+        PERF_LIBC_(memset)(work, 0, sizeof *work);
+        work->cell = cell;
+        work->next = *head;
+        PERF_REL_(head, work);
     }
-    return one;
+    return work;
 }
 
 /* A number of the scope that ends, for the trace. */
@@ -20810,8 +20823,8 @@ PERF_COLD_FN_ void perf_work_event_(perf_recorder_ *rec, uint32_t name, uint64_t
 
 /* Adds a group's counts of a call, scaled up where others had the counters for a part of its time.
  * They are in now->count[] then.                                                                 */
-PERF_COLD_FN_ void perf_work_count_(perf_worker_ *worker, perf_work_ *one, const perf_frame_ *frame,
-                                    perf_reading_ *now, int group)
+PERF_COLD_FN_ void perf_work_count_(perf_worker_ *worker, perf_work_ *work,
+                                    const perf_frame_ *frame, perf_reading_ *now, int group)
 {
     const uint64_t lost = now->lost[group] - frame->at.lost[group];
     const uint64_t enabled = now->enabled[group] - frame->at.enabled[group];
@@ -20821,12 +20834,12 @@ PERF_COLD_FN_ void perf_work_count_(perf_worker_ *worker, perf_work_ *one, const
 
     now->known[group] = !lost || (frame->at.exact[group] && enough);
     if (!now->known[group]) {
-        PERF_ADD_(one->missed[group], 1);
+        PERF_ADD_(work->missed[group], 1);
         return;
     }
     if (lost) {
         scale = PERF_CAST_(double, enabled) / PERF_CAST_(double, enabled - lost);
-        PERF_ADD_(one->scaled[group], 1);
+        PERF_ADD_(work->scaled[group], 1);
     }
     for (i = perf_group_begin_(group); i < perf_group_end_(group); i++) {
         if (worker->fd[i] < 0)
@@ -20834,42 +20847,42 @@ PERF_COLD_FN_ void perf_work_count_(perf_worker_ *worker, perf_work_ *one, const
         now->count[i] -= frame->at.count[i];
         if (lost)
             now->count[i] = PERF_CAST_(uint64_t, PERF_CAST_(double, now->count[i]) * scale);
-        PERF_ADD_(one->count[i], now->count[i]);
-        PERF_ADD_(one->calls[i], 1);
+        PERF_ADD_(work->count[i], now->count[i]);
+        PERF_ADD_(work->calls[i], 1);
     }
 }
 
 /* The period last: a report that reads meanwhile skips those of another one. */
-PERF_COLD_FN_ void perf_work_clear_(perf_work_ *one, uint64_t period)
+PERF_COLD_FN_ void perf_work_clear_(perf_work_ *work, uint64_t period)
 {
     int i;
 
     for (i = 0; i < PERF_WORK_GROUPS_; i++) {
-        PERF_SET_(&one->scaled[i], UINT64_C(0));
-        PERF_SET_(&one->missed[i], UINT64_C(0));
+        PERF_SET_(&work->scaled[i], UINT64_C(0));
+        PERF_SET_(&work->missed[i], UINT64_C(0));
     }
     for (i = 0; i < PERF_WORK_COUNTS_; i++) {
-        PERF_SET_(&one->calls[i], UINT64_C(0));
-        PERF_SET_(&one->count[i], UINT64_C(0));
+        PERF_SET_(&work->calls[i], UINT64_C(0));
+        PERF_SET_(&work->count[i], UINT64_C(0));
     }
-    PERF_REL_(&one->period, period);
+    PERF_REL_(&work->period, period);
 }
 
 /* Adds a call; `now`: the readings at its end, which become what it has counted. */
 PERF_COLD_FN_ void perf_work_add_(perf_recorder_ *rec, perf_worker_ *worker,
                                   const perf_frame_ *frame, perf_reading_ *now)
 {
-    perf_work_ *one = perf_work_of_(rec, worker, frame->cell);
+    perf_work_ *work = perf_work_of_(rec, worker, frame->cell);
     int         i;
 
-    if (!one)
+    if (!work)
         return;
-    if (one->period != frame->period)
-        perf_work_clear_(one, frame->period);
+    if (work->period != frame->period)
+        perf_work_clear_(work, frame->period);
     for (i = 0; i < PERF_WORK_GROUPS_; i++) {
         now->known[i] = now->known[i] && frame->at.known[i];
         if (now->known[i])
-            perf_work_count_(worker, one, frame, now, i);
+            perf_work_count_(worker, work, frame, now, i);
     }
     for (i = 0; i < PERF_WORK_EVIDENCE_ && now->known[0]; i++)
         if (worker->fd[i] >= 0)
@@ -20878,7 +20891,7 @@ PERF_COLD_FN_ void perf_work_add_(perf_recorder_ *rec, perf_worker_ *worker,
 
 PERF_COLD_FN_ void perf_work_end_(perf_recorder_ *rec, uint32_t depth)
 {
-    const int          was = PERF_ERRNO_;
+    const int          errno_before = PERF_ERRNO_;
     perf_worker_      *worker = PERF_CAST_(perf_worker_ *, rec->worker);
     const perf_frame_ *frame;
     perf_reading_      now;
@@ -20897,7 +20910,7 @@ PERF_COLD_FN_ void perf_work_end_(perf_recorder_ *rec, uint32_t depth)
             perf_work_add_(rec, worker, frame, &now);
     }
     rec->ranges = worker->open;
-    PERF_ERRNO_ = was;
+    PERF_ERRNO_ = errno_before;
 }
 
 PERF_COLD_FN_ int perf_work_span_(const perf_label_ *label, uint64_t *range)
@@ -20938,17 +20951,17 @@ typedef struct perf_work_sum_ {         /* of a path, all threads               
     double calls[PERF_WORK_COUNTS_], count[PERF_WORK_COUNTS_];
 } perf_work_sum_;
 
-PERF_COLD_FN_ void perf_work_sum_add_(perf_work_sum_ *sum, const perf_work_ *one)
+PERF_COLD_FN_ void perf_work_sum_add_(perf_work_sum_ *sum, const perf_work_ *work)
 {
     int i;
 
     for (i = 0; i < PERF_WORK_GROUPS_; i++) {
-        sum->scaled[i] += PERF_CAST_(double, PERF_GET_(&one->scaled[i]));
-        sum->missed[i] += PERF_CAST_(double, PERF_GET_(&one->missed[i]));
+        sum->scaled[i] += PERF_CAST_(double, PERF_GET_(&work->scaled[i]));
+        sum->missed[i] += PERF_CAST_(double, PERF_GET_(&work->missed[i]));
     }
     for (i = 0; i < PERF_WORK_COUNTS_; i++) {
-        sum->calls[i] += PERF_CAST_(double, PERF_GET_(&one->calls[i]));
-        sum->count[i] += PERF_CAST_(double, PERF_GET_(&one->count[i]));
+        sum->calls[i] += PERF_CAST_(double, PERF_GET_(&work->calls[i]));
+        sum->count[i] += PERF_CAST_(double, PERF_GET_(&work->count[i]));
     }
 }
 
@@ -20967,7 +20980,7 @@ PERF_COLD_FN_ perf_work_sum_ *perf_works_of_(perf_tree_ *tree)
     const uint32_t  room = tree->count, process = perf_process_id_();
     perf_work_sum_ *sum = PERF_CAST_(perf_work_sum_ *, PERF_MALLOC(room * sizeof *sum));
     perf_worker_   *worker;
-    perf_work_     *one;
+    perf_work_     *work;
     uint32_t        i;
 
     if (!sum)
@@ -20975,10 +20988,10 @@ PERF_COLD_FN_ perf_work_sum_ *perf_works_of_(perf_tree_ *tree)
     PERF_LIBC_(memset)(sum, 0, room * sizeof *sum);
     for (worker = PERF_ACQ_(&works->workers); worker; worker = worker->next)
         for (i = 0; i < PERF_WORK_HEADS_ && PERF_GET_(&worker->process) == process; i++)
-            for (one = PERF_ACQ_(&worker->heads[i]); one; one = one->next) {
-                const uint32_t node = perf_tree_path_(tree, one->cell);
-                if (node && PERF_ACQ_(&one->period) == period)
-                    perf_work_sum_add_(&sum[node], one);    /* else new, or forgotten             */
+            for (work = PERF_ACQ_(&worker->heads[i]); work; work = work->next) {
+                const uint32_t node = perf_tree_path_(tree, work->cell);
+                if (node && PERF_ACQ_(&work->period) == period)
+                    perf_work_sum_add_(&sum[node], work);       /* else new, or forgotten         */
             }
     return sum;
 }
@@ -21233,12 +21246,16 @@ PERF_COLD_FN_ void perf_works_fill_(perf_work_sum_ *sum)
 /* What the processor counted in a unit; nothing below eight counted calls. */
 PERF_COLD_FN_ void perf_works_tell_(perf_evidence_ *evidence, double total_ns)
 {
-    const uint32_t  nodes = evidence->tree ? evidence->tree->count : 0;
-    perf_work_sum_ *own = nodes ? perf_works_of_(evidence->tree) : PERF_NULL_, unit;
-    uint32_t        i;
+    perf_work_sum_ *own = PERF_NULL_;           /* of each node, without what it calls            */
+    perf_work_sum_  unit;
+    uint32_t        nodes = 0, i;
     int             which;
 
     (void)total_ns;
+    if (evidence->tree)
+        nodes = evidence->tree->count;
+    if (nodes)
+        own = perf_works_of_(evidence->tree);
     if (!own)
         return;
     for (i = 1; i < nodes; i++)
@@ -21251,7 +21268,7 @@ PERF_COLD_FN_ void perf_works_tell_(perf_evidence_ *evidence, double total_ns)
         unit.count[PERF_WORK_CYCLES_] > 0.0) {
         evidence->counted.calls = PERF_CAST_(uint64_t, unit.calls[PERF_WORK_CYCLES_]);
         evidence->counted.scaled =
-            PERF_CAST_(uint64_t, unit.scaled[unit.scaled[1] > unit.scaled[0]]);
+            PERF_CAST_(uint64_t, perf_most_(unit.scaled[0], unit.scaled[1]));
         evidence->counted.ipc = unit.count[PERF_WORK_INSTRUCTIONS_] / unit.count[PERF_WORK_CYCLES_];
         for (which = 0; which < PERF_LOST_; which++)
             perf_works_lost_(evidence, own, nodes, &unit, which);
@@ -21267,19 +21284,20 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
     perf_registry_   *reg = perf_registry_read_();
     const perf_sink_ *other;
     perf_status       status;
+    int               first;
 
     if (!reg || !perf_lock_(reg))
         return PERF_ENOMEM;
     works->users++;
-    status = works->users == 1 ? PERF_OK : PERF_ESTATE;
-    if (status == PERF_OK) {
+    first = works->users == 1;
+    if (first) {
         works->source.report = perf_put_works_;
         works->source.reset = perf_works_forget_;
         works->source.evidence = perf_works_tell_;
         PERF_REL_(&works->sink, perf_works_sink_());
     }
     perf_unlock_(&reg->lock);
-    if (status != PERF_OK)                      /* begun already: the sink is there               */
+    if (!first)                                 /* the sink is there                              */
         return PERF_OK;
     perf_image_pin_();
     perf_source_add_(reg, &works->source);

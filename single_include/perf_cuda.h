@@ -18718,7 +18718,7 @@ PERF_BEGIN_DECLS
 
 /* What the files of one image with PERF_NVTX 1 share. */
 typedef struct perf_nvtx_state_ {
-    uint32_t state; /* 0 fresh, 2 listens, 3 nobody does; else the process that loads the tool */
+    uint32_t state;                     /* PERF_NVTX_ below; else the process that loads the tool */
     uint32_t spare;
     void    *domain;                    /* NVTX; the rest roctx */
     int      (*push)(const char *);
@@ -18729,6 +18729,7 @@ typedef struct perf_nvtx_state_ {
     int      (*thread)(const char *);
     int      (*stream)(const char *, const void *);
 } perf_nvtx_state_;
+enum { PERF_NVTX_FRESH_, PERF_NVTX_LISTENS_ = 2, PERF_NVTX_NOBODY_ };   /* nobody: for good       */
 
 #if !PERF_TCC_
 extern PERF_WEAK_ perf_nvtx_state_ perf_nvtx_v1_;
@@ -18862,34 +18863,36 @@ PERF_COLD_FN_ int perf_nvtx_listens_(void)
 {
     perf_nvtx_state_ *nvtx = &perf_nvtx_v1_;
     perf_registry_   *reg;
-    uint32_t          ok, me;
+    uint32_t          me, state = PERF_NVTX_NOBODY_;
 
-    if (PERF_LIKELY_(PERF_ACQ_(&nvtx->state) == 2))
+    if (PERF_LIKELY_(PERF_ACQ_(&nvtx->state) == PERF_NVTX_LISTENS_))
         return 1;
     me = perf_process_id_() | UINT32_C(1) << 31;
-    if (perf_claim_(&nvtx->state, 0, me)) {
-        ok = PERF_CAST_(uint32_t, perf_nvtx_attach_());
-        PERF_REL_(&nvtx->state, ok ? 2u : 3u);
+    if (perf_claim_(&nvtx->state, PERF_NVTX_FRESH_, me)) {
+        if (perf_nvtx_attach_())
+            state = PERF_NVTX_LISTENS_;
+        PERF_REL_(&nvtx->state, state);
         reg = perf_registry_get_();
-        if (!ok && reg)
+        if (state == PERF_NVTX_NOBODY_ && reg)
             (void)perf_sink_set_(PERF_ACQ_(&reg->sink), PERF_NULL_);
-        return ok != 0;
+        return state == PERF_NVTX_LISTENS_;
     }
-    while (PERF_ACQ_(&nvtx->state) == me) {
+    while (PERF_ACQ_(&nvtx->state) == me) {     /* another thread of this process loads it        */
 #if PERF_LP64_UNIX_
         (void)perf_sched_yield_();
 #endif
     }
-    return PERF_ACQ_(&nvtx->state) == 2;
+    return PERF_ACQ_(&nvtx->state) == PERF_NVTX_LISTENS_;
 }
 
-/* The ranges that a thread has open, outermost first, each with the depth of its scope: a tool's
- * stack knows no names, so each end must close just what it has opened.  Each also has the low half
- * of its name's address, and how many of that name are open around it: "calls before", too.      */
+/* The ranges that a thread has open, outermost first.  A tool's stack knows no names, so an end
+ * must close just what it has opened: by the depth of its scope.  name: bits of the name's
+ * address.  around: how many ranges of that name are open around it; they are "calls before",
+ * too. */
 typedef struct perf_nvtx_around_ {
     uint32_t depth, name, around;
 } perf_nvtx_around_;
-#define PERF_NVTX_OPEN_(t) PERF_PTR_(perf_nvtx_around_ *, (t)->range)
+#define PERF_NVTX_OPEN_(rec) PERF_PTR_(perf_nvtx_around_ *, (rec)->range)
 
 /* 0: no memory for one more. */
 PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *rec)
@@ -18919,21 +18922,23 @@ PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *rec)
 
 PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *rec, const perf_label_ *label, uint32_t depth)
 {
-    perf_nvtx_around_ *top;
+    perf_nvtx_around_ *open, *top;
     perf_label_        told = *label;
     uint32_t           i;
 
     if (perf_nvtx_listens_() && perf_nvtx_room_(rec)) {
-        top = &PERF_NVTX_OPEN_(rec)[rec->ranges];
+        open = PERF_NVTX_OPEN_(rec);
+        i = rec->ranges;
+        top = &open[i];
         top->depth = depth;
         top->name = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, label->name) >> 4);
-        for (i = rec->ranges; i && PERF_NVTX_OPEN_(rec)[i - 1].name != top->name; i--)
-            ;
-        top->around = i ? PERF_NVTX_OPEN_(rec)[i - 1].around + 1 : 0;
+        while (i && open[i - 1].name != top->name)
+            i--;
+        top->around = i ? open[i - 1].around + 1 : 0;
         told.bits += top->around;               /* those of this name that are open, too          */
         rec->ranges++;
-        PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(&told);
-                      (void)nvtxDomainRangePushEx(PERF_NVTX_DOMAIN_(), &a),
+        PERF_NVTX_OR_(nvtxEventAttributes_t event = perf_nvtx_attributes_(&told);
+                      (void)nvtxDomainRangePushEx(PERF_NVTX_DOMAIN_(), &event),
                       (void)perf_nvtx_v1_.push(label->text));
     }
 }
@@ -18950,8 +18955,8 @@ PERF_COLD_FN_ int perf_nvtx_open_(const perf_label_ *label, uint64_t *range)
 {
     if (!perf_nvtx_listens_())
         return 0;
-    PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(label);
-                  *range = nvtxDomainRangeStartEx(PERF_NVTX_DOMAIN_(), &a),
+    PERF_NVTX_OR_(nvtxEventAttributes_t event = perf_nvtx_attributes_(label);
+                  *range = nvtxDomainRangeStartEx(PERF_NVTX_DOMAIN_(), &event),
                   *range = perf_nvtx_v1_.open(label->text));
     return 1;
 }
@@ -18965,8 +18970,8 @@ PERF_COLD_FN_ void perf_nvtx_point_(const perf_label_ *label)
 {
     if (!perf_nvtx_listens_())
         return;
-    PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(label);
-                  nvtxDomainMarkEx(PERF_NVTX_DOMAIN_(), &a), perf_nvtx_mark_(label));
+    PERF_NVTX_OR_(nvtxEventAttributes_t event = perf_nvtx_attributes_(label);
+                  nvtxDomainMarkEx(PERF_NVTX_DOMAIN_(), &event), perf_nvtx_mark_(label));
 }
 
 PERF_COLD_FN_ void perf_nvtx_thread_(const char *name)
@@ -19002,13 +19007,13 @@ static const perf_sink_ perf_nvtx_sink_ = {
 };
 
 #if defined(__GNUC__) && !PERF_TCC_
-/* State 3: has found no tool, for good.                                                          */
+/* Hears the scopes, unless another file of this image does, or there is no tool.                 */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_nvtx_at_start_(void)
 {
     perf_registry_ *reg = perf_registry_read_();
     int             done = !reg || PERF_ACQ_(&reg->sink) == &perf_nvtx_sink_;
 
-    if (!done && PERF_ACQ_(&perf_nvtx_v1_.state) != 3)
+    if (!done && PERF_ACQ_(&perf_nvtx_v1_.state) != PERF_NVTX_NOBODY_)
         (void)perf_sink_set_(PERF_NULL_, &perf_nvtx_sink_);
 }
 
@@ -19051,13 +19056,14 @@ PERF_BEGIN_DECLS
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-/* Numbers in a file of /proc, behind a name in (), then zeros.  Thread 0: not in its folder. */
+/* The first `room` numbers of a file of /proc, then zeros.  They count from behind a name in (), if
+ * there is one.  thread: of ours, in whose folder the file is; 0: it is in /proc itself.         */
 PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *number, int room)
 {
     char        text[512];
     char        path[128];
     perf_out_   out = perf_out_open_(path, sizeof path);
-    const char *string;
+    const char *digit;
     int         at = 0;
 
     perf_put_(&out, PERF_PROC_);
@@ -19069,13 +19075,13 @@ PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *
     perf_put_(&out, file);
     (void)perf_file_head_(path, text, sizeof text);
     PERF_LIBC_(memset)(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
-    string = PERF_LIBC_(strrchr)(text, ')');
-    if (!string)
-        string = text;
-    for (; *string && at < room; string++) {
-        if (*string >= '0' && *string <= '9') {
-            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *string - '0');
-            at += string[1] < '0' || string[1] > '9';
+    digit = PERF_LIBC_(strrchr)(text, ')');
+    if (!digit)
+        digit = text;
+    for (; *digit && at < room; digit++) {
+        if (*digit >= '0' && *digit <= '9') {
+            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *digit - '0');
+            at += digit[1] < '0' || digit[1] > '9';
         }
     }
 }
@@ -19084,17 +19090,18 @@ PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *
 /* Nanoseconds since the program was started, to a hundredth of a second; 0: not known. */
 PERF_COLD_FN_ uint64_t perf_age_ns_(void)
 {
-    uint64_t stat[19], up[2], hz = PERF_CAST_(uint64_t, perf_sysconf_(2)), began;  /* _SC_CLK_TCK */
+    uint64_t hz = PERF_CAST_(uint64_t, perf_sysconf_(2));       /* _SC_CLK_TCK                    */
+    uint64_t stat[19], up[2], began, now;
 
-    perf_proc_read_(0, "self/stat", stat, 19);       /* the last: the start, in ticks  */
-    perf_proc_read_(0, "uptime", up, 2);     /* "1234.56": seconds, hundredths         */
+    perf_proc_read_(0, "self/stat", stat, 19);  /* the last: the start, in ticks                  */
+    perf_proc_read_(0, "uptime", up, 2);        /* "1234.56": seconds, hundredths                 */
     if (!hz)
         return 0;
     began = stat[18] * (1000000000 / hz);
-    up[0] = up[0] * 1000000000 + up[1] * 10000000;
-    if (!began || up[0] < began)
+    now = up[0] * 1000000000 + up[1] * 10000000;
+    if (!began || now < began)
         return 0;
-    return up[0] - began;
+    return now - began;
 }
 
 #else
@@ -19344,7 +19351,7 @@ PERF_FN int perf_event_read_(int fd, uint64_t *at)
 PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which, perf_event_attr_ attr,
                                       int leader)
 {
-    perf_counter_ *one = &counters->own[which];
+    perf_counter_ *counter = &counters->own[which];
     const int      group = leader == which ? -1 : counters->own[leader].fd;
     const int      of_kernel = which == PERF_COUNTER_SWITCHES || which == PERF_COUNTER_MIGRATIONS;
 
@@ -19354,21 +19361,21 @@ PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which, perf_e
         attr.flags |= PERF_EVENT_INHERIT_;
     if (!counters->opts.kernel && !of_kernel)       /* these happen in the kernel alone           */
         attr.flags |= PERF_EVENT_NO_KERNEL_;
-    one->fd = -1;
+    counter->fd = -1;
     if (group >= 0)                                 /* on and off with its leader, as one         */
-        one->fd = perf_event_open_(&attr, counters->opts.process, group);
-    one->leads = one->fd < 0;
-    if (one->leads) {                               /* or no room in the group: alone             */
+        counter->fd = perf_event_open_(&attr, counters->opts.process, group);
+    counter->leads = counter->fd < 0;
+    if (counter->leads) {                       /* or no room in the group: alone                 */
         attr.flags |= PERF_EVENT_DISABLED_;
         if (counters->opts.process)
             attr.flags |= PERF_EVENT_AT_EXEC_;
-        one->fd = perf_event_open_(&attr, counters->opts.process, -1);
+        counter->fd = perf_event_open_(&attr, counters->opts.process, -1);
     }
-    one->how = PERF_BY_EVENT_;
-    if (one->fd < 0) {
-        one->error = -one->fd;
-        one->fd = -1;
-        one->how = PERF_REFUSED_;
+    counter->how = PERF_BY_EVENT_;
+    if (counter->fd < 0) {
+        counter->error = -counter->fd;
+        counter->fd = -1;
+        counter->how = PERF_REFUSED_;
     }
 }
 
@@ -19394,7 +19401,7 @@ typedef struct perf_event_attr_ {
     uint64_t config;
 } perf_event_attr_;
 #define perf_event_read_(fd, at)     ((void)(fd), (void)(at), 0)
-#define perf_counters_switch_(c, on) ((void)0)
+#define perf_counters_switch_(counters, on) ((void)0)
 
 PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which, perf_event_attr_ attr,
                                       int leader)
@@ -19474,9 +19481,9 @@ PERF_COLD_FN_ void perf_counter_begin_(perf_counters *counters, int which)
 }
 #undef PERF_COUNTER_KIND_
 
-PERF_FN int perf_counter_is_counted_(const perf_counter_ *one)
+PERF_FN int perf_counter_is_counted_(const perf_counter_ *counter)
 {
-    return one->how == PERF_BY_EVENT_ || one->how == PERF_BY_SYSTEM_;
+    return counter->how == PERF_BY_EVENT_ || counter->how == PERF_BY_SYSTEM_;
 }
 
 PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
@@ -19510,11 +19517,11 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
 /* Reads the counter now, into at[].  0: it cannot be read. */
 PERF_FN int perf_counter_read_(const perf_counters *counters, int which, uint64_t *at)
 {
-    const perf_counter_ *one = &counters->own[which];
+    const perf_counter_ *counter = &counters->own[which];
 
-    if (one->how == PERF_BY_SYSTEM_)
+    if (counter->how == PERF_BY_SYSTEM_)
         return perf_counter_system_(counters, which, at);
-    return one->fd >= 0 && perf_event_read_(one->fd, at);
+    return counter->fd >= 0 && perf_event_read_(counter->fd, at);
 }
 
 PERF_FN perf_status perf_counters_start(perf_counters *counters)
@@ -19546,26 +19553,26 @@ PERF_FN perf_status perf_counters_start(perf_counters *counters)
 /* What a counter has counted since start, scaled up by the share of the time that it ran. */
 PERF_FN void perf_counter_count_(perf_counters *counters, int which)
 {
-    perf_counter_ *one = &counters->own[which];
+    perf_counter_ *counter = &counters->own[which];
     uint64_t       now[3] = {0, 0, 0};
     double         enabled, running, value;
 
     counters->value[which] = PERF_NAN_;
     counters->share[which] = 0.0;
-    if (!perf_counter_is_counted_(one) || !perf_counter_read_(counters, which, now))
+    if (!perf_counter_is_counted_(counter) || !perf_counter_read_(counters, which, now))
         return;
-    value = PERF_CAST_(double, now[0] - one->at[0]);
-    if (one->how == PERF_BY_SYSTEM_) {
-        if (now[1] != one->at[1])                   /* another thread's                           */
+    value = PERF_CAST_(double, now[0] - counter->at[0]);
+    if (counter->how == PERF_BY_SYSTEM_) {
+        if (now[1] != counter->at[1])           /* another thread's                               */
             return;
         counters->value[which] = value;
         counters->share[which] = 1.0;
         return;
     }
-    enabled = PERF_CAST_(double, now[1] - one->at[1]);
-    running = PERF_CAST_(double, now[2] - one->at[2]);
+    enabled = PERF_CAST_(double, now[1] - counter->at[1]);
+    running = PERF_CAST_(double, now[2] - counter->at[2]);
     if (!(running > 0.0)) {
-        one->how = PERF_NEVER_RAN_;
+        counter->how = PERF_NEVER_RAN_;
         return;
     }
     counters->share[which] = running < enabled ? running / enabled : 1.0;
@@ -19887,7 +19894,8 @@ PERF_COLD_FN_ uint64_t perf_count_slice_(perf_counters *counters, perf_counts_ *
     return 64 * batch + PERF_CAST_(uint64_t, counts->arm);
 }
 
-/* A slice has ended: keeps one of n iterations; after n / 2, files the difference per iteration. */
+/* A slice has ended.  After one of n iterations its counts are kept; after one of n / 2 the
+ * difference of both is filed, per iteration. */
 PERF_COLD_FN_ void perf_count_file_(perf_counters *counters, perf_counts_ *counts)
 {
     const uint64_t batch = perf_count_batch_(&counts->state->arm[counts->arm]);
@@ -19973,7 +19981,8 @@ PERF_COLD_FN_ void perf_count_show_all_(perf_counters *counters)
     }
 }
 
-/* The engine asks for the next slice that counts; 0: enough.  Also where a break has cut one. */
+/* The engine asks for the next slice that counts: 64 * iterations + arm; 0: enough.  It also asks
+ * when the loop was left in the middle of one. */
 PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *state)
 {
     perf_counters *counters = PERF_CAST_(perf_counters *, state->counters);
@@ -20066,24 +20075,24 @@ PERF_FN perf_counter perf_counter_of_metric_(perf_metric metric)
     return PERF_CAST_(perf_counter, metric - PERF_METRIC_INSTRUCTIONS);
 }
 
-/* Variant `arm` against 0 in the rounds that counted both, less idle[].  Counts below 0.01 become
- * 0.01, so that there is a ratio.                                                                */
+/* Variant `arm` against variant 0 in the rounds that counted both, less idle[].  Counts below 0.01
+ * become 0.01, so that there is a ratio.                                                         */
 PERF_COLD_FN_ perf_verdict perf_counts_compare_(const perf_counts_ *counts, int arm, int which,
                                                 const perf_compare_opts *opts)
 {
     const double least = 0.01;
-    double       value[2][PERF_COUNT_RACE_], a, b;
+    double       value[2][PERF_COUNT_RACE_], baseline, other;
     size_t       n = 0;
     perf_verdict verdict;
     int          i;
 
     for (i = 0; i < counts->rounds; i++) {
-        a = counts->value[0][which][i] - counts->idle[which];
-        b = counts->value[arm][which][i] - counts->idle[which];
-        if (perf_is_nan_(a) || perf_is_nan_(b))
+        baseline = counts->value[0][which][i] - counts->idle[which];
+        other = counts->value[arm][which][i] - counts->idle[which];
+        if (perf_is_nan_(baseline) || perf_is_nan_(other))
             continue;
-        value[0][n] = perf_most_(a, least);
-        value[1][n++] = perf_most_(b, least);
+        value[0][n] = perf_most_(baseline, least);
+        value[1][n++] = perf_most_(other, least);
     }
     verdict = perf_compare_pairs(value[0], value[1], n, opts);
     if (verdict.decision == PERF_INCONCLUSIVE && n < PERF_CAST_(size_t, counts->rounds))
@@ -20441,7 +20450,8 @@ PERF_FN uint64_t perf_pmc_(uint32_t index)
 #endif
 
 #ifdef PERF_PMC_
-/* The page's times are of when the thread came to the processor: brings `enabled` to now. */
+/* The times of a group.  Those of the page are of when the thread came to the processor.  Where the
+ * page tells how to count on by the clock, `enabled` is brought to now, and `exact` is 1. */
 PERF_FN void perf_event_time_(const perf_event_page_ *page, perf_reading_ *at, int group)
 {
     const uint64_t enabled = PERF_ACQ_(&page->enabled);
@@ -20503,7 +20513,8 @@ PERF_FN int perf_group_end_(int group)
     return group ? PERF_WORK_COUNTS_ : PERF_WORK_EVIDENCE_;
 }
 
-/* Reads a group without a system call, its leader last, whose times count.  0: only read() can. */
+/* Reads a group without a system call.  Its leader, whose times count, comes last: so they hold for
+ * all.  0: only read() can. */
 PERF_FN int perf_worker_peek_(const perf_worker_ *worker, perf_reading_ *at, int group)
 {
     const int lead = worker->lead[group];
@@ -20515,7 +20526,7 @@ PERF_FN int perf_worker_peek_(const perf_worker_ *worker, perf_reading_ *at, int
         if (!worker->page[i] || !perf_event_peek_(worker->page[i], at, i, group, i == lead))
             return 0;
     }
-    /* else the kernel tells it */
+    /* Where `enabled` may be old and something was lost since, only the kernel knows how much. */
     return at->exact[group] || at->lost[group] == worker->lost[group];
 }
 
@@ -20675,7 +20686,8 @@ PERF_COLD_FN_ void perf_worker_events_(perf_works_ *works, perf_worker_ *worker)
         perf_worker_group_(works, worker, 1);
 }
 
-/* The worker of a recorder, made or cleared for a new thread; NULL: no memory, or a handler. */
+/* The worker of a recorder, made, or cleared for the recorder's new thread.  NULL: no memory, or
+ * inside a handler. */
 PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *works, perf_recorder_ *rec)
 {
     static const char *const titles[] = {"instructions", "cycles"};
@@ -20727,6 +20739,7 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_open_(perf_recorder_ *rec)
     perf_works_  *works = &perf_works_v1_;
     perf_worker_ *worker = perf_worker_make_(works, rec);
     uint32_t      error;
+    int           too_many;
 
     if (!worker)
         return PERF_NULL_;
@@ -20735,8 +20748,8 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_open_(perf_recorder_ *rec)
     if (works->has_key == 2)
         (void)perf_key_set_(works->key, worker);
     error = PERF_GET_(&works->error[0]);
-    /* files full */
-    if (worker->lead[0] < 0 && !PERF_GET_(&works->counted) && error != 23 && error != 24)
+    too_many = error == 23 || error == 24;      /* ENFILE, EMFILE: later there may be room        */
+    if (worker->lead[0] < 0 && !PERF_GET_(&works->counted) && !too_many)
         (void)perf_sink_set_(PERF_ACQ_(&works->sink), PERF_NULL_);
     return worker;
 }
@@ -20745,7 +20758,7 @@ PERF_COLD_FN_ perf_worker_ *perf_worker_open_(perf_recorder_ *rec)
 
 PERF_COLD_FN_ void perf_work_begin_(perf_recorder_ *rec, const perf_label_ *label, uint32_t depth)
 {
-    const int         was = PERF_ERRNO_;
+    const int         errno_before = PERF_ERRNO_;
     const perf_cell_ *cell = rec->open;
     perf_worker_     *worker = PERF_CAST_(perf_worker_ *, rec->worker);
     perf_frame_      *frame;
@@ -20768,7 +20781,7 @@ PERF_COLD_FN_ void perf_work_begin_(perf_recorder_ *rec, const perf_label_ *labe
     }
     if (worker)
         rec->ranges = worker->open;
-    PERF_ERRNO_ = was;
+    PERF_ERRNO_ = errno_before;
 }
 
 /* What is kept of a cell; NULL: no memory, or inside a handler. */
@@ -20776,25 +20789,25 @@ PERF_COLD_FN_ perf_work_ *perf_work_of_(perf_recorder_ *rec, perf_worker_ *worke
                                         const perf_cell_ *cell)
 {
     perf_work_ **head = &worker->heads[(PERF_PTR_(uintptr_t, cell) >> 6) % PERF_WORK_HEADS_];
-    perf_work_  *one = *head;
+    perf_work_  *work = *head;
 
-    while (one && one->cell != cell)
-        one = one->next;
-    if (!one && !worker->spares && perf_lock_(rec->home)) {
+    while (work && work->cell != cell)
+        work = work->next;
+    if (!work && !worker->spares && perf_lock_(rec->home)) {
         worker->spare = PERF_CAST_(perf_work_ *,
                                    perf_keep_(rec->home, PERF_WORK_BLOCK_ * sizeof *worker->spare));
         worker->spares = worker->spare ? PERF_WORK_BLOCK_ : 0;
         perf_unlock_(&rec->home->lock);
     }
-    if (!one && worker->spares) {
-        one = worker->spare++;
+    if (!work && worker->spares) {
+        work = worker->spare++;
         worker->spares--;
-        PERF_LIBC_(memset)(one, 0, sizeof *one);
-        one->cell = cell;
-        one->next = *head;
-        PERF_REL_(head, one);
+        PERF_LIBC_(memset)(work, 0, sizeof *work);
+        work->cell = cell;
+        work->next = *head;
+        PERF_REL_(head, work);
     }
-    return one;
+    return work;
 }
 
 /* A number of the scope that ends, for the trace. */
@@ -20816,8 +20829,8 @@ PERF_COLD_FN_ void perf_work_event_(perf_recorder_ *rec, uint32_t name, uint64_t
 
 /* Adds a group's counts of a call, scaled up where others had the counters for a part of its time.
  * They are in now->count[] then.                                                                 */
-PERF_COLD_FN_ void perf_work_count_(perf_worker_ *worker, perf_work_ *one, const perf_frame_ *frame,
-                                    perf_reading_ *now, int group)
+PERF_COLD_FN_ void perf_work_count_(perf_worker_ *worker, perf_work_ *work,
+                                    const perf_frame_ *frame, perf_reading_ *now, int group)
 {
     const uint64_t lost = now->lost[group] - frame->at.lost[group];
     const uint64_t enabled = now->enabled[group] - frame->at.enabled[group];
@@ -20827,12 +20840,12 @@ PERF_COLD_FN_ void perf_work_count_(perf_worker_ *worker, perf_work_ *one, const
 
     now->known[group] = !lost || (frame->at.exact[group] && enough);
     if (!now->known[group]) {
-        PERF_ADD_(one->missed[group], 1);
+        PERF_ADD_(work->missed[group], 1);
         return;
     }
     if (lost) {
         scale = PERF_CAST_(double, enabled) / PERF_CAST_(double, enabled - lost);
-        PERF_ADD_(one->scaled[group], 1);
+        PERF_ADD_(work->scaled[group], 1);
     }
     for (i = perf_group_begin_(group); i < perf_group_end_(group); i++) {
         if (worker->fd[i] < 0)
@@ -20840,42 +20853,42 @@ PERF_COLD_FN_ void perf_work_count_(perf_worker_ *worker, perf_work_ *one, const
         now->count[i] -= frame->at.count[i];
         if (lost)
             now->count[i] = PERF_CAST_(uint64_t, PERF_CAST_(double, now->count[i]) * scale);
-        PERF_ADD_(one->count[i], now->count[i]);
-        PERF_ADD_(one->calls[i], 1);
+        PERF_ADD_(work->count[i], now->count[i]);
+        PERF_ADD_(work->calls[i], 1);
     }
 }
 
 /* The period last: a report that reads meanwhile skips those of another one. */
-PERF_COLD_FN_ void perf_work_clear_(perf_work_ *one, uint64_t period)
+PERF_COLD_FN_ void perf_work_clear_(perf_work_ *work, uint64_t period)
 {
     int i;
 
     for (i = 0; i < PERF_WORK_GROUPS_; i++) {
-        PERF_SET_(&one->scaled[i], UINT64_C(0));
-        PERF_SET_(&one->missed[i], UINT64_C(0));
+        PERF_SET_(&work->scaled[i], UINT64_C(0));
+        PERF_SET_(&work->missed[i], UINT64_C(0));
     }
     for (i = 0; i < PERF_WORK_COUNTS_; i++) {
-        PERF_SET_(&one->calls[i], UINT64_C(0));
-        PERF_SET_(&one->count[i], UINT64_C(0));
+        PERF_SET_(&work->calls[i], UINT64_C(0));
+        PERF_SET_(&work->count[i], UINT64_C(0));
     }
-    PERF_REL_(&one->period, period);
+    PERF_REL_(&work->period, period);
 }
 
 /* Adds a call; `now`: the readings at its end, which become what it has counted. */
 PERF_COLD_FN_ void perf_work_add_(perf_recorder_ *rec, perf_worker_ *worker,
                                   const perf_frame_ *frame, perf_reading_ *now)
 {
-    perf_work_ *one = perf_work_of_(rec, worker, frame->cell);
+    perf_work_ *work = perf_work_of_(rec, worker, frame->cell);
     int         i;
 
-    if (!one)
+    if (!work)
         return;
-    if (one->period != frame->period)
-        perf_work_clear_(one, frame->period);
+    if (work->period != frame->period)
+        perf_work_clear_(work, frame->period);
     for (i = 0; i < PERF_WORK_GROUPS_; i++) {
         now->known[i] = now->known[i] && frame->at.known[i];
         if (now->known[i])
-            perf_work_count_(worker, one, frame, now, i);
+            perf_work_count_(worker, work, frame, now, i);
     }
     for (i = 0; i < PERF_WORK_EVIDENCE_ && now->known[0]; i++)
         if (worker->fd[i] >= 0)
@@ -20884,7 +20897,7 @@ PERF_COLD_FN_ void perf_work_add_(perf_recorder_ *rec, perf_worker_ *worker,
 
 PERF_COLD_FN_ void perf_work_end_(perf_recorder_ *rec, uint32_t depth)
 {
-    const int          was = PERF_ERRNO_;
+    const int          errno_before = PERF_ERRNO_;
     perf_worker_      *worker = PERF_CAST_(perf_worker_ *, rec->worker);
     const perf_frame_ *frame;
     perf_reading_      now;
@@ -20903,7 +20916,7 @@ PERF_COLD_FN_ void perf_work_end_(perf_recorder_ *rec, uint32_t depth)
             perf_work_add_(rec, worker, frame, &now);
     }
     rec->ranges = worker->open;
-    PERF_ERRNO_ = was;
+    PERF_ERRNO_ = errno_before;
 }
 
 PERF_COLD_FN_ int perf_work_span_(const perf_label_ *label, uint64_t *range)
@@ -20944,17 +20957,17 @@ typedef struct perf_work_sum_ {         /* of a path, all threads               
     double calls[PERF_WORK_COUNTS_], count[PERF_WORK_COUNTS_];
 } perf_work_sum_;
 
-PERF_COLD_FN_ void perf_work_sum_add_(perf_work_sum_ *sum, const perf_work_ *one)
+PERF_COLD_FN_ void perf_work_sum_add_(perf_work_sum_ *sum, const perf_work_ *work)
 {
     int i;
 
     for (i = 0; i < PERF_WORK_GROUPS_; i++) {
-        sum->scaled[i] += PERF_CAST_(double, PERF_GET_(&one->scaled[i]));
-        sum->missed[i] += PERF_CAST_(double, PERF_GET_(&one->missed[i]));
+        sum->scaled[i] += PERF_CAST_(double, PERF_GET_(&work->scaled[i]));
+        sum->missed[i] += PERF_CAST_(double, PERF_GET_(&work->missed[i]));
     }
     for (i = 0; i < PERF_WORK_COUNTS_; i++) {
-        sum->calls[i] += PERF_CAST_(double, PERF_GET_(&one->calls[i]));
-        sum->count[i] += PERF_CAST_(double, PERF_GET_(&one->count[i]));
+        sum->calls[i] += PERF_CAST_(double, PERF_GET_(&work->calls[i]));
+        sum->count[i] += PERF_CAST_(double, PERF_GET_(&work->count[i]));
     }
 }
 
@@ -20973,7 +20986,7 @@ PERF_COLD_FN_ perf_work_sum_ *perf_works_of_(perf_tree_ *tree)
     const uint32_t  room = tree->count, process = perf_process_id_();
     perf_work_sum_ *sum = PERF_CAST_(perf_work_sum_ *, PERF_MALLOC(room * sizeof *sum));
     perf_worker_   *worker;
-    perf_work_     *one;
+    perf_work_     *work;
     uint32_t        i;
 
     if (!sum)
@@ -20981,10 +20994,10 @@ PERF_COLD_FN_ perf_work_sum_ *perf_works_of_(perf_tree_ *tree)
     PERF_LIBC_(memset)(sum, 0, room * sizeof *sum);
     for (worker = PERF_ACQ_(&works->workers); worker; worker = worker->next)
         for (i = 0; i < PERF_WORK_HEADS_ && PERF_GET_(&worker->process) == process; i++)
-            for (one = PERF_ACQ_(&worker->heads[i]); one; one = one->next) {
-                const uint32_t node = perf_tree_path_(tree, one->cell);
-                if (node && PERF_ACQ_(&one->period) == period)
-                    perf_work_sum_add_(&sum[node], one);    /* else new, or forgotten             */
+            for (work = PERF_ACQ_(&worker->heads[i]); work; work = work->next) {
+                const uint32_t node = perf_tree_path_(tree, work->cell);
+                if (node && PERF_ACQ_(&work->period) == period)
+                    perf_work_sum_add_(&sum[node], work);       /* else new, or forgotten         */
             }
     return sum;
 }
@@ -21239,12 +21252,16 @@ PERF_COLD_FN_ void perf_works_fill_(perf_work_sum_ *sum)
 /* What the processor counted in a unit; nothing below eight counted calls. */
 PERF_COLD_FN_ void perf_works_tell_(perf_evidence_ *evidence, double total_ns)
 {
-    const uint32_t  nodes = evidence->tree ? evidence->tree->count : 0;
-    perf_work_sum_ *own = nodes ? perf_works_of_(evidence->tree) : PERF_NULL_, unit;
-    uint32_t        i;
+    perf_work_sum_ *own = PERF_NULL_;           /* of each node, without what it calls            */
+    perf_work_sum_  unit;
+    uint32_t        nodes = 0, i;
     int             which;
 
     (void)total_ns;
+    if (evidence->tree)
+        nodes = evidence->tree->count;
+    if (nodes)
+        own = perf_works_of_(evidence->tree);
     if (!own)
         return;
     for (i = 1; i < nodes; i++)
@@ -21257,7 +21274,7 @@ PERF_COLD_FN_ void perf_works_tell_(perf_evidence_ *evidence, double total_ns)
         unit.count[PERF_WORK_CYCLES_] > 0.0) {
         evidence->counted.calls = PERF_CAST_(uint64_t, unit.calls[PERF_WORK_CYCLES_]);
         evidence->counted.scaled =
-            PERF_CAST_(uint64_t, unit.scaled[unit.scaled[1] > unit.scaled[0]]);
+            PERF_CAST_(uint64_t, perf_most_(unit.scaled[0], unit.scaled[1]));
         evidence->counted.ipc = unit.count[PERF_WORK_INSTRUCTIONS_] / unit.count[PERF_WORK_CYCLES_];
         for (which = 0; which < PERF_LOST_; which++)
             perf_works_lost_(evidence, own, nodes, &unit, which);
@@ -21273,19 +21290,20 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
     perf_registry_   *reg = perf_registry_read_();
     const perf_sink_ *other;
     perf_status       status;
+    int               first;
 
     if (!reg || !perf_lock_(reg))
         return PERF_ENOMEM;
     works->users++;
-    status = works->users == 1 ? PERF_OK : PERF_ESTATE;
-    if (status == PERF_OK) {
+    first = works->users == 1;
+    if (first) {
         works->source.report = perf_put_works_;
         works->source.reset = perf_works_forget_;
         works->source.evidence = perf_works_tell_;
         PERF_REL_(&works->sink, perf_works_sink_());
     }
     perf_unlock_(&reg->lock);
-    if (status != PERF_OK)                      /* begun already: the sink is there               */
+    if (!first)                                 /* the sink is there                              */
         return PERF_OK;
     perf_image_pin_();
     perf_source_add_(reg, &works->source);
@@ -38404,7 +38422,7 @@ typedef struct perf_kernel_ring {       /* what one warp leaves.  Private       
                                         /* opened: low half of the address of the first           */
     PERF_U32_ block_x, block_yz;        /* y: low 16 bits */
     PERF_U32_ warp, sm;                 /* warp of its block; sm: see perf_kernel_event */
-    PERF_U32_ state;                    /* 1 opened, 2 closed */
+    PERF_U32_ state;                    /* PERF_KERNEL_OPENED_, _CLOSED_; 0: nobody has it */
     PERF_U32_ asked;                    /* ticks from before it asked for the ring to opened_wall */
 } perf_kernel_ring;
 
@@ -38421,6 +38439,8 @@ typedef struct perf_kernel_total {
 } perf_kernel_total;
 
 #define PERF_KERNEL_MAGIC_ UINT64_C(0x316c656e72656b70)
+#define PERF_KERNEL_OPENED_ 1u
+#define PERF_KERNEL_CLOSED_ 2u
 
 #if PERF_KERNEL_DEVICE_
 
@@ -38643,11 +38663,11 @@ PERF_KERNEL_FN_ PERF_U64_ perf_kernel_claim_(PERF_U64_ *next)
 }
 #endif
 
-/* Stores 16 bytes at the sink's address if this lane records, and moves on.  The address moves
- * even when nothing is stored, so that it counts what is dropped.  `on` is never set again.  AMD
- * needs no `on`: there one instruction adds, and stops at the end of the 4 GB.  No ring
- * crosses 4 GB, so only the low half changes, in one addition where 64 bits take two.  It moves
- * before the store, which then needs no copy; sm_120 adds 64 bits at once, after it.             */
+/* Stores 16 bytes at the sink's address if this lane records, and moves on.  The address moves,
+ * too, when nothing is stored: so it counts what is dropped.  `on` is never set again.  No ring
+ * crosses 4 GB.  So only the low half of the address changes, by one addition where 64 bits take
+ * two.  It moves before the store, which then needs no copy of it.  sm_120 adds 64 bits at once,
+ * after the store.  AMD needs no `on`: one instruction adds, and stops at the end of the 4 GB. */
 PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *sink, PERF_U32_ a, PERF_U32_ b,
                                       PERF_U32_ c, PERF_U32_ d)
 {
@@ -38711,7 +38731,7 @@ PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *sink, perf_kernel_buffe
             perf_kernel_place_(sink->ring);
             sink->ring->sm = perf_kernel_sm_();
             sink->ring->used = PERF_CAST_(PERF_U32_, sink->at);
-            sink->ring->state = 1;
+            sink->ring->state = PERF_KERNEL_OPENED_;
             PERF_U64_ wall = perf_kernel_wall_();
             sink->ring->opened = perf_kernel_cycles_();
             sink->ring->opened_wall = wall;
@@ -38727,7 +38747,7 @@ PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *sink)
         sink->ring->closed = perf_kernel_cycles_();
         sink->ring->used =
             PERF_CAST_(PERF_U32_, sink->at) - PERF_CAST_(PERF_U32_, sink->ring->used);
-        sink->ring->state = 2;
+        sink->ring->state = PERF_KERNEL_CLOSED_;
         sink->ring = PERF_NULL_;
     }
     sink->end = sink->on = 0;
@@ -38771,11 +38791,11 @@ PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *sink, PERF_U32_ id, 
 }
 
 #if PERF_KERNEL_RTC_
-#define PERF_KERNEL_ADD_(p, n) atomicAdd(p, n)
-#define PERF_KERNEL_MAX_(p, v) atomicMax(p, v)
+#define PERF_KERNEL_ADD_(to, value) atomicAdd(to, value)
+#define PERF_KERNEL_MAX_(to, value) atomicMax(to, value)
 #else
-#define PERF_KERNEL_ADD_(p, n) (void)perf_shared_add_(p, n)
-#define PERF_KERNEL_MAX_(p, v) perf_shared_max_(p, v)
+#define PERF_KERNEL_ADD_(to, value) (void)perf_shared_add_(to, value)
+#define PERF_KERNEL_MAX_(to, value) perf_shared_max_(to, value)
 #endif
 
 #endif
@@ -38947,18 +38967,18 @@ typedef struct perf_kernel_warp_ {
     uint32_t                track, sm_first;    /* index of the first warp of its SM              */
 } perf_kernel_warp_;
 
-/* By SM, then by time. */
+/* 1: warp x comes before warp y: by SM, then by time. */
 PERF_FN int perf_kernel_before_(const void *x, const void *y, const void *unused)
 {
-    const perf_kernel_warp_ *into = PERF_CAST_(const perf_kernel_warp_ *, x);
-    const perf_kernel_warp_ *from = PERF_CAST_(const perf_kernel_warp_ *, y);
+    const perf_kernel_warp_ *first = PERF_CAST_(const perf_kernel_warp_ *, x);
+    const perf_kernel_warp_ *second = PERF_CAST_(const perf_kernel_warp_ *, y);
 
     (void)unused;
-    if (into->ring->sm != from->ring->sm)
-        return into->ring->sm < from->ring->sm;
-    if (into->ring->opened != from->ring->opened)
-        return into->ring->opened < from->ring->opened;
-    return into->slot < from->slot;
+    if (first->ring->sm != second->ring->sm)
+        return first->ring->sm < second->ring->sm;
+    if (first->ring->opened != second->ring->opened)
+        return first->ring->opened < second->ring->opened;
+    return first->slot < second->slot;
 }
 
 #define PERF_KERNEL_XCDS_ 16u           /* clocks of their own: what XCC_ID can say               */
@@ -38979,26 +38999,28 @@ PERF_FN unsigned perf_kernel_xcd_(const perf_kernel_ring *ring)
     return (ring->sm >> 16) % PERF_KERNEL_XCDS_;
 }
 
-/* 0: no scope and no instant can look like this. */
-PERF_FN int perf_kernel_event_of_(const perf_kernel_ring *ring, const uint32_t w[4],
+/* What the four words of a record say.  A scope: begin's low half, its high half + (id << 20),
+ * end's low half, its high half.  An instant: the same of its moment, the value, 0xffffffff.  0:
+ * no scope and no instant can look like this. */
+PERF_FN int perf_kernel_event_of_(const perf_kernel_ring *ring, const uint32_t word[4],
                                   perf_kernel_event *event, uint64_t *begin)
 {
     const uint32_t opened = PERF_CAST_(uint32_t, ring->opened >> 32);
-    uint64_t       end = PERF_CAST_(uint64_t, w[3]) << 32 | w[2];
+    uint64_t       end = PERF_CAST_(uint64_t, word[3]) << 32 | word[2];
 
-    event->instant = w[3] == 0xffffffffu; /* begins at most 2^52 cycles after the opening */
-    event->id = ((w[1] - w[3] + 0xfffffu) >> 20) & PERF_KERNEL_ID_MAX;
+    event->instant = word[3] == 0xffffffffu;    /* begins at most 2^52 cycles after the opening */
+    event->id = ((word[1] - word[3] + 0xfffffu) >> 20) & PERF_KERNEL_ID_MAX;
     event->value = 0;
     if (event->instant) {
-        event->id = (w[1] - opened) >> 20;
-        event->value = w[2];
+        event->id = (word[1] - opened) >> 20;
+        event->value = word[2];
     }
-    *begin = PERF_CAST_(uint64_t, w[1] - (event->id << 20)) << 32 | w[0];
+    *begin = PERF_CAST_(uint64_t, word[1] - (event->id << 20)) << 32 | word[0];
     if (event->instant)
         end = *begin;
     event->cycles = end - *begin;
     return *begin <= end && *begin >= ring->opened &&
-           (event->instant || ring->state != 2 || end <= ring->closed);
+           (event->instant || ring->state != PERF_KERNEL_CLOSED_ || end <= ring->closed);
 }
 
 /* 1: this is the front of a buffer, and all that it speaks of lies within `bytes`. */
@@ -39019,7 +39041,13 @@ PERF_COLD_FN_ int perf_kernel_is_whole_(const perf_kernel_buffer *buffer, size_t
     return buffer->ring_bytes * buffer->rings <= bytes - buffer->data_offset;
 }
 
-/* 1: the record in slot n of a ring holds something. */
+/* 1: a warp has opened the ring. */
+PERF_FN int perf_kernel_is_used_(const perf_kernel_ring *ring)
+{
+    return ring->state == PERF_KERNEL_OPENED_ || ring->state == PERF_KERNEL_CLOSED_;
+}
+
+/* Copies the record in slot n of a ring.  1: it holds something. */
 PERF_FN int perf_kernel_record_(const perf_kernel_reader_ *reader, const perf_kernel_warp_ *warp,
                                 uint64_t n, uint32_t word[4])
 {
@@ -39027,16 +39055,16 @@ PERF_FN int perf_kernel_record_(const perf_kernel_reader_ *reader, const perf_ke
     return (word[0] | word[1] | word[2] | word[3]) != 0;
 }
 
-/* How many records a ring has; `slots` at most.  A closed ring says so, and how many it dropped:
- * the count is of 28 bits, so a full slot behind its end means that it has wrapped.  An open one
- * has them up to the first empty slot. */
+/* How many records a ring has, `slots` at most.  A closed ring tells how many there were,
+ * dropped ones too, in 28 bits: if the slot behind the last one is full, that number has
+ * wrapped.  An open ring has records up to its first empty slot. */
 PERF_COLD_FN_ void perf_kernel_count_(perf_kernel_reader_ *reader, perf_kernel_warp_ *warp,
                                       uint64_t slots)
 {
     uint64_t used = warp->ring->used / 16;
     uint32_t word[4];
 
-    if (warp->ring->state != 2) {
+    if (warp->ring->state != PERF_KERNEL_CLOSED_) {
         reader->info.unclosed++;
         while (warp->records < slots && perf_kernel_record_(reader, warp, warp->records, word))
             warp->records++;
@@ -39066,7 +39094,7 @@ PERF_COLD_FN_ void perf_kernel_check_(perf_kernel_reader_ *reader, perf_kernel_w
         else if (begin + event.cycles > warp->last)
             warp->last = begin + event.cycles;
     }
-    if (warp->ring->state == 2 && warp->ring->closed > warp->last)
+    if (warp->ring->state == PERF_KERNEL_CLOSED_ && warp->ring->closed > warp->last)
         warp->last = warp->ring->closed;
 }
 
@@ -39097,7 +39125,7 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *reader, const v
         return PERF_ENOMEM;
     ring = PERF_PTR_(const perf_kernel_ring *, buffer + 1);
     for (i = 0; i < n; i++) {
-        if (ring[i].state != 1 && ring[i].state != 2)
+        if (!perf_kernel_is_used_(&ring[i]))
             continue;                           /* not a word from it: the kernel was killed */
         warp = &reader->warp[reader->warps++];
         PERF_LIBC_(memset)(warp, 0, sizeof *warp);
@@ -39115,8 +39143,9 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *reader, const v
 
 #define PERF_KERNEL_NONE_ (-1e30)       /* ticks: no bound.  Sums of some are below -1e29, too    */
 
-/* bound[a][b]: the least by which the clock of b is put ahead of that of a, in ticks.
- * Ring i was taken before ring j > i, so i asked before j had its own: each pair gives a bound.  */
+/* bound[a][b]: the least, in ticks, by which the clock of b is put ahead of that of a.  Ring i
+ * was taken before ring j > i.  So i was asked for before j was had, and each such pair gives a
+ * bound. */
 PERF_COLD_FN_ void perf_kernel_bounds_(const perf_kernel_reader_ *reader,
                                        double bound[PERF_KERNEL_XCDS_][PERF_KERNEL_XCDS_])
 {
@@ -39125,11 +39154,13 @@ PERF_COLD_FN_ void perf_kernel_bounds_(const perf_kernel_reader_ *reader,
     uint64_t                i, zero = ring->opened_wall;
     unsigned                a, b, c;
 
-    for (a = 0; a < PERF_KERNEL_XCDS_; a++)
-        for (b = 0, asked[a] = PERF_KERNEL_NONE_; b < PERF_KERNEL_XCDS_; b++)
+    for (a = 0; a < PERF_KERNEL_XCDS_; a++) {
+        asked[a] = PERF_KERNEL_NONE_;
+        for (b = 0; b < PERF_KERNEL_XCDS_; b++)
             bound[a][b] = PERF_KERNEL_NONE_;
+    }
     for (i = 0; i < reader->head->rings && i < reader->head->next; i++) {
-        if (ring[i].state != 1 && ring[i].state != 2)
+        if (!perf_kernel_is_used_(&ring[i]))
             continue;
         b = perf_kernel_xcd_(&ring[i]);
         got = PERF_CAST_(double, PERF_CAST_(int64_t, ring[i].opened_wall - zero));
@@ -39148,29 +39179,31 @@ PERF_COLD_FN_ void perf_kernel_bounds_(const perf_kernel_reader_ *reader,
  * middle of what their rings allow, and not at all if the clocks fit as they are.                */
 PERF_COLD_FN_ void perf_kernel_align_(perf_kernel_reader_ *reader)
 {
-    double   bound[PERF_KERNEL_XCDS_][PERF_KERNEL_XCDS_], low, high, x;
+    double   bound[PERF_KERNEL_XCDS_][PERF_KERNEL_XCDS_], low, high, ahead;
     unsigned a, b;
     int      no_low, no_high;
 
     perf_kernel_bounds_(reader, bound);
     for (b = 0; b < PERF_KERNEL_XCDS_; b++) {
-        for (a = 0, low = PERF_KERNEL_NONE_, high = -low; a < b; a++) {     /* the placed ones */
-            x = PERF_CAST_(double, reader->ahead[a]);
-            low = perf_most_(x + bound[a][b], low);
-            high = perf_least_(x - bound[b][a], high);
+        low = PERF_KERNEL_NONE_;
+        high = -PERF_KERNEL_NONE_;
+        for (a = 0; a < b; a++) {               /* those that are placed already */
+            ahead = PERF_CAST_(double, reader->ahead[a]);
+            low = perf_most_(ahead + bound[a][b], low);
+            high = perf_least_(ahead - bound[b][a], high);
         }
         no_low = low < PERF_KERNEL_NONE_ / 10;
         no_high = high > -PERF_KERNEL_NONE_ / 10;
         if (no_low && no_high)
             continue;                   /* it has no rings, or is the first that has */
         reader->unsure = perf_most_(high - low, reader->unsure);
-        x = (low + high) / 2;
+        ahead = (low + high) / 2;
         if (no_low)
-            x = high;
+            ahead = high;
         else if (no_high)
-            x = low;
-        if (!(low <= 0 && high >= 0) && x > -9e18 && x < 9e18)
-            reader->ahead[b] = PERF_CAST_(int64_t, x);
+            ahead = low;
+        if (!(low <= 0 && high >= 0) && ahead > -9e18 && ahead < 9e18)
+            reader->ahead[b] = PERF_CAST_(int64_t, ahead);
     }
 }
 
@@ -39184,7 +39217,7 @@ PERF_FN void perf_kernel_pair_(const perf_kernel_ring *ring, int last, uint64_t 
 {
     *cycles = ring->opened;
     *wall = ring->opened_wall;
-    if (last && ring->state == 2) {
+    if (last && ring->state == PERF_KERNEL_CLOSED_) {
         *cycles = ring->closed;
         *wall = ring->closed_wall;
     }
@@ -39194,7 +39227,7 @@ PERF_FN void perf_kernel_pair_(const perf_kernel_ring *ring, int last, uint64_t 
 PERF_COLD_FN_ void perf_kernel_tracks_(perf_kernel_reader_ *reader)
 {
     uint64_t over[PERF_KERNEL_TRACKS_];         /* when the last warp of a track ended            */
-    uint32_t used = 0, t;
+    uint32_t used = 0, track;
     size_t   i, first = 0;
 
     for (i = 0; i < reader->warps; i++) {
@@ -39204,14 +39237,15 @@ PERF_COLD_FN_ void perf_kernel_tracks_(perf_kernel_reader_ *reader)
             used = 0;
             reader->info.sms++;
         }
-        for (t = 0; t < used && over[t] > warp->ring->opened; t++) {
-        }
-        if (t == PERF_KERNEL_TRACKS_)           /* cannot be: one of them then shows an overlap   */
-            t--;
-        over[t] = warp->last;
-        if (t >= used)
-            used = t + 1;
-        warp->track = t;
+        track = 0;
+        while (track < used && over[track] > warp->ring->opened)
+            track++;
+        if (track == PERF_KERNEL_TRACKS_)       /* cannot be: one of them then shows an overlap   */
+            track--;
+        over[track] = warp->last;
+        if (track >= used)
+            used = track + 1;
+        warp->track = track;
         warp->sm_first = PERF_CAST_(uint32_t, first);
         if (used > reader->info.tracks)
             reader->info.tracks = used;
@@ -39222,19 +39256,19 @@ PERF_COLD_FN_ void perf_kernel_tracks_(perf_kernel_reader_ *reader)
 PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *reader)
 {
     size_t   i;
-    double   cycles = 0, ns = 0, least = 0, most = 0, off;
-    uint64_t c, ticks;
+    double   cycles = 0, ns = 0, least = 0, most = 0, passed_ns, off;
+    uint64_t end, ticks;
     int      pass;
 
     perf_kernel_tracks_(reader);
     perf_kernel_align_(reader);
     for (i = 0; i < reader->warps; i++) {
         const perf_kernel_ring *ring = reader->warp[reader->warp[i].sm_first].ring;
-        perf_kernel_pair_(reader->warp[i].ring, 1, &c, &ticks);
-        off = PERF_CAST_(double, ticks - ring->opened_wall) * reader->tick;
-        if (c > ring->opened && ticks > ring->opened_wall && off >= PERF_KERNEL_LONG_) {
-            cycles += PERF_CAST_(double, c - ring->opened);
-            ns += off;
+        perf_kernel_pair_(reader->warp[i].ring, 1, &end, &ticks);
+        passed_ns = PERF_CAST_(double, ticks - ring->opened_wall) * reader->tick;
+        if (end > ring->opened && ticks > ring->opened_wall && passed_ns >= PERF_KERNEL_LONG_) {
+            cycles += PERF_CAST_(double, end - ring->opened);
+            ns += passed_ns;
         }
     }
     if (cycles > 0)
@@ -39242,10 +39276,11 @@ PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *reader)
     for (i = 0; i < reader->warps && cycles > 0; i++)
         for (pass = 0; pass < 2; pass++) {
             const perf_kernel_ring *ring = reader->warp[reader->warp[i].sm_first].ring;
-            perf_kernel_pair_(reader->warp[i].ring, pass, &c, &ticks);
+            perf_kernel_pair_(reader->warp[i].ring, pass, &end, &ticks);
             off = PERF_CAST_(double, PERF_CAST_(int64_t, ticks - ring->opened_wall)) *
                   reader->tick -
-                  PERF_CAST_(double, PERF_CAST_(int64_t, c - ring->opened)) * reader->info.cycle_ns;
+                  PERF_CAST_(double, PERF_CAST_(int64_t, end - ring->opened)) *
+                      reader->info.cycle_ns;
             least = perf_least_(off, least);
             most = perf_most_(off, most);
         }
@@ -39269,7 +39304,7 @@ PERF_FN uint64_t perf_kernel_ns_(const perf_kernel_reader_ *reader, const perf_k
 
 typedef struct perf_kernel_json_ {
     perf_file_           file;
-    perf_kernel_reader_ *k;
+    perf_kernel_reader_ *reader;
     const char *const   *names;
     uint32_t             count;
     int64_t              host_ns;
@@ -39313,7 +39348,7 @@ PERF_COLD_FN_ void perf_kernel_json_one_(perf_kernel_json_ *json, const perf_ker
                     PERF_CAST_(double, event->warp));
 }
 
-/* Writes every event into the trace; without a trace the first `room` into `out`. */
+/* Writes all events into the trace; trace NULL: the first `room` of them into `out`. */
 PERF_COLD_FN_ void perf_kernel_each_(const perf_kernel_reader_ *reader, perf_kernel_json_ *trace,
                                      perf_kernel_event *out, uint64_t room)
 {
@@ -39332,7 +39367,7 @@ PERF_COLD_FN_ void perf_kernel_each_(const perf_kernel_reader_ *reader, perf_ker
         for (n = 0; n < warp->records; n++) {
             uint32_t word[4];
             uint64_t begin;
-            PERF_LIBC_(memcpy)(word, reader->image + warp->slot + n * 16, 16);
+            (void)perf_kernel_record_(reader, warp, n, word);
             if (!perf_kernel_event_of_(warp->ring, word, &event, &begin))
                 continue;
             event.start_ns = perf_kernel_ns_(reader, warp, begin);
@@ -39368,7 +39403,7 @@ PERF_FN perf_status perf_kernel_decode(const void *image, size_t bytes, perf_ker
 PERF_COLD_FN_ void perf_kernel_json_go_(void *with)
 {
     perf_kernel_json_         *json = PERF_CAST_(perf_kernel_json_ *, with);
-    const perf_kernel_reader_ *reader = json->k;
+    const perf_kernel_reader_ *reader = json->reader;
     perf_file_                *file = &json->file;
     char                       rate[48] = "unknown, taken as 1";
     const char                *between = "";
@@ -39418,7 +39453,7 @@ PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, 
     if (status != PERF_OK)
         return status;
     perf_kernel_scale_(&reader);
-    json.k = &reader;
+    json.reader = &reader;
     json.names = names;
     if (names)
         json.count = count;
@@ -39454,9 +39489,9 @@ PERF_END_DECLS
 /* ==== perf_activity.h ==== */
 /* perf_activity.h - kernels and copies without marks: what a profiler's library records of them
  *
- *     static const perf_activity_from_ from = {"CUPTI", "PERF_CUPTI", 1, 0, sizeof(my_calls),
- *                                              my_begin};
- *     status = perf_activity_start_(&from, NULL);     // on each launch perf_activity_launch_(),
+ *     static const perf_activity_library_ library = {"CUPTI", "PERF_CUPTI", 1, 0,
+ *                                                    sizeof(my_calls), my_begin};
+ *     status = perf_activity_start_(&library, NULL);  // on each launch perf_activity_launch_(),
  *                                                     // for each record perf_activity_add_()
  *
  * For the library itself: perf_cupti.h and perf_rocprofiler.h fill it.  Each kernel is a row of the
@@ -39471,8 +39506,9 @@ PERF_END_DECLS
 PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_activity_, perf_activity_from_, perf_activity_why_  what is kept; a source; its refusal
- *   perf_activity_start_, perf_activity_asked_  starts a source; where the environment asks for it
+ *   perf_activity_, perf_activity_library_, perf_activity_why_  what is kept; a profiler; its
+ *                                               refusal
+ *   perf_activity_start_, perf_activity_asked_  starts one; where the environment asks for it
  *   perf_activity_launch_                       a launch begins, or has returned
  *   perf_activity_work_, PERF_ACTIVITY_*_       one record, and what it tells of
  *   perf_activity_add_                          takes one record, under the lock                 */
@@ -39536,20 +39572,20 @@ typedef struct perf_activity_track_ {   /* a stream                             
     uint64_t        until;              /* end of the last one in the trace, ticks                */
 } perf_activity_track_;
 
-/* One for all images of the process, hung into the driver's; never freed.  A forked child sees it
- * as zeros: the profiler's threads are not there, and it may not be called.                      */
+/* One for all images of the process, hung into perf_gpu_driver_; never freed.  A forked child sees
+ * zeros: the profiler's threads are not there, so it may not be called.                          */
 typedef struct perf_activity_ {
     uint32_t    lock;                   /* of all sums; never held over a call of the profiler's  */
     uint32_t    starting;               /* the thread that is inside a start function             */
-    uint32_t    on, spare_on;           /* 1: records; 2: the process is ending                   */
-    const char *by;                     /* the source that runs, or was tried last: "CUPTI"       */
+    uint32_t    on, spare_on;           /* PERF_ACTIVITY_RECORDS_, _ENDED_; 0: neither            */
+    const char *by;                     /* the profiler that runs, or was tried last: "CUPTI"     */
     void       *calls[PERF_ACTIVITY_SOURCES_];  /* each library's functions; of its header        */
     void       *used;                   /* those of `by`                                          */
     int       (*timestamp)(uint64_t *); /* ns by the clock of the records; 0 or an error          */
     void      (*flush)(void *calls, int last);  /* hands over the records of what has ended       */
     char     *(*demangle)(const char *, char *, size_t *, int *);
     uint64_t    birth;                  /* ticks of the last reset                                */
-    uint64_t    untimed, dropped, unplaced, rowless, lineless;
+    uint64_t    untimed, dropped, unplaced, rowless, lineless;  /* records, see _report_          */
     uint64_t    kernels, short_kernels; /* with a known launch; those shorter than their launch   */
     uint64_t    took;                   /* by those launches, ticks                               */
     uint32_t    rows, tracks, devices, spare;
@@ -39574,6 +39610,9 @@ enum {
     PERF_ACTIVITY_KERNEL_ = 12
 };
 
+/* perf_activity_.on */
+enum { PERF_ACTIVITY_RECORDS_ = 1, PERF_ACTIVITY_ENDED_ = 2 };  /* ended: the process ends        */
+
 #define PERF_ACTIVITY_UNKNOWN_ UINT32_MAX       /* the scope, where the launch is not known       */
 
 /* One record, whatever it is. */
@@ -39586,7 +39625,7 @@ typedef struct perf_activity_work_ {
     int      placed;
 } perf_activity_work_;
 
-/* Why a source does not run. */
+/* Why a profiler does not run. */
 typedef struct perf_activity_why_ {
     const char *text;                   /* NULL: that of an earlier attempt stays                 */
     int         code;                   /* of the profiler, 0: it has not been asked              */
@@ -39594,7 +39633,7 @@ typedef struct perf_activity_why_ {
 } perf_activity_why_;
 
 /* A profiler's library, as a header of its own knows it. */
-typedef struct perf_activity_from_ {
+typedef struct perf_activity_library_ {
     const char *by;                     /* its name in reports                                    */
     const char *variable;               /* of the environment that asks for it: 1, a path, 0      */
     uint32_t    heard;                  /* bit of perf_registry_.heard_more for that variable     */
@@ -39602,7 +39641,7 @@ typedef struct perf_activity_from_ {
     size_t      calls;                  /* bytes of the struct for its functions                  */
     /* Fills in calls, timestamp and flush, and lets records come; or fills in why not. */
     perf_status (*begin)(perf_activity_ *activity, const char *path, perf_activity_why_ *why);
-} perf_activity_from_;
+} perf_activity_library_;
 
 /* One device as a whole; times in ns. */
 typedef struct perf_activity_whole_ {
@@ -39623,11 +39662,13 @@ PERF_COLD_FN_ perf_activity_ *perf_activity_seen_(void)
 
 /* ---- parts, in the order of their bodies ---- */
 
-PERF_COLD_DECL_ perf_status perf_activity_start_(const perf_activity_from_ *from, const char *path);
+PERF_COLD_DECL_ perf_status perf_activity_start_(const perf_activity_library_ *library,
+                                                 const char *path);
 PERF_COLD_DECL_ perf_activity_ *perf_activity_get_(void);
 PERF_COLD_DECL_ void perf_activity_listen_(perf_gpu_driver_ *driver);
 PERF_COLD_DECL_ perf_status perf_activity_try_(perf_activity_ *activity,
-                                               const perf_activity_from_ *from, const char *path);
+                                               const perf_activity_library_ *library,
+                                               const char *path);
 PERF_COLD_DECL_ void perf_activity_find_names_(perf_activity_ *activity);
 PERF_COLD_DECL_ void perf_activity_say_(perf_activity_ *activity, const perf_activity_why_ *why);
 PERF_COLD_DECL_ void perf_activity_end_(void *state);
@@ -39664,25 +39705,26 @@ PERF_COLD_DECL_ perf_activity_whole_ perf_activity_whole_of_(const perf_activity
 
 /* ---- start ---- */
 
-/* Before main: starts a source if the environment asks for it. */
-PERF_COLD_FN_ void perf_activity_asked_(const perf_activity_from_ *from)
+/* Before main: starts a profiler if the environment asks for it. */
+PERF_COLD_FN_ void perf_activity_asked_(const perf_activity_library_ *library)
 {
-    const char     *asked = perf_getenv_(from->variable), *path = PERF_NULL_;
+    const char     *asked = perf_getenv_(library->variable), *path = PERF_NULL_;
     perf_registry_ *reg;
 
     if (!asked || !*asked)
         return;
     reg = perf_registry_read_();
     if (reg)
-        PERF_SET_(&reg->heard_more, PERF_GET_(&reg->heard_more) | from->heard);
+        PERF_SET_(&reg->heard_more, PERF_GET_(&reg->heard_more) | library->heard);
     if (PERF_LIBC_(strcmp)(asked, "1"))
         path = asked;
     if (PERF_LIBC_(strcmp)(asked, "0"))
-        (void)perf_activity_start_(from, path);
+        (void)perf_activity_start_(library, path);
 }
 
 /* Records of that profiler from now on; path: of its library, NULL: the usual ones. */
-PERF_COLD_FN_ perf_status perf_activity_start_(const perf_activity_from_ *from, const char *path)
+PERF_COLD_FN_ perf_status perf_activity_start_(const perf_activity_library_ *library,
+                                               const char *path)
 {
     perf_activity_ *activity = perf_activity_get_();
     perf_status     status = PERF_OK;
@@ -39693,8 +39735,8 @@ PERF_COLD_FN_ perf_status perf_activity_start_(const perf_activity_from_ *from, 
         return PERF_ESTATE;
     perf_activity_listen_(perf_gpu_driver_get_());
     if (!PERF_GET_(&activity->on))
-        status = perf_activity_try_(activity, from, path);
-    else if (PERF_LIBC_(strcmp)(activity->by, from->by))
+        status = perf_activity_try_(activity, library, path);
+    else if (PERF_LIBC_(strcmp)(activity->by, library->by))
         status = PERF_ESTATE;
     perf_unlock_(&activity->starting);
     return status;
@@ -39720,7 +39762,7 @@ PERF_COLD_FN_ perf_activity_ *perf_activity_get_(void)
     return activity;
 }
 
-/* Reports, traces and diagnoses ask this source from now on. */
+/* Reports, traces and diagnoses ask us from now on. */
 PERF_COLD_FN_ void perf_activity_listen_(perf_gpu_driver_ *driver)
 {
     perf_source_ *source = &driver->activity_source;
@@ -39736,22 +39778,23 @@ PERF_COLD_FN_ void perf_activity_listen_(perf_gpu_driver_ *driver)
 extern int perf_activity_at_exit_(void (*)(void *), void *, void *)
     __asm__(PERF_SYM_("__cxa_atexit"));
 
-/* Tries to start a source; one thread at a time, only while none runs. */
+/* Tries to start a profiler; one thread at a time, only while none runs. */
 PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *activity,
-                                             const perf_activity_from_ *from, const char *path)
+                                             const perf_activity_library_ *library,
+                                             const char *path)
 {
     perf_activity_why_ why = PERF_ZERO;
     perf_status        status;
     uint64_t           ns = 0;
 
-    if (!activity->calls[from->slot])
-        activity->calls[from->slot] = perf_pages_(from->calls, 1);
-    if (!activity->calls[from->slot])
+    if (!activity->calls[library->slot])
+        activity->calls[library->slot] = perf_pages_(library->calls, 1);
+    if (!activity->calls[library->slot])
         return PERF_ENOMEM;
-    activity->by = from->by;
-    activity->used = activity->calls[from->slot];
+    activity->by = library->by;
+    activity->used = activity->calls[library->slot];
     perf_activity_find_names_(activity);
-    status = from->begin(activity, path, &why);
+    status = library->begin(activity, path, &why);
     if (status != PERF_OK) {
         perf_activity_say_(activity, &why);
         return status;
@@ -39764,7 +39807,7 @@ PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *activity,
         activity->said[0] = '\0';
         perf_unlock_(&activity->lock);
     }
-    PERF_REL_(&activity->on, 1u);
+    PERF_REL_(&activity->on, PERF_CAST_(uint32_t, PERF_ACTIVITY_RECORDS_));
     (void)perf_activity_at_exit_(perf_activity_end_, activity, &perf_dso_);
     return PERF_OK;
 }
@@ -39804,16 +39847,16 @@ PERF_COLD_FN_ void perf_activity_end_(void *state)
 {
     perf_activity_ *activity = PERF_CAST_(perf_activity_ *, state);
 
-    if (PERF_GET_(&activity->on) != 1)          /* 0: a forked child                              */
+    if (PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_)     /* a forked child                 */
         return;
     activity->flush(activity->used, 1);         /* what has not ended has no times                */
-    PERF_SET_(&activity->on, 2u);
+    PERF_SET_(&activity->on, PERF_CAST_(uint32_t, PERF_ACTIVITY_ENDED_));
 }
 
 /* ---- launches ---- */
 
 /* The calling thread launches something whose record will have that id.  returned 0: the call
- * begins, scope and time are noted; 1: it is over, and its length is. */
+ * begins; notes scope and time.  1: it is over; notes how long it took. */
 PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *activity, uint32_t correlation,
                                          int returned)
 {
@@ -39828,7 +39871,9 @@ PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *activity, uint32_t corr
             PERF_SET_(&launch->took, perf_scope_ticks_(reg) - PERF_GET_(&launch->begin));
         return;
     }
-    rec = reg ? perf_recorder_get_() : PERF_NULL_;
+    rec = PERF_NULL_;
+    if (reg)
+        rec = perf_recorder_get_();
     if (!rec || activity->timestamp(&now))
         return;
     PERF_REL_(&launch->key, UINT64_C(0));
@@ -39915,7 +39960,8 @@ PERF_COLD_FN_ void perf_activity_bare_(char *plain)
         PERF_LIBC_(memmove)(plain, plain + 5, PERF_LIBC_(strlen)(plain + 5) + 1);
 }
 
-/* A long name keeps both its ends, and its hash between them: templates differ anywhere. */
+/* A long name keeps both its ends, with six digits of its hash between them: templates may differ
+ * anywhere. */
 PERF_COLD_FN_ void perf_activity_put_name_(perf_out_ *out, const char *text, uint64_t hash)
 {
     const size_t length = PERF_LIBC_(strlen)(text);
@@ -39929,7 +39975,7 @@ PERF_COLD_FN_ void perf_activity_put_name_(perf_out_ *out, const char *text, uin
     perf_put_(out, text + length - 60);
 }
 
-/* The id of a kernel's name, 0: no room. */
+/* The id of a kernel's name; 0: no room.  The hash is FNV-1a. */
 PERF_COLD_FN_ uint32_t perf_activity_name_of_(perf_activity_ *activity, const char *text)
 {
     perf_registry_      *reg = perf_registry_get_();
@@ -39963,7 +40009,8 @@ PERF_COLD_FN_ uint32_t perf_activity_name_of_(perf_activity_ *activity, const ch
     return entry->id;
 }
 
-/* 0: a time is missing, or its length or its distance from the newest launch is over 30 years. */
+/* 1: the times of a record can be.  0: one is missing, or it lasted over 30 years, or began so far
+ * from the newest launch. */
 PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *activity,
                                        const perf_activity_work_ *work)
 {
@@ -39973,26 +40020,27 @@ PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *activity,
            work->start - now + most < 2 * most;
 }
 
-/* Fills in where a record was launched, how long it waited, and `at`: when it began, in the host's
- * ticks, by the newest pair of both clocks. */
+/* Fills in where a record was launched, how long it waited, and `at`, when it began in ticks of the
+ * host: newest.begin + (start - newest.ns) / tick. */
 PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *activity, perf_activity_work_ *work)
 {
     perf_activity_launched_ *launch =
         &activity->launch[work->correlation % PERF_ACTIVITY_LAUNCHES_];
-    perf_activity_launched_  now;
+    perf_activity_launched_  read;
     const uint64_t           key = PERF_ACQ_(&launch->key);
     const double             tick = perf_scope_tick_ns_(perf_registry_get_());
 
-    now.begin = PERF_ACQ_(&launch->begin);
-    now.ns = PERF_ACQ_(&launch->ns);
-    now.took = PERF_ACQ_(&launch->took);
+    read.begin = PERF_ACQ_(&launch->begin);
+    read.ns = PERF_ACQ_(&launch->ns);
+    read.took = PERF_ACQ_(&launch->took);
+    /* not if another launch has taken the entry meanwhile */
     work->placed = key && key >> 32 == work->correlation && PERF_ACQ_(&launch->key) == key;
     if (work->placed) {
-        activity->newest = now;
+        activity->newest = read;
         work->scope = PERF_CAST_(uint32_t, key);
-        work->took = now.took;
-        if (work->start > now.ns)
-            work->waited = work->start - now.ns;
+        work->took = read.took;
+        if (work->start > read.ns)
+            work->waited = work->start - read.ns;
     } else {
         activity->unplaced++;
         work->scope = PERF_ACTIVITY_UNKNOWN_;
@@ -40001,8 +40049,8 @@ PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *activity, perf_activity_
                PERF_CAST_(double, PERF_CAST_(int64_t, work->start - activity->newest.ns)) / tick));
 }
 
-/* Into the report's row of its name, and the trace, where works of one stream that overlap stand
- * one behind the other.  0: there is no room. */
+/* Adds a record to the report's row of its name and to the trace.  There, records of one stream
+ * that overlap stand one behind the other.  0: there is no room. */
 PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *activity, const perf_activity_work_ *work)
 {
     const double          tick = perf_scope_tick_ns_(perf_registry_get_());
@@ -40038,7 +40086,7 @@ PERF_COLD_FN_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *acti
         if (track->device == work->device && track->stream == work->stream)
             return track;
     if (activity->tracks == PERF_ACTIVITY_TRACKS_)
-        return track - 1;
+        return track - 1;                       /* the last one                                   */
     perf_putf_(&out, "GPU %.0f kernels %.0f", PERF_CAST_(double, work->device),
                PERF_CAST_(double, work->stream));
     track->recorder = perf_track_make_(perf_registry_get_(), title);
@@ -40085,7 +40133,7 @@ PERF_COLD_FN_ void perf_activity_device_add_(perf_activity_ *activity,
     perf_activity_span_add_(device, work);
 }
 
-/* Puts one more time at work among the spans. */
+/* Puts one more time at work among the spans, which are ordered and do not overlap. */
 PERF_COLD_FN_ void perf_activity_span_add_(perf_activity_device_ *device,
                                            const perf_activity_work_ *work)
 {
@@ -40108,8 +40156,9 @@ PERF_COLD_FN_ void perf_activity_span_add_(perf_activity_device_ *device,
         span[i].to = to;
         span[i].name = work->name;
     }
-    for (last = i; last + 1 < device->count && span[last + 1].from <= to; last++) {
-    }
+    last = i;                                   /* the last of those that now are one with it     */
+    while (last + 1 < device->count && span[last + 1].from <= to)
+        last++;
     if (span[last].to > to)
         to = span[last].to;
     if (to > span[i].to)
@@ -40171,7 +40220,7 @@ PERF_COLD_FN_ void perf_activity_collect_(perf_registry_ *reg)
     perf_activity_ *activity = perf_activity_seen_();
 
     (void)reg;
-    if (activity && PERF_GET_(&activity->on) == 1)
+    if (activity && PERF_GET_(&activity->on) == PERF_ACTIVITY_RECORDS_)
         activity->flush(activity->used, 0);
 }
 
@@ -40351,14 +40400,16 @@ PERF_COLD_FN_ void perf_activity_put_share_(perf_out_ *out, perf_activity_ *acti
     for (first = activity->row; first < end; first++) {
         if (!first->name || first->shown)
             continue;
-        for (ns = 0, row = first; row < end; row++)
+        ns = 0;
+        for (row = first; row < end; row++)
             if (row->name == first->name) {
                 ns += PERF_CAST_(double, row->ns);
                 row->shown = 1;
             }
         names++;
-        for (i = 0; i < 3 && most[i] >= ns; i++) {
-        }
+        i = 0;                                  /* its place among the three                      */
+        while (i < 3 && most[i] >= ns)
+            i++;
         for (k = 2; k > i; k--)
             most[k] = most[k - 1];
         if (i < 3)
@@ -40374,7 +40425,8 @@ PERF_COLD_FN_ void perf_activity_put_share_(perf_out_ *out, perf_activity_ *acti
     perf_put_char_(out, '\n');
 }
 
-/* From the busiest device.  It covers all work, so it outranks what scopes tell. */
+/* The evidence of the busiest device.  A profiler sees all work, so this outranks what scopes tell:
+ * `measured` is 2. */
 PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *evidence, double total_ns)
 {
     perf_activity_      *activity = perf_activity_seen_();
@@ -40510,7 +40562,7 @@ typedef struct perf_cupti_ {
     int (*error_name)(int, const char **);
 } perf_cupti_;
 
-static perf_activity_ *perf_cupti_kept_;        /* for a receiver that gets no pointer of ours    */
+static perf_activity_ *perf_cupti_kept_;        /* for perf_cupti_filled_, which gets no pointer  */
 
 /* ---- parts, in the order of their bodies ---- */
 
@@ -40533,19 +40585,19 @@ PERF_COLD_DECL_ void perf_cupti_flush_(void *calls, int last);
 
 /* ---- start ---- */
 
-static const perf_activity_from_ perf_cupti_from_ = {"CUPTI", "PERF_CUPTI", 1, 0,
-                                                     sizeof(perf_cupti_), perf_cupti_open_};
+static const perf_activity_library_ perf_cupti_us_ = {"CUPTI", "PERF_CUPTI", 1, 0,
+                                                      sizeof(perf_cupti_), perf_cupti_open_};
 
 #if defined(__GNUC__)
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_cupti_at_start_(void)
 {
-    perf_activity_asked_(&perf_cupti_from_);
+    perf_activity_asked_(&perf_cupti_us_);
 }
 #endif
 
 PERF_FN perf_status perf_cupti_start(const char *library)
 {
-    return perf_activity_start_(&perf_cupti_from_, library);
+    return perf_activity_start_(&perf_cupti_us_, library);
 }
 
 #define PERF_CUPTI_TAKEN_ 39            /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED         */
@@ -40621,8 +40673,8 @@ PERF_COLD_FN_ int perf_cupti_fill_(perf_activity_ *activity, void *library)
            activity->timestamp;
 }
 
-/* Does the driver find a device?  0, or its code, -1: there is none.  CUPTI of CUDA 13.2 calls
- * itself until the stack is full where it cannot begin, so it is asked only after this.          */
+/* Does the driver find a device?  0, or its code; -1: there is no driver.  Where CUPTI of CUDA 13.2
+ * cannot begin it calls itself until the stack is full.  So it is asked only after this.         */
 PERF_COLD_FN_ int perf_cupti_driver_(void)
 {
     static const char *const name[] = {"libcuda.so.1", PERF_NULL_};
@@ -40634,7 +40686,7 @@ PERF_COLD_FN_ int perf_cupti_driver_(void)
     return init ? init(0) : -1;
 }
 
-/* With CUPTI's word for the code. */
+/* Fills in *why, with CUPTI's word for the code; returns `status`. */
 PERF_COLD_FN_ perf_status perf_cupti_refused_(const perf_cupti_ *cupti, perf_status status,
                                               const char *text, int code, perf_activity_why_ *why)
 {
@@ -40680,14 +40732,15 @@ PERF_COLD_FN_ void perf_cupti_called_(void *state, int domain, uint32_t function
     const perf_cupti_call_ *call = PERF_CAST_(const perf_cupti_call_ *, data);
 
     (void)domain, (void)function;
-    if (PERF_GET_(&activity->on) != 1)          /* 0: a forked child                              */
+    if (PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_)     /* a forked child, or the end     */
         return;
     perf_activity_launch_(activity, call->correlation, call->site != 0);
 }
 
 /* ---- records ---- */
 
-/* CUPTI asks for room.  None: it drops records, and counts them. */
+/* CUPTI asks for room.  Where it gets none, it drops records, and counts them.  *most 0: it fills
+ * the buffer with as many records as there is room for. */
 PERF_COLD_FN_ void perf_cupti_room_(uint8_t **buffer, size_t *size, size_t *most)
 {
     *most = 0;
@@ -40738,23 +40791,23 @@ PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *activity, const void *record
         perf_activity_add_(activity, &work);
         return;
     }
-    if (copy->kind == PERF_CUPTI_FILL_)
-        work.what = PERF_ACTIVITY_FILL_;
-    else if (copy->kind == PERF_CUPTI_PEER_)
-        work.what = PERF_ACTIVITY_PEER_;
-    else if (copy->kind == PERF_CUPTI_COPY_)
+    switch (copy->kind) {
+    case PERF_CUPTI_FILL_: work.what = PERF_ACTIVITY_FILL_; break;
+    case PERF_CUPTI_PEER_: work.what = PERF_ACTIVITY_PEER_; break;
+    case PERF_CUPTI_COPY_:
         work.what = copy->what & 255;
-    else
-        return;
-    if (copy->kind == PERF_CUPTI_COPY_ && work.what > PERF_ACTIVITY_PEER_)
-        work.what = PERF_ACTIVITY_COPY_;        /* a direction of a later release                 */
+        if (work.what > PERF_ACTIVITY_PEER_)    /* a direction of a later release                 */
+            work.what = PERF_ACTIVITY_COPY_;
+        break;
+    default: return;
+    }
     work.start = copy->start;
     work.end = copy->end;
     work.device = copy->device;
     work.stream = copy->stream;
     work.bytes = copy->bytes;
     work.correlation = copy->correlation;
-    if (work.what == PERF_ACTIVITY_PEER_ && copy->kind == PERF_CUPTI_PEER_)
+    if (copy->kind == PERF_CUPTI_PEER_)
         work.correlation = copy->peer_correlation;
     perf_activity_add_(activity, &work);
 }
@@ -40930,10 +40983,10 @@ PERF_COLD_DECL_ void perf_rocprofiler_flush_(void *calls, int last);
 #if defined(__GNUC__)
 PERF_ATTR_((__constructor__(102), __used__)) PERF_OURS_ static void perf_rocprofiler_early_(void)
 {
-    static const perf_activity_from_ from = {"rocprofiler", "PERF_ROCPROFILER", 8, 1,
-                                             sizeof(perf_rocprofiler_), perf_rocprofiler_open_};
+    static const perf_activity_library_ us = {"rocprofiler", "PERF_ROCPROFILER", 8, 1,
+                                              sizeof(perf_rocprofiler_), perf_rocprofiler_open_};
 
-    perf_activity_asked_(&from);
+    perf_activity_asked_(&us);
 }
 #endif
 
@@ -41011,8 +41064,8 @@ PERF_COLD_FN_ int perf_rocprofiler_agents_(int version, const void **agent, size
 
 static perf_rocprofiler_tool_ perf_rocprofiler_tool_here_;      /* we, for the library            */
 
-/* Tells the library of us.  It may have begun with us and still return an error: where HIP runs
- * already, and cannot be told of it. */
+/* Tells the library of us.  Where HIP runs already it may return an error although it has called
+ * perf_rocprofiler_initialize_: then what that says counts. */
 PERF_COLD_FN_ perf_status perf_rocprofiler_begin_(perf_activity_ *activity, perf_activity_why_ *why)
 {
     perf_rocprofiler_tool_ *us = &perf_rocprofiler_tool_here_;
@@ -41035,6 +41088,7 @@ PERF_COLD_FN_ perf_status perf_rocprofiler_begin_(perf_activity_ *activity, perf
     return PERF_ESTATE;
 }
 
+/* The library asks who we are. */
 PERF_COLD_FN_ perf_rocprofiler_tool_ *perf_rocprofiler_configure_(uint32_t version,
                                                                   const char *runtime,
                                                                   uint32_t priority, void *client)
@@ -41043,7 +41097,7 @@ PERF_COLD_FN_ perf_rocprofiler_tool_ *perf_rocprofiler_configure_(uint32_t versi
     return &perf_rocprofiler_tool_here_;
 }
 
-/* The library is ready to be told what to record. */
+/* The library is ready to be told what to record.  0, or the code of the first call that failed. */
 PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
 {
     static const int     kinds[] = {PERF_ROCPROFILER_COPY_, PERF_ROCPROFILER_KERNEL_};
@@ -41074,7 +41128,8 @@ PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
 
 /* ---- what it calls ---- */
 
-/* In the thread that launches: which id shall the record have? */
+/* In the thread that launches: *correlation is the id that the record shall have.  0; 1: none.  The
+ * parameters are AMD's, as the library calls it.                                                 */
 PERF_COLD_FN_ int perf_rocprofiler_launched_(uint64_t thread, uint64_t context, int kind,
                                              int32_t operation, uint64_t internal,
                                              uint64_t *correlation, void *state)
@@ -41083,14 +41138,14 @@ PERF_COLD_FN_ int perf_rocprofiler_launched_(uint64_t thread, uint64_t context, 
     perf_rocprofiler_ *profiler = perf_rocprofiler_of_(activity);
 
     (void)thread, (void)context, (void)kind, (void)operation, (void)internal;
-    if (!profiler || PERF_GET_(&activity->on) != 1) /* a forked child                             */
+    if (!profiler || PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_)        /* a forked child */
         return 1;
     *correlation = (perf_shared_add_(&profiler->launches, 1) + 1) & 0xffffffffu;
     perf_activity_launch_(activity, PERF_CAST_(uint32_t, *correlation), 0);
     return 0;
 }
 
-/* A copy without the ".kd" of its descriptor; NULL: no memory. */
+/* A copy of a kernel's symbol, without the ".kd" of its descriptor; NULL: no memory. */
 PERF_COLD_FN_ char *perf_rocprofiler_symbol_of_(const char *name)
 {
     size_t length = PERF_LIBC_(strlen)(name);
@@ -41114,7 +41169,7 @@ PERF_COLD_FN_ void perf_rocprofiler_called_(perf_rocprofiler_call_ call, uint64_
     perf_rocprofiler_              *profiler = perf_rocprofiler_of_(activity);
     const uint64_t                  symbol = PERF_CAST_(uint64_t, PERF_ROCPROFILER_SYMBOL_) << 32 |
                                              PERF_ROCPROFILER_CODE_;
-    const int                       at = call.word[4] == symbol ? 4 : 5;
+    const int                       at = call.word[4] == symbol ? 4 : 5;        /* from 1.0 on: 5 */
     const perf_rocprofiler_symbol_ *kernel;
 
     (void)data;
@@ -41141,7 +41196,8 @@ PERF_COLD_FN_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
     size_t             i;
 
     (void)context, (void)buffer;
-    if (!profiler || PERF_GET_(&activity->on) != 1 || !perf_lock_word_(&activity->lock, 1))
+    if (!profiler || PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_ ||
+        !perf_lock_word_(&activity->lock, 1))
         return;
     for (i = 0; i < count; i++) {
         if (record[i]->category != PERF_ROCPROFILER_TRACING_ || !record[i]->payload)
@@ -41184,7 +41240,8 @@ PERF_COLD_FN_ void perf_rocprofiler_kernel_read_(perf_activity_ *activity, const
         name->id = work.name;
 }
 
-/* The number of a device.  A processor, or one that was not there at the start: behind them all. */
+/* The number of a device: its place among the GPUs.  Of a processor, or an agent that was not there
+ * at the start: how many GPUs there are.                                                         */
 PERF_COLD_FN_ uint32_t perf_rocprofiler_device_(const perf_rocprofiler_ *profiler, uint64_t agent)
 {
     uint32_t i = 0;
