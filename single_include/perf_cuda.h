@@ -29064,6 +29064,10 @@ PERF_FN char *perf_varint_(char *at, uint64_t value)
     return at;
 }
 
+/* How a field holds its content: the low three bits of its tag, below its number. */
+enum { PERF_WIRE_NUMBER_ = 0, PERF_WIRE_8_BYTES_ = 1, PERF_WIRE_BYTES_ = 2, PERF_WIRE_4_BYTES_ = 5,
+       PERF_WIRE_MASK_ = 7 };
+
 /* A field that holds a number. */
 PERF_FN char *perf_field_(char *at, uint32_t number, uint64_t value)
 {
@@ -29075,7 +29079,7 @@ PERF_FN char *perf_field_double_(char *at, uint32_t number, uint64_t bits)
 {
     int i;
 
-    at = perf_varint_(at, number << 3 | 1);
+    at = perf_varint_(at, number << 3 | PERF_WIRE_8_BYTES_);
     for (i = 0; i < 8; i++)
         *at++ = PERF_CAST_(char, bits >> 8 * i & 255);
     return at;
@@ -29084,7 +29088,7 @@ PERF_FN char *perf_field_double_(char *at, uint32_t number, uint64_t bits)
 /* A field that holds bytes: text, or another message. */
 PERF_FN char *perf_field_bytes_(char *at, uint32_t number, const char *bytes, size_t n)
 {
-    at = perf_varint_(perf_varint_(at, number << 3 | 2), n);
+    at = perf_varint_(perf_varint_(at, number << 3 | PERF_WIRE_BYTES_), n);
     memcpy(at, bytes, n);
     return at + n;
 }
@@ -29096,9 +29100,9 @@ typedef struct perf_edge_ {
 } perf_edge_;
 
 /* A scope that is open at a write comes into the file after its first child.  It must begin before
- * that child, or a viewer puts it inside; but clocks tick every 10 ns, so both may begin at one
- * moment (a tie).  So the first child at depth d of an open scope is written d - 1 ns later, and so
- * is all that begins at that moment.                                                             */
+ * that child, or a viewer puts it inside the child.  But clocks tick every 10 ns, so both may begin
+ * at one moment: a tie.  So the first child at depth d of an open scope is written d - 1 ns later,
+ * and so is all else that begins at that moment.                                                 */
 #define PERF_TIES_      256u            /* the depth in an event has 8 bits; deeper ones wrap     */
 #define PERF_TIES_NONE_ (~UINT64_C(0))
 typedef struct perf_firsts_ {   /* of a thread, kept between the writes of a stream               */
@@ -29135,7 +29139,14 @@ PERF_COLD_FN_ size_t perf_pf_text_(char *to, const char *name)
     return out.len;
 }
 
-/* Writes the length of the message that began at `begin` into the two bytes before it. */
+/* Begins a message, or a text: its tag, and two bytes for its length.  Returns where its content
+ * begins. */
+PERF_FN char *perf_pf_open_(char *at, uint32_t number)
+{
+    return perf_varint_(at, number << 3 | PERF_WIRE_BYTES_) + 2;
+}
+
+/* Ends it: writes its length into the two bytes before `begin`. */
 PERF_COLD_FN_ void perf_pf_close_(char *begin, const char *end)
 {
     begin[-2] = PERF_CAST_(char, ((end - begin) & 127) - 128);
@@ -29143,9 +29154,9 @@ PERF_COLD_FN_ void perf_pf_close_(char *begin, const char *end)
 }
 
 /* Writes a packet.  shape: field numbers, each followed by what the field holds: "(" to ")" is a
- * message, # the next number of v, $ the text (NULL: no field).  @ is the file and line of `place`.
- * "60(1#)10#" is field 60, with v[0] as its field 1, and field 10 with v[1].                     */
-PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *writer, const char *shape, const uint64_t *v,
+ * message, # the next of value[], $ the text (NULL: no field), @ the file and line of `place`.
+ * "60(1#)10#" is field 60, with value[0] as its field 1, and field 10 with value[1].             */
+PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *writer, const char *shape, const uint64_t *value,
                                 const char *text, const perf_site_ *place)
 {
     char     path[PERF_NAME_MAX_ + 1];
@@ -29154,23 +29165,23 @@ PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *writer, const char *shape, const uint6
 
     if (writer->file.at > writer->file.limit)
         perf_file_flush_(&writer->file);
-    at = begin[0] = perf_varint_(writer->file.at, number << 3 | 2) + 2;
+    at = begin[0] = perf_pf_open_(writer->file.at, number);
     for (number = 0; *shape; shape++) {
         if (*shape >= '0' && *shape <= '9') {
             number = number * 10 + PERF_CAST_(uint32_t, *shape - '0');
             continue;
         }
         if (*shape == '#') {
-            at = perf_field_(at, number, *v++);
+            at = perf_field_(at, number, *value++);
         } else if (*shape == '(') {
-            at = begin[++depth] = perf_varint_(at, number << 3 | 2) + 2;
+            at = begin[++depth] = perf_pf_open_(at, number);
         } else if (*shape == ')') {
             perf_pf_close_(begin[depth--], at);
         } else if (*shape == '@') {
             at = perf_field_bytes_(at, 2, path, perf_pf_text_(path, place->file));
             at = perf_field_(at, 4, place->line & 0xffffff);
         } else if (text) {
-            begin[depth + 1] = at = perf_varint_(at, number << 3 | 2) + 2;
+            begin[depth + 1] = at = perf_pf_open_(at, number);
             at += perf_pf_text_(at, text);
             perf_pf_close_(begin[depth + 1], at);
         }
@@ -29188,16 +29199,15 @@ PERF_COLD_FN_ void perf_pf_track_(perf_pf_ *writer, uint64_t uuid, int kind, con
 {
     static const char *const shape[] = {"60(1#4(1#2#5$))10#", "60(1#2$5#8())10#", "60(1#2$5#)10#",
                                         "60(1#3(1#))10#"};      /* by kind                        */
-    const uint64_t one[] = {uuid, writer->process, thread, 1},
-                   below[] = {uuid, writer->process << 32, 1},
-                   process[] = {uuid, writer->process, 1};
-
-    const uint64_t *number = below;
+    const uint64_t of_thread[] = {uuid, writer->process, thread, 1},
+                   of_process[] = {uuid, writer->process, 1},
+                   of_other[] = {uuid, writer->process << 32, 1};       /* below the process */
+    const uint64_t *number = of_other;
 
     if (kind == PERF_TRACK_THREAD_)
-        number = one;
+        number = of_thread;
     else if (kind == PERF_TRACK_PROCESS_)
-        number = process;
+        number = of_process;
     if (kind == PERF_TRACK_THREAD_ && !*name)
         name = PERF_NULL_;
     perf_pf_put_(writer, shape[kind], number, name, PERF_NULL_);
@@ -29233,48 +29243,57 @@ PERF_COLD_FN_ void perf_pf_name_(perf_pf_ *writer, uint64_t sequence, uint32_t i
 /* Types of events, as Perfetto numbers them. */
 enum { PERF_PF_BEGIN_ = 1, PERF_PF_END_, PERF_PF_INSTANT_, PERF_PF_COUNTER_ };
 
-/* Writes an event.  name: 0 for an end.  uuid: its track; 0: the sequence's, and `time` is ns since
- * the event before.  at: index in `events` of its first remark (`events` NULL or 0: none); of a
- * counter the bits of its value.                                                                 */
-PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *writer, uint64_t type, uint32_t name, uint64_t uuid,
-                                  uint64_t time, uint64_t sequence, const perf_events_ *events,
-                                  uint64_t at)
+/* An event as it is written. */
+typedef struct perf_pf_told_ {
+    uint64_t            type;           /* PERF_PF_BEGIN_ ...                                     */
+    uint64_t            uuid;           /* its track; 0: that of the sequence                     */
+    uint64_t            sequence;
+    uint64_t            time;           /* ns; of a sequence's track: since the event before      */
+    uint32_t            name;           /* 0: none, as of an end                                  */
+    const perf_events_ *events;         /* where its remarks are; NULL: it has none               */
+    uint64_t            remarks;        /* index of the first of them; 0: it has none             */
+    uint64_t            bits;           /* a counter's value                                      */
+} perf_pf_told_;
+
+/* Writes an event. */
+PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *writer, const perf_pf_told_ *told)
 {
     const perf_site_ *site = PERF_NULL_;
     char              text[PERF_NAME_MAX_ + 1], *cursor, *packet, *event, *inner;
+    uint64_t          at = told->remarks;
     perf_seen_        seen;
 
-    if (name)
-        site = &PERF_ACQ_(&writer->registry->names)[name]->site;
+    if (told->name)
+        site = &PERF_ACQ_(&writer->registry->names)[told->name]->site;
     if (writer->file.at > writer->file.limit)
         perf_file_flush_(&writer->file);
     cursor = writer->file.at;
     *cursor++ = 0x0a;
     packet = cursor += 2;
-    cursor = perf_field_(cursor, 8, time);
-    cursor = perf_field_(cursor, 10, sequence);
-    if (uuid)
+    cursor = perf_field_(cursor, 8, told->time);
+    cursor = perf_field_(cursor, 10, told->sequence);
+    if (told->uuid)
         cursor = perf_field_(cursor, 58, 3);
-    event = cursor = perf_varint_(cursor, 11 << 3 | 2) + 2;
-    cursor = perf_field_(cursor, 9, type);
-    if (uuid)
-        cursor = perf_field_(cursor, 11, uuid);
-    if (type == PERF_PF_COUNTER_)
-        cursor = perf_field_double_(cursor, 44, at);
-    if (site && uuid)
+    event = cursor = perf_pf_open_(cursor, 11);
+    cursor = perf_field_(cursor, 9, told->type);
+    if (told->uuid)
+        cursor = perf_field_(cursor, 11, told->uuid);
+    if (told->type == PERF_PF_COUNTER_)
+        cursor = perf_field_double_(cursor, 44, told->bits);
+    if (site && told->uuid)
         cursor = perf_field_bytes_(cursor, 23, text, perf_pf_text_(text, site->name));
     else if (site)
-        cursor = perf_field_(cursor, 10, name);
-    if (site && site->file && uuid) {
-        inner = cursor = perf_varint_(cursor, 33 << 3 | 2) + 2;
+        cursor = perf_field_(cursor, 10, told->name);
+    if (site && site->file && told->uuid) {
+        inner = cursor = perf_pf_open_(cursor, 33);
         cursor = perf_field_bytes_(cursor, 2, text, perf_pf_text_(text, site->file));
         cursor = perf_field_(cursor, 4, site->line & 0xffffff);
         perf_pf_close_(inner, cursor);
     } else if (site && site->file) {
-        cursor = perf_field_(cursor, 34, name);
+        cursor = perf_field_(cursor, 34, told->name);
     }
-    while (events && perf_remark_next_(events, &at, &seen)) {
-        inner = cursor = perf_varint_(cursor, 4 << 3 | 2) + 2; /* a debug annotation              */
+    while (told->events && perf_remark_next_(told->events, &at, &seen)) {
+        inner = cursor = perf_pf_open_(cursor, 4);      /* a debug annotation                     */
         cursor = perf_field_bytes_(cursor, 10, text, perf_pf_text_(text,
                                    PERF_ACQ_(&writer->registry->names)[seen.name]->site.name));
         if (seen.kind == PERF_REMARK_IS_TEXT_)
@@ -29292,14 +29311,20 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *writer, uint64_t type, uint32_t name
 PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *writer, const perf_zone_ *zone,
                                   const perf_events_ *events, int known)
 {
-    const char *name = PERF_ACQ_(&writer->registry->names)[zone->name]->site.name;
-    uint64_t    ns = perf_epoch_ns_(&writer->epoch, zone->start);
-    uint64_t    uuid =
+    const char   *name = PERF_ACQ_(&writer->registry->names)[zone->name]->site.name;
+    perf_pf_told_ told = PERF_ZERO;
+    uint64_t      uuid =
         writer->process << 32 | UINT64_C(1) << 31 | PERF_CAST_(uint64_t, zone->name) << 8;
 
+    told.sequence = 1;
+    told.time = perf_epoch_ns_(&writer->epoch, zone->start);
     if (zone->kind == PERF_KIND_INSTANT_) {
-        perf_pf_event_(writer, PERF_PF_INSTANT_, zone->name, writer->process << 32 | events->number,
-                       ns, 1, events, zone->remarks);
+        told.type = PERF_PF_INSTANT_;
+        told.name = zone->name;
+        told.uuid = writer->process << 32 | events->number;
+        told.events = events;
+        told.remarks = zone->remarks;
+        perf_pf_event_(writer, &told);
         return;
     }
     if (zone->kind == PERF_KIND_ASYNC_)
@@ -29307,14 +29332,20 @@ PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *writer, const perf_zone_ *zone,
     if (zone->kind == PERF_KIND_ASYNC_ || !known)
         perf_pf_track_(writer, uuid, zone->kind == PERF_KIND_COUNT_ ? PERF_TRACK_COUNTER_
                                                                       : PERF_TRACK_SPAN_, name, 0);
+    told.uuid = uuid;
     if (zone->kind == PERF_KIND_COUNT_) {
-        perf_pf_event_(writer, PERF_PF_COUNTER_, 0, uuid, ns, 1, PERF_NULL_, zone->extra);
-    } else {
-        perf_pf_event_(writer, PERF_PF_BEGIN_, zone->name, uuid, ns, 1, PERF_NULL_, 0);
-        perf_pf_event_(writer, PERF_PF_END_, 0, uuid,
-                       perf_epoch_ns_(&writer->epoch, zone->start + zone->length), 1, PERF_NULL_,
-                       0);
+        told.type = PERF_PF_COUNTER_;
+        told.bits = zone->extra;
+        perf_pf_event_(writer, &told);
+        return;
     }
+    told.type = PERF_PF_BEGIN_;
+    told.name = zone->name;
+    perf_pf_event_(writer, &told);
+    told.type = PERF_PF_END_;
+    told.name = 0;
+    told.time = perf_epoch_ns_(&writer->epoch, zone->start + zone->length);
+    perf_pf_event_(writer, &told);
 }
 
 /* Room for a thread with n events; 0: no memory. */
@@ -29348,10 +29379,19 @@ PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *writer, size_t n)
     return 1;
 }
 
-/* Begins and ends of the scopes in `events`, in order of time; all other events are written here.
- * Events are sorted by their ends, newest first: so edges are made from the back, with the begins
- * of the scopes around on a stack.  Returns the first edge of at most 2n; the last is before room +
- * 3n.                                                                                            */
+/* 1: the scope that begins with `begin` is none around `zone`: it begins later, or at the same
+ * moment and no less deep.  Depths have 8 bits, and wrap. */
+PERF_INLINE_FN_ int perf_edge_is_done_(const perf_edge_ *begin, const perf_zone_ *zone)
+{
+    if (zone->start != begin->ticks)
+        return zone->start < begin->ticks;
+    return PERF_CAST_(uint8_t, zone->depth - begin->depth - 1) > 127;
+}
+
+/* Begins and ends of the scopes in `events`, in order of time; all other events are written
+ * here.  Events are sorted by their ends, newest first: so edges are made from the back, with
+ * the begins of the scopes around on a stack.  Returns the first of at most 2n edges; they end
+ * at room + 3n. */
 PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *writer, const perf_events_ *events)
 {
     perf_edge_ *stack = writer->room, *out = writer->room + 3 * events->count;
@@ -29369,8 +29409,7 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *writer, const perf_events_ *event
             used[zone.name] = 1;
             continue;
         }
-        while (top && (zone.start < stack[top - 1].ticks || (zone.start == stack[top - 1].ticks &&
-                        PERF_CAST_(uint8_t, zone.depth - stack[top - 1].depth - 1) > 127)))
+        while (top && perf_edge_is_done_(&stack[top - 1], &zone))
             *--out = stack[--top];
         --out;
         out->ticks = zone.start + zone.length;
@@ -29386,27 +29425,44 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *writer, const perf_events_ *event
     return out;
 }
 
+/* `ns`, or where a first child that began at `ticks` is moved, if that is later, and it began by
+ * the time of `edge`. */
+PERF_COLD_FN_ uint64_t perf_pf_moved_(const perf_pf_ *writer, uint64_t ticks, uint32_t depth,
+                                      const perf_edge_ *edge, uint64_t ns)
+{
+    uint64_t moved;
+
+    if (ticks > edge->ticks)
+        return ns;
+    moved = perf_epoch_ns_(&writer->epoch, ticks) + depth - 1;
+    if (moved > ns)
+        return moved;
+    return ns;
+}
+
 /* Writes an edge that lies before last_ns: of a scope that was open at the write before. */
 PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *writer, const perf_events_ *events,
                                  const perf_edge_ *edge)
 {
-    uint64_t uuid = writer->process << 32 | events->number;
-    uint64_t ns = perf_epoch_ns_(&writer->epoch, edge->ticks), at;
-    uint32_t k, both;
+    const perf_ties_ *ties = writer->ties;
+    perf_pf_told_     told = PERF_ZERO;
+    uint32_t          depth;
 
-    if (!edge->name) {
-        perf_pf_event_(writer, PERF_PF_END_, 0, uuid, ns, 1, PERF_NULL_, 0);
-        return;
-    }
-    for (k = 2; k <= edge->depth % PERF_TIES_; k++)
-        for (both = 0; both < 2; both++) {
-            at = writer->ties->now->ticks[k];
-            if (both)
-                at = writer->ties->old[k];
-            if (at <= edge->ticks && perf_epoch_ns_(&writer->epoch, at) + k - 1 > ns)
-                ns = perf_epoch_ns_(&writer->epoch, at) + k - 1;
+    told.type = PERF_PF_END_;
+    told.uuid = writer->process << 32 | events->number;
+    told.sequence = 1;
+    told.time = perf_epoch_ns_(&writer->epoch, edge->ticks);
+    if (edge->name) {
+        told.type = PERF_PF_BEGIN_;
+        told.name = edge->name;
+        told.events = events;
+        told.remarks = edge->value;
+        for (depth = 2; depth <= edge->depth % PERF_TIES_; depth++) {
+            told.time = perf_pf_moved_(writer, ties->now->ticks[depth], depth, edge, told.time);
+            told.time = perf_pf_moved_(writer, ties->old[depth], depth, edge, told.time);
         }
-    perf_pf_event_(writer, PERF_PF_BEGIN_, edge->name, uuid, ns, 1, events, edge->value);
+    }
+    perf_pf_event_(writer, &told);
 }
 
 /* Raises *ns to where the first children that begin by `ticks` are moved.  *depth: where to go on.
@@ -29445,8 +29501,15 @@ PERF_HOT_FN_ uint64_t perf_pf_slices_(perf_pf_ *writer, const perf_events_ *even
         if (ns < last)
             ns = last;
         if (edge->name && edge->value) {
-            perf_pf_event_(writer, PERF_PF_BEGIN_, edge->name, 0, ns - last, sequence, events,
-                           edge->value);
+            perf_pf_told_ told = PERF_ZERO;
+
+            told.type = PERF_PF_BEGIN_;
+            told.name = edge->name;
+            told.time = ns - last;
+            told.sequence = sequence;
+            told.events = events;
+            told.remarks = edge->value;
+            perf_pf_event_(writer, &told);
             continue;
         }
         packet = writer->file.at + 2;            /* as perf_pf_event_, but fast                   */
@@ -30222,21 +30285,32 @@ PERF_COLD_FN_ int perf_merge_need_(perf_merge_ *merge, size_t n)
     return merge->end >= n;
 }
 
-/* The number of a process in the output; 0: no memory. */
+/* 1: a process of the output has this number, or it is 0, which none has. */
+PERF_FN int perf_pid_is_taken_(const perf_pids_ *pids, uint32_t number)
+{
+    size_t i = 0;
+
+    while (i < pids->count && pids->to[i] != number)
+        i++;
+    return !number || i < pids->count;
+}
+
+/* The number of a process in the output: its own, or a new one where that is taken.  0:
+ * merge->status says why there is none. */
 PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *merge, uint64_t pid)
 {
     perf_pids_ *pids = merge->pids;
-    uint32_t    is = PERF_CAST_(uint32_t, pid);
+    uint32_t    number = PERF_CAST_(uint32_t, pid);
     size_t      i;
 
     if (pid >> 32) {
         merge->status = PERF_EFORMAT;
         return 0;
     }
-    if (pids->last >= pids->part && pids->last < pids->count && pids->from[pids->last] == is)
+    if (pids->last >= pids->part && pids->last < pids->count && pids->from[pids->last] == number)
         return pids->to[pids->last];
     for (i = pids->part; i < pids->count; i++)
-        if (pids->from[i] == is) {
+        if (pids->from[i] == number) {
             pids->last = i;
             return pids->to[i];
         }
@@ -30244,15 +30318,10 @@ PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *merge, uint64_t pid)
         merge->status = PERF_ELIMIT;
         return 0;
     }
-    pids->from[pids->count] = is;
-    for (i = 0; !is || i < pids->count;)        /* itself, or a number that is free; no 0         */
-        if (is && pids->to[i] != is) {
-            i++;
-        } else {
-            is = pids->next++;
-            i = 0;
-        }
-    pids->to[pids->count] = is;
+    pids->from[pids->count] = number;
+    while (perf_pid_is_taken_(pids, number))
+        number = pids->next++;
+    pids->to[pids->count] = number;
     return pids->to[pids->count++];
 }
 
@@ -30290,11 +30359,11 @@ PERF_COLD_FN_ const char *perf_field_read_(const char *at, const char *end, uint
     at = perf_varint_read_(at, end, tag);
     if (!at || !(*tag >> 3) || *tag >> 32)
         return PERF_NULL_;
-    switch (*tag & 7) {
-    case 0: return perf_varint_read_(at, end, number);
-    case 1: *number = 8; break;
-    case 2: at = perf_varint_read_(at, end, number); break;
-    case 5: *number = 4; break;
+    switch (*tag & PERF_WIRE_MASK_) {
+    case PERF_WIRE_NUMBER_: return perf_varint_read_(at, end, number);
+    case PERF_WIRE_8_BYTES_: *number = 8; break;
+    case PERF_WIRE_BYTES_: at = perf_varint_read_(at, end, number); break;
+    case PERF_WIRE_4_BYTES_: *number = 4; break;
     default: return PERF_NULL_;
     }
     return at && *number <= PERF_CAST_(uint64_t, end - at) ? at + *number : PERF_NULL_;
@@ -30369,19 +30438,21 @@ PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *merge, int kind, const char
     else if (kind == PERF_M_CLOCK_)
         clock = perf_merge_find_(at, end, 1);   /* which clock this is                            */
     while (at < end) {
-        int inner;
+        uint64_t wire;
+        int      inner;
         at = perf_field_read_(at, end, &tag, &value);
+        wire = tag & PERF_WIRE_MASK_;
         if (!at || merge->text_end - to < 2048 ||
-            (tag & 7 && value + 2048 > PERF_CAST_(uint64_t, merge->text_end - to)))
+            (wire && value + 2048 > PERF_CAST_(uint64_t, merge->text_end - to)))
             return PERF_NULL_;
         if (kind == PERF_M_PROCESS_ && tag >> 3 == 6 && merge->part[merge->at].name)
             continue;                           /* a new name stands for it                       */
         inner = perf_merge_kind_(kind, tag >> 3);
         to = perf_varint_(to, tag);
-        if ((tag & 7) == 0) {
+        if (wire == PERF_WIRE_NUMBER_) {
             to = perf_varint_(to, perf_merge_number_of_(merge, inner, value, clock));
-        } else if ((tag & 7) != 2 || inner >= PERF_M_SEQUENCE_) {
-            if ((tag & 7) == 2)
+        } else if (wire != PERF_WIRE_BYTES_ || inner >= PERF_M_SEQUENCE_) {     /* as it is       */
+            if (wire == PERF_WIRE_BYTES_)
                 to = perf_varint_(to, value);
             memcpy(to, at - value, PERF_CAST_(size_t, value));
             to += value;
@@ -30417,30 +30488,30 @@ PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *merge, int kind, const char
 /* Copies the packets of the part; merge->status says how that went. */
 PERF_COLD_FN_ void perf_merge_pf_(perf_merge_ *merge)
 {
-    const char *at, *q, *end;
+    const char *at, *body, *end;
     char       *to;
     uint64_t    n = 0;
-    size_t      k;
+    size_t      head;                           /* bytes of the tag and the length */
 
     for (;;) {
         if (!perf_merge_need_(merge, 16) && merge->begin == merge->end)
             return;                             /* the end of the file, after a whole packet      */
         at = merge->buffer + merge->begin;
         end = merge->buffer + merge->end;
-        q = *at == 0x0a ? perf_varint_read_(at + 1, end, &n) : PERF_NULL_;
-        if (!q && *at == 0x0a && end - at < 11)
+        body = *at == 0x0a ? perf_varint_read_(at + 1, end, &n) : PERF_NULL_;
+        if (!body && *at == 0x0a && end - at < 11)
             return;                             /* cut off by a kill                              */
-        if (!q || n > PERF_MERGE_PACKET_ - 16) {
+        if (!body || n > PERF_MERGE_PACKET_ - 16) {
             merge->status = PERF_EFORMAT;
             return;
         }
-        k = PERF_CAST_(size_t, q - at);
-        if (!perf_merge_need_(merge, k + PERF_CAST_(size_t, n)))
+        head = PERF_CAST_(size_t, body - at);
+        if (!perf_merge_need_(merge, head + PERF_CAST_(size_t, n)))
             return;                             /* cut off                                        */
-        q = merge->buffer + merge->begin + k;
+        body = merge->buffer + merge->begin + head;
         merge->ours =
-            merge->ours || (n > 2 && PERF_CAST_(unsigned char, q[0]) == 0xe2 && q[1] == 3);
-        to = merge->ours ? perf_merge_message_(merge, PERF_M_PACKET_, q, q + n, merge->text) :
+            merge->ours || (n > 2 && PERF_CAST_(unsigned char, body[0]) == 0xe2 && body[1] == 3);
+        to = merge->ours ? perf_merge_message_(merge, PERF_M_PACKET_, body, body + n, merge->text) :
              PERF_NULL_;
         if (merge->status == PERF_OK &&
             (!to || to == merge->text ||
@@ -30448,7 +30519,7 @@ PERF_COLD_FN_ void perf_merge_pf_(perf_merge_ *merge)
             merge->status = PERF_EFORMAT;       /* or it grew too long to be read again           */
         if (merge->status != PERF_OK)
             return;
-        merge->begin += k + PERF_CAST_(size_t, n);
+        merge->begin += head + PERF_CAST_(size_t, n);
         if (merge->file.limit - merge->file.at < to - merge->text)
             perf_file_flush_(&merge->file);     /* then its buffer has room for any packet        */
         merge->file.at =
