@@ -48,9 +48,10 @@
 
 /* >>compiler --------------------------------------------------------------------------------- */
 
-/* gcc warns about `inline` and `noinline` in one declaration, see PERF_COLD_FN_; clang as the host
- * compiler of nvcc, which shows it no headers, about functions that are not used.
- * PERF_QUIET_CASTS_: casts that 32-bit machines need are useless on others, and {0} is C alone. */
+/* PERF_QUIET_ silences two warnings.  gcc warns of `inline` and `noinline` in one declaration (see
+ * PERF_COLD_FN_).  clang as the host compiler of nvcc, which shows it no headers, warns of
+ * functions that are not used.  PERF_QUIET_CASTS_: casts that 32-bit machines need are useless on
+ * others, and {0} is C alone.                                                                    */
 #if defined(__clang__) || defined(__TINYC__)
 #define PERF_QUIET_CASTS_
 #elif defined(__cplusplus)
@@ -364,7 +365,7 @@ PERF_BEGIN_DECLS
  *   PERF_ERRNO_  errno; perf_getenv_any_  getenv: see perf_getenv_
  *   PERF_CLOCK_*_ID_        of clocks
  *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles
- *   perf_fabs_, perf_least_, perf_most_, perf_or_default_, perf_is_duration_  of them
+ *   perf_is_zero_, perf_is_duration_, perf_fabs_, perf_least_, perf_most_, perf_or_default_: same
  *   perf_clamp_  a count within limits; perf_since_  ns between two readings of a clock
  *   PERF_ADD_, PERF_PEEK_  a counter that one thread writes
  *   perf_system_ns_  nanoseconds; PERF_OFF_, PERF_OFF_CODE_  a call with PERF_DISABLE            */
@@ -386,6 +387,12 @@ PERF_FN const char *perf_status_text(perf_status status)
 PERF_HD_FN int perf_is_finite_(double x)
 {
     return (perf_bits_(x) & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000);
+}
+
+/* 1: x is 0, of either sign. */
+PERF_FN int perf_is_zero_(double x)
+{
+    return !(perf_bits_(x) << 1);
 }
 
 /* |x| */

@@ -290,43 +290,43 @@ PERF_FN double perf_clamped_(double x, double low, double high)
     return x;
 }
 
-/* Counter of `value`, lowest <= `value` <= highest.  Integer arithmetic: a device does the same as
- * the host.                                                                                      */
+/* The index of the counter of `value`, lowest <= `value` <= highest.  2^octave <= value, and an
+ * octave has 2^bits counters.  Integer arithmetic: a device does the same as the host.           */
 PERF_HD_FN uint64_t perf_hist_index_(const perf_hist_shape_ *shape, uint64_t value)
 {
-    /* `value` = 2^e and more, 2^k buckets an octave */
-    unsigned e = perf_top_bit_(value), k = shape->bits;
-    uint64_t step;                                  /* in [2^k, 2^(k+1))                          */
+    unsigned octave = perf_top_bit_(value), bits = shape->bits;
+    uint64_t step;                                  /* in [2^bits, 2^(bits + 1))                  */
 
-    if (e >= k)
-        step = value >> (e - k);
+    if (octave >= bits)
+        step = value >> (octave - bits);
     else
-        step = value << (k - e);
+        step = value << (bits - octave);
     if (!shape->compact)
-        return (PERF_CAST_(uint64_t, e) << k) + step - (UINT64_C(1) << k);
-    if (e <= k)
+        return (PERF_CAST_(uint64_t, octave) << bits) + step - (UINT64_C(1) << bits);
+    if (octave <= bits)
         return value - shape->first;
-    return (PERF_CAST_(uint64_t, e - k) << k) + step - shape->first;
+    return (PERF_CAST_(uint64_t, octave - bits) << bits) + step - shape->first;
 }
 
 /* First value of counter i; *width becomes the number of integers in its bucket. */
 PERF_HD_FN uint64_t perf_hist_lower_(const perf_hist_shape_ *shape, size_t i, uint64_t *width)
 {
-    size_t   j = i + shape->first;
-    unsigned k = shape->bits, e = PERF_CAST_(unsigned, j >> k);
-    uint64_t step = (j & ((PERF_CAST_(size_t, 1) << k) - 1)) | (PERF_CAST_(size_t, 1) << k);
+    size_t   index = i + shape->first;
+    unsigned bits = shape->bits, octave = PERF_CAST_(unsigned, index >> bits);
+    size_t   start = PERF_CAST_(size_t, 1) << bits;     /* the first step of an octave            */
+    uint64_t step = (index & (start - 1)) | start;
 
     *width = 1;
     if (shape->compact) {
-        if (e < 2)
-            return j;
-        *width = UINT64_C(1) << (e - 1);
-        return step << (e - 1);
+        if (octave < 2)
+            return index;
+        *width = UINT64_C(1) << (octave - 1);
+        return step << (octave - 1);
     }
-    if (e < k)
-        return step >> (k - e);
-    *width = UINT64_C(1) << (e - k);
-    return step << (e - k);
+    if (octave < bits)
+        return step >> (bits - octave);
+    *width = UINT64_C(1) << (octave - bits);
+    return step << (octave - bits);
 }
 
 PERF_HD_FN perf_hist_shape_ perf_hist_shape_of_(const perf_hist *hist)
@@ -371,7 +371,7 @@ PERF_FN uint64_t perf_hist_cell_(const perf_hist *hist, const perf_hist_shape_ *
     return PERF_GET_(&PERF_CAST_(const uint64_t *, cells)[i]);
 }
 
-/* The sum of eight counters from i on. */
+/* The sum of eight counters from i on.  zero: sums of 32-bit counters have 64 bits. */
 #define PERF_EIGHT_(p)                                                                            \
     (zero + (p)[0] + (p)[1] + (p)[2] + (p)[3] + (zero + (p)[4] + (p)[5] + (p)[6] + (p)[7]))
 PERF_FN uint64_t perf_hist_eight_(const perf_hist *hist, const perf_hist_shape_ *shape, size_t i)
@@ -432,7 +432,8 @@ PERF_FN int perf_hist_opts_ok_(const perf_hist_opts *opts)
            perf_is_finite_(1.0 / opts->unit);
 }
 
-/* 0: options out of range.  Else the layout in *shape and bytes that it takes. */
+/* Fills in *shape, the layout that the options ask for (NULL: defaults).  Returns the bytes that it
+ * takes; 0: options out of range.                                                                */
 PERF_FN size_t perf_hist_plan_(const perf_hist_opts *opts, perf_hist_shape_ *shape)
 {
     perf_hist_opts options = PERF_ZERO;
@@ -441,10 +442,10 @@ PERF_FN size_t perf_hist_plan_(const perf_hist_opts *opts, perf_hist_shape_ *sha
     if (opts)
         options = *opts;
     if (options.highest == 0)
-        options.highest = UINT64_C(3600000000000);
+        options.highest = UINT64_C(3600000000000);          /* an hour in ns                      */
     if (options.counter_bytes == 0)
         options.counter_bytes = 4;
-    if (!(options.unit < 0.0) && !(options.unit > 0.0) && !perf_is_nan_(options.unit))
+    if (perf_is_zero_(options.unit))
         options.unit = 1.0;
     if (!perf_hist_opts_ok_(&options))
         return 0;
@@ -480,7 +481,7 @@ PERF_FN size_t perf_hist_bytes(const perf_hist_opts *opts)
 }
 
 /* The head of an empty histogram. */
-PERF_FN void perf_hist_found_(perf_hist_head_ *head, const perf_hist_shape_ *shape)
+PERF_FN void perf_hist_head_make_(perf_hist_head_ *head, const perf_hist_shape_ *shape)
 {
     PERF_LIBC_(memset)(head, 0, sizeof *head);
     if (!shape->compact)
@@ -503,7 +504,7 @@ PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts 
     if (!mem || PERF_PTR_(uintptr_t, mem) % 8 || need == 0 || bytes < need)
         return PERF_CAST_(perf_hist *, PERF_NULL_);
     PERF_LIBC_(memset)(mem, 0, need);
-    perf_hist_found_(PERF_CAST_(perf_hist_head_ *, mem), &shape);
+    perf_hist_head_make_(PERF_CAST_(perf_hist_head_ *, mem), &shape);
     return PERF_CAST_(perf_hist *, mem);
 }
 
@@ -519,14 +520,16 @@ PERF_FN uint64_t perf_hist_least_(const perf_hist_shape_ *shape)
 PERF_FN size_t perf_hist_plan_of_head_(const perf_hist_head_ *head, perf_hist_shape_ *shape)
 {
     perf_hist_opts opts = PERF_ZERO;
-    uint64_t       front, width;
+    uint64_t       least_bias, first, width;
 
     shape->highest = PERF_HIST_HIGHEST_;
     if (!head->highest)
         return sizeof(perf_hist);
-    front = PERF_CAST_(uint64_t, 1022 + (head->bits & 15)) << (head->bits & 15);
-    if (head->bits > 14 || head->bias < front || head->bias - front >= 64u << head->bits ||
-        !head->bytes)
+    if (head->bits > 14 || !head->bytes)
+        return 0;
+    least_bias = PERF_CAST_(uint64_t, 1022 + head->bits) << head->bits;
+    first = head->bias - least_bias;
+    if (head->bias < least_bias || first >= 64u << head->bits)      /* of 64 octaves              */
         return 0;
     shape->bits = head->bits;
     shape->compact = 1;
@@ -535,7 +538,7 @@ PERF_FN size_t perf_hist_plan_of_head_(const perf_hist_head_ *head, perf_hist_sh
         opts.bits = -1;
     opts.counter_bytes = head->bytes;
     opts.highest = head->highest;
-    opts.lowest = perf_hist_lower_(shape, PERF_CAST_(size_t, head->bias - front), &width);
+    opts.lowest = perf_hist_lower_(shape, PERF_CAST_(size_t, first), &width);
     opts.unit = head->unit;
     return perf_hist_plan_(&opts, shape);
 }
@@ -566,7 +569,7 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
     need = perf_hist_plan_of_head_(head, &shape);
     if (need == 0 || need > bytes)
         return none;
-    perf_hist_found_(&same, &shape);
+    perf_hist_head_make_(&same, &shape);
     if (PERF_LIBC_(memcmp)(&same.highest, &head->highest,
                            sizeof same - offsetof(perf_hist_head_, highest)) != 0)
         return none;
@@ -577,23 +580,23 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
 
 /* ---- histogram: record ---- */
 
-/* One writer's *p += n, which no reader sees half done.  On x86-64 that is the one instruction of a
- * plain +=, of which gcc makes three when asked for a relaxed load and store.                    */
-PERF_FN void perf_hist_raise_(uint64_t *mark, uint64_t n)
+/* One writer's *counter += n, which no reader sees half done.  On x86-64 it is one instruction, as
+ * a plain += is; of a relaxed load and store gcc makes three.                                    */
+PERF_FN void perf_hist_raise_(uint64_t *counter, uint64_t n)
 {
 #if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_ && !PERF_TSAN_
-    __asm__("addq %1, %0" : "+m"(*mark) : "er"(n) : "cc");
+    __asm__("addq %1, %0" : "+m"(*counter) : "er"(n) : "cc");
 #else
-    PERF_SET_(mark, PERF_GET_(mark) + n);
+    PERF_SET_(counter, PERF_GET_(counter) + n);
 #endif
 }
 
 /* n records that are not counted. */
 PERF_FN void perf_hist_lose_(perf_hist *hist, uint64_t n)
 {
-    uint64_t *mark = &perf_hist_at_(hist)->lost;
+    uint64_t *lost = &perf_hist_at_(hist)->lost;
 
-    PERF_SET_(mark, *mark + perf_lesser_(n, UINT64_MAX - *mark));
+    PERF_SET_(lost, *lost + perf_lesser_(n, UINT64_MAX - *lost));
 }
 
 /* Where a value goes: the number of a counter, or one of these. */
@@ -620,32 +623,32 @@ PERF_HD_FN uint64_t *perf_hist_counter_(perf_hist *hist, uint64_t place)
     return PERF_PTR_(uint64_t *, head + 1) + place;
 }
 
-/* n more (or fewer) values at a place; 0: the counter cannot hold that, nothing is changed. */
+/* n more values at a place (minus 1: fewer); 0: its counter cannot hold that, and is as it was. */
 PERF_FN int perf_hist_bump_(perf_hist *hist, const perf_hist_shape_ *shape, uint64_t place,
                             uint64_t n, int minus)
 {
-    uint64_t *c, sum, change = n;
-    uint32_t *c32;
+    uint64_t *wide, sum, change = n;
+    uint32_t *narrow;
 
     if (minus)
         change = 0 - n;
     if (place < PERF_HIST_UNDER_ && shape->bytes == 4) {
-        c32 = PERF_PTR_(uint32_t *, perf_hist_at_(hist) + 1) + place;
-        sum = *c32 + change;
+        narrow = PERF_PTR_(uint32_t *, perf_hist_at_(hist) + 1) + place;
+        sum = *narrow + change;
         if ((n | sum) >> 32)
             return 0;
-        PERF_SET_(c32, PERF_CAST_(uint32_t, sum));
+        PERF_SET_(narrow, PERF_CAST_(uint32_t, sum));
         return 1;
     }
-    c = perf_hist_counter_(hist, place);
-    sum = *c + change;
+    wide = perf_hist_counter_(hist, place);
+    sum = *wide + change;
     if ((n | sum) >> 63)
         return 0;
-    PERF_SET_(c, sum);
+    PERF_SET_(wide, sum);
     return 1;
 }
 
-/* The same for values like `value`. */
+/* n more (or fewer) values like `value`; 0: no room, nothing is changed. */
 PERF_FN int perf_hist_book_(perf_hist *hist, const perf_hist_shape_ *shape, uint64_t value,
                             uint64_t n, int minus)
 {
@@ -713,7 +716,7 @@ PERF_OUTLINE_FN_ void perf_hist_put_(perf_hist *hist, uint64_t value, uint64_t n
         perf_hist_admit_(head, shape.form, value);  /* its double is exact                        */
 }
 
-/* A record of perf_hist_add into another form. */
+/* A record that perf_hist_add did not admit; out of line, so that perf_hist_add stays small. */
 PERF_OUTLINE_FN_ void perf_hist_put_other_(perf_hist *hist, uint64_t value)
 {
     perf_hist_add_own(hist, value);
@@ -745,16 +748,16 @@ PERF_INLINE_FN_ void perf_hist_add32_(perf_hist *hist, uint64_t value)
 {
     perf_hist_head_ *head = perf_hist_at_(hist);
     uint64_t         top = (PERF_HIST_TOP_(value) >> head->shift) - head->bias;
-    uint32_t        *c, n;
+    uint32_t        *counter, raised;
 
     PERF_HIDE_(top);
-    c = PERF_PTR_(uint32_t *, head + 1) + top;
-    n = *c + 1;
-    if (PERF_UNLIKELY_(n == 0)) {
+    counter = PERF_PTR_(uint32_t *, head + 1) + top;
+    raised = *counter + 1;
+    if (PERF_UNLIKELY_(raised == 0)) {
         perf_hist_put_(hist, value, 1, 0);
         return;
     }
-    PERF_SET_(c, n);
+    PERF_SET_(counter, raised);
 }
 
 PERF_FN void perf_hist_add_own(perf_hist *hist, uint64_t value)
@@ -847,9 +850,9 @@ PERF_FN void perf_hist_add_double(perf_hist *hist, double ns)
 
 /* ---- histogram: read ---- */
 
-/* The sums of n blocks of `block` counters (64 or a multiple), and of all of them.  64-bit counters
- * are read 10 KB and more at a time: in vectors where the compiler has them (gcc -O2 makes none on
- * its own), in the wide ones of AVX2 where the processor has it.                                 */
+/* sums[k]: the sum of block k, each of `block` counters (64 or a multiple).  Returns that of all n.
+ * 64-bit counters are read 10 KB and more at a time: in vectors where the compiler has them (gcc
+ * -O2 makes none on its own), in the wide ones of AVX2 where the processor has it.               */
 #if defined(__GNUC__) && !PERF_TCC_ && !defined(__NVCC__)
 typedef uint64_t perf_lanes_ __attribute__((vector_size(32), aligned(8), may_alias));
 #define PERF_HIST_LANES_(name)                                                                    \
@@ -897,9 +900,13 @@ PERF_FN uint64_t perf_hist_sums_(const perf_hist *hist, const perf_hist_shape_ *
         return perf_hist_lanes_(c, block, n, sums);
     }
 #endif
-    for (k = 0; k < n; k++, total += sums[k - 1])
-        for (sums[k] = 0, i = 0; i < block; i += 8, first += 8)
-            sums[k] += perf_hist_eight_(hist, shape, first);
+    for (k = 0; k < n; k++) {
+        sums[k] = 0;
+        for (i = 0; i < block; i += 8)
+            sums[k] += perf_hist_eight_(hist, shape, first + i);
+        first += block;
+        total += sums[k];
+    }
     return total;
 }
 
@@ -978,7 +985,8 @@ PERF_FN int perf_hist_bucket_over_(const perf_hist_head_ *head, uint64_t highest
     return 1;
 }
 
-/* One step of the walk: next_ is 0 at the start, then 1 + index of the bucket to look at. */
+/* One step of the walk.  next_: 0 at the start, then 1 + index of the counter to look at; end_: the
+ * values above the range; end_ + 1: nothing is left.                                             */
 PERF_FN int perf_hist_next(const perf_hist *hist, perf_hist_bucket *bucket)
 {
     const perf_hist_head_ *head = perf_hist_peek_(hist);
@@ -1069,7 +1077,7 @@ PERF_FN double perf_hist_std(const perf_hist *hist)
 {
     perf_hist_bucket bucket = PERF_ZERO;
     perf_hist_shape_ shape;
-    double           n, mean, s1 = 0.0, s2 = 0.0, within = 0.0, var, limit;
+    double           n, mean, sum = 0.0, squares = 0.0, within = 0.0, var, limit;
     uint64_t         min, max;
 
     n = PERF_CAST_(double, perf_hist_count(hist));
@@ -1080,16 +1088,16 @@ PERF_FN double perf_hist_std(const perf_hist *hist)
     shape = perf_hist_shape_of_(hist);
     mean = perf_hist_mean(hist) / perf_hist_unit_(hist);
     while (perf_hist_next(hist, &bucket)) { /* deviations from near the mean: no cancellation     */
-        double c = PERF_CAST_(double, bucket.count),
-               w = PERF_CAST_(double, bucket.upper - bucket.lower) + 1.0;
-        double x = perf_hist_middle_(hist, bucket.lower, bucket.upper) - mean;
-        s1 += c * x;
-        s2 += c * x * x;
-        /* not the two beyond the range */
-        if (bucket.lower >= shape.lowest && bucket.upper <= shape.highest)
-            within += c * (w * w - 1.0) / 12.0;             /* Sheppard, for integers             */
+        double held = PERF_CAST_(double, bucket.count);
+        double width = PERF_CAST_(double, bucket.upper - bucket.lower) + 1.0;
+        double off = perf_hist_middle_(hist, bucket.lower, bucket.upper) - mean;
+        int    in_range = bucket.lower >= shape.lowest && bucket.upper <= shape.highest;
+        sum += held * off;
+        squares += held * off * off;
+        if (in_range)
+            within += held * (width * width - 1.0) / 12.0;  /* Sheppard, for integers             */
     }
-    var = s2 - s1 * s1 / n - within;
+    var = squares - sum * sum / n - within;
     limit = (mean - PERF_CAST_(double, min)) * (PERF_CAST_(double, max) - mean) * n;
     if (var > limit)                                /* Bhatia and Davis                           */
         var = limit;
@@ -1136,34 +1144,38 @@ PERF_FN void perf_hist_scan_blocks_(const perf_hist *hist, perf_hist_scan_ *scan
     }
 }
 
-/* The bucket in [j, end) where the running count reaches rank. */
-PERF_FN size_t perf_hist_walk_(const perf_hist *hist, const perf_hist_shape_ *shape, size_t j,
+/* The counter in [i, end) where the running count, `below` so far, reaches rank. */
+PERF_FN size_t perf_hist_walk_(const perf_hist *hist, const perf_hist_shape_ *shape, size_t i,
                                size_t end, uint64_t below, uint64_t rank)
 {
     uint64_t eight;
 
-    for (; end - j > 8; j += 8, below += eight) {
-        eight = perf_hist_eight_(hist, shape, j);
+    for (; end - i > 8; i += 8) {
+        eight = perf_hist_eight_(hist, shape, i);
         if (below + eight >= rank)
             break;
+        below += eight;
     }
-    while (j < end - 1 && (below += perf_hist_cell_(hist, shape, j)) < rank)
-        j++;
-    return j;
+    for (; i < end - 1; i++) {
+        below += perf_hist_cell_(hist, shape, i);
+        if (below >= rank)
+            break;
+    }
+    return i;
 }
 
 /* ceil(q * n), at least 1; a product that is an integer but for rounding is that integer. */
 PERF_FN uint64_t perf_hist_rank_(double q, uint64_t n)
 {
-    double   r = q * PERF_CAST_(double, n);
-    uint64_t ticks;
+    double   exact = q * PERF_CAST_(double, n);
+    uint64_t rank;
 
-    if (q >= 1.0 || r >= 9.2e18)                /* n as a double may be less than n               */
+    if (q >= 1.0 || exact >= 9.2e18)            /* n as a double may be less than n               */
         return n;
-    ticks = PERF_CAST_(uint64_t, r);
-    if (r - PERF_CAST_(double, ticks) > r * 4.5e-16)
-        ticks++;
-    return perf_greater_(perf_lesser_(ticks, n), 1);
+    rank = PERF_CAST_(uint64_t, exact);
+    if (exact - PERF_CAST_(double, rank) > exact * 4.5e-16)
+        rank++;
+    return perf_greater_(perf_lesser_(rank, n), 1);
 }
 
 /* The value of a rank in 1..total, in integers of the histogram. */
@@ -1246,15 +1258,16 @@ PERF_FN int perf_hist_same_(const perf_hist_shape_ *a, const perf_hist_shape_ *b
            a->counters == b->counters && a->first == b->first;
 }
 
-/* Whether the values of `from` can go to `into` at all, by unit and bits; and both shapes. */
+/* PERF_EINVAL: by unit or bits no values of `from` can go to `into`.  Else fills in both shapes. */
 PERF_FN perf_status perf_hist_nests_(const perf_hist *into, const perf_hist *from,
-                                     perf_hist_shape_ *shape, perf_hist_shape_ *target)
+                                     perf_hist_shape_ *into_shape, perf_hist_shape_ *from_shape)
 {
     if (!into || !from || into == from)
         return PERF_EINVAL;
-    *shape = perf_hist_shape_of_(into);
-    *target = perf_hist_shape_of_(from);
-    if (target->bits < shape->bits || perf_bits_(shape->unit) != perf_bits_(target->unit))
+    *into_shape = perf_hist_shape_of_(into);
+    *from_shape = perf_hist_shape_of_(from);
+    if (from_shape->bits < into_shape->bits ||
+        perf_bits_(into_shape->unit) != perf_bits_(from_shape->unit))
         return PERF_EINVAL;
     return PERF_OK;
 }
@@ -1292,23 +1305,23 @@ PERF_FN int perf_hist_has_room_(const perf_hist *hist, const perf_hist_shape_ *s
     return n + held <= most;
 }
 
-/* Whether `into` can take all of `from`, which has another shape. */
+/* PERF_OK: `into` can take (or give back) all of `from`, which has another shape. */
 PERF_FN perf_status perf_hist_fits_(const perf_hist *into, const perf_hist *from,
                                     perf_hist_deed_ deed)
 {
     perf_hist_shape_ shape = perf_hist_shape_of_(into);
-    uint64_t         n = 0, at = PERF_HIST_UNDER_, next, held = 0;
+    uint64_t         n = 0, last = PERF_HIST_UNDER_, place, held = 0;
     perf_hist_bucket bucket = PERF_ZERO;
 
-    while (perf_hist_next(from, &bucket)) {     /* ascending: what shares a counter is together   */
-        next = perf_hist_place_(&shape, bucket.lower);
-        if (next != perf_hist_place_(&shape, bucket.upper))
-            return PERF_EINVAL;                 /* outside its range, and we would know better    */
-        if (next != at)
+    while (perf_hist_next(from, &bucket)) {     /* ascending: what shares a place is together     */
+        place = perf_hist_place_(&shape, bucket.lower);
+        if (place != perf_hist_place_(&shape, bucket.upper))
+            return PERF_EINVAL;                 /* outside the range of `from` alone              */
+        if (place != last)
             n = 0;
         n += bucket.count;
-        at = next;
-        if (bucket.count >> 63 || !perf_hist_has_room_(into, &shape, at, n, deed))
+        last = place;
+        if (bucket.count >> 63 || !perf_hist_has_room_(into, &shape, place, n, deed))
             return PERF_ERANGE;
     }
     if (deed == PERF_HIST_PLUS_)
@@ -1326,25 +1339,26 @@ PERF_FN void perf_hist_merge_equal_(perf_hist *into, const perf_hist *from,
     perf_hist_head_       *head = perf_hist_at_(into);
     const perf_hist_head_ *source = perf_hist_peek_(from);
     size_t                 i, end = perf_hist_touched_(from, shape, &i);
-    size_t                 each = sizeof(perf_lanes_) / shape->bytes;
-    perf_lanes_           *to = PERF_PTR_(perf_lanes_ *, head + 1);
-    const perf_lanes_     *cells = PERF_CAST_(const perf_lanes_ *, perf_hist_peek_cells_(from));
+    size_t                 at_once = sizeof(perf_lanes_) / shape->bytes;
+    perf_lanes_           *sums = PERF_PTR_(perf_lanes_ *, head + 1);
+    const perf_lanes_     *added = PERF_CAST_(const perf_lanes_ *, perf_hist_peek_cells_(from));
 
-    for (i /= each; i * each < end; i++)
-        to[i] += cells[i];
+    for (i /= at_once; i * at_once < end; i++)
+        sums[i] += added[i];
     head->under += source->under;
     head->over += source->over;
 }
 
-/* 1: equal shapes whose totals fit together, so that no counter can overflow. */
+/* 1: the shapes are equal, and the totals fit together: then no counter can overflow. */
 PERF_FN int perf_hist_adds_up_(const perf_hist *into, const perf_hist *from,
-                               const perf_hist_shape_ *shape, const perf_hist_shape_ *target)
+                               const perf_hist_shape_ *into_shape,
+                               const perf_hist_shape_ *from_shape)
 {
-    uint64_t n = perf_hist_count(into), m = perf_hist_count(from), most = PERF_HIST_MOST_;
+    uint64_t n = perf_hist_count(into), more = perf_hist_count(from), most = PERF_HIST_MOST_;
 
-    if (shape->bytes == 4)
+    if (into_shape->bytes == 4)
         most = UINT32_MAX;
-    return perf_hist_same_(shape, target) && (n | m) >> 63 == 0 && n + m <= most;
+    return perf_hist_same_(into_shape, from_shape) && (n | more) >> 63 == 0 && n + more <= most;
 }
 
 /* into += from, or -= */
@@ -1352,21 +1366,21 @@ PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, i
 {
     perf_hist_head_       *head = perf_hist_at_(into);
     const perf_hist_head_ *source = perf_hist_peek_(from);
-    perf_hist_shape_       shape, target;
+    perf_hist_shape_       into_shape, from_shape;
     perf_hist_bucket       bucket = PERF_ZERO;
-    perf_status            status = perf_hist_nests_(into, from, &shape, &target);
+    perf_status            status = perf_hist_nests_(into, from, &into_shape, &from_shape);
     int                    i;
 
     if (status != PERF_OK)
         return status;
     if (minus && head->lost < source->lost)
         return PERF_ERANGE;
-    if (!minus && perf_hist_adds_up_(into, from, &shape, &target)) {
-        perf_hist_merge_equal_(into, from, &shape);
+    if (!minus && perf_hist_adds_up_(into, from, &into_shape, &from_shape)) {
+        perf_hist_merge_equal_(into, from, &into_shape);
     } else {
         status = perf_hist_fits_(into, from, minus ? PERF_HIST_MINUS_ : PERF_HIST_PLUS_);
         while (status == PERF_OK && perf_hist_next(from, &bucket))
-            (void)perf_hist_book_(into, &shape, bucket.lower, bucket.count, minus);
+            (void)perf_hist_book_(into, &into_shape, bucket.lower, bucket.count, minus);
     }
     if (status != PERF_OK)
         return status;
@@ -1395,7 +1409,8 @@ PERF_FN perf_status perf_hist_merge(perf_hist *into, const perf_hist *from)
     return status;
 }
 
-/* Extremes that the occupied buckets allow, as near as possible to those given; windows closed. */
+/* Sets the extremes: those given, moved into the first and the last occupied bucket.  Closes the
+ * windows, so that the next records find new ones.                                               */
 PERF_FN void perf_hist_settle_(perf_hist *hist, uint64_t min, uint64_t max)
 {
     perf_hist_head_ *head = perf_hist_at_(hist);
@@ -1437,7 +1452,7 @@ PERF_FN void perf_hist_reset(perf_hist *hist)
     end = perf_hist_touched_(hist, &shape, &first);
     PERF_LIBC_(memset)(PERF_PTR_(char *, head + 1) + first * shape.bytes, 0,
                        (end - first) * shape.bytes);
-    perf_hist_found_(head, &shape);
+    perf_hist_head_make_(head, &shape);
 }
 
 /* A histogram of the same form, which somebody may be writing. */
@@ -1463,13 +1478,13 @@ PERF_FN void perf_hist_copy_live_(perf_hist *into, const perf_hist *live,
 
 PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from)
 {
-    perf_hist_shape_ shape, target;
-    perf_status      status = perf_hist_nests_(into, from, &shape, &target);
+    perf_hist_shape_ into_shape, from_shape;
+    perf_status      status = perf_hist_nests_(into, from, &into_shape, &from_shape);
 
     if (status != PERF_OK)
         return status;
-    if (perf_hist_same_(&shape, &target)) {
-        perf_hist_copy_live_(into, from, &shape);
+    if (perf_hist_same_(&into_shape, &from_shape)) {
+        perf_hist_copy_live_(into, from, &into_shape);
         return PERF_OK;
     }
     status = perf_hist_fits_(into, from, PERF_HIST_INSTEAD_);

@@ -95,7 +95,7 @@ PERF_FN double perf_log_(double x)
 
     if (perf_is_nan_(x) || negative)
         return PERF_NAN_;
-    if (!(bits << 1))                               /* zero of either sign                        */
+    if (perf_is_zero_(x))
         return -PERF_INF_;
     if (!perf_is_finite_(x))
         return x;

@@ -24,7 +24,7 @@ PERF_BEGIN_DECLS
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
  *   perf_put_real_  a number with 12 digits as JSON has it
  *   perf_put_date_, PERF_TIME_MOST_  "2026-11-21T12:00:00", and up to which time
- *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: blanks behind
+ *   perf_columns_  columns of a name; perf_put_cut_, perf_put_cell_, perf_put_padded_  in columns
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
  *   perf_put_json_, perf_put_csv_  a name in quotes, as a program reads it
  *   perf_writer_, perf_member_key_, perf_member_open_, perf_member_close_, perf_member_text_,

@@ -87,9 +87,10 @@
 
 /* >>compiler --------------------------------------------------------------------------------- */
 
-/* gcc warns about `inline` and `noinline` in one declaration, see PERF_COLD_FN_; clang as the host
- * compiler of nvcc, which shows it no headers, about functions that are not used.
- * PERF_QUIET_CASTS_: casts that 32-bit machines need are useless on others, and {0} is C alone. */
+/* PERF_QUIET_ silences two warnings.  gcc warns of `inline` and `noinline` in one declaration (see
+ * PERF_COLD_FN_).  clang as the host compiler of nvcc, which shows it no headers, warns of
+ * functions that are not used.  PERF_QUIET_CASTS_: casts that 32-bit machines need are useless on
+ * others, and {0} is C alone.                                                                    */
 #if defined(__clang__) || defined(__TINYC__)
 #define PERF_QUIET_CASTS_
 #elif defined(__cplusplus)
@@ -403,7 +404,7 @@ PERF_BEGIN_DECLS
  *   PERF_ERRNO_  errno; perf_getenv_any_  getenv: see perf_getenv_
  *   PERF_CLOCK_*_ID_        of clocks
  *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles
- *   perf_fabs_, perf_least_, perf_most_, perf_or_default_, perf_is_duration_  of them
+ *   perf_is_zero_, perf_is_duration_, perf_fabs_, perf_least_, perf_most_, perf_or_default_: same
  *   perf_clamp_  a count within limits; perf_since_  ns between two readings of a clock
  *   PERF_ADD_, PERF_PEEK_  a counter that one thread writes
  *   perf_system_ns_  nanoseconds; PERF_OFF_, PERF_OFF_CODE_  a call with PERF_DISABLE            */
@@ -425,6 +426,12 @@ PERF_FN const char *perf_status_text(perf_status status)
 PERF_HD_FN int perf_is_finite_(double x)
 {
     return (perf_bits_(x) & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000);
+}
+
+/* 1: x is 0, of either sign. */
+PERF_FN int perf_is_zero_(double x)
+{
+    return !(perf_bits_(x) << 1);
 }
 
 /* |x| */
@@ -1721,7 +1728,7 @@ PERF_BEGIN_DECLS
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
  *   perf_put_real_  a number with 12 digits as JSON has it
  *   perf_put_date_, PERF_TIME_MOST_  "2026-11-21T12:00:00", and up to which time
- *   perf_put_cut_, perf_put_cell_  a name or a text in columns; perf_put_padded_: blanks behind
+ *   perf_columns_  columns of a name; perf_put_cut_, perf_put_cell_, perf_put_padded_  in columns
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
  *   perf_put_json_, perf_put_csv_  a name in quotes, as a program reads it
  *   perf_writer_, perf_member_key_, perf_member_open_, perf_member_close_, perf_member_text_,
@@ -5334,7 +5341,7 @@ PERF_FN double perf_log_(double x)
 
     if (perf_is_nan_(x) || negative)
         return PERF_NAN_;
-    if (!(bits << 1))                               /* zero of either sign                        */
+    if (perf_is_zero_(x))
         return -PERF_INF_;
     if (!perf_is_finite_(x))
         return x;
@@ -6083,43 +6090,43 @@ PERF_FN double perf_clamped_(double x, double low, double high)
     return x;
 }
 
-/* Counter of `value`, lowest <= `value` <= highest.  Integer arithmetic: a device does the same as
- * the host.                                                                                      */
+/* The index of the counter of `value`, lowest <= `value` <= highest.  2^octave <= value, and an
+ * octave has 2^bits counters.  Integer arithmetic: a device does the same as the host.           */
 PERF_HD_FN uint64_t perf_hist_index_(const perf_hist_shape_ *shape, uint64_t value)
 {
-    /* `value` = 2^e and more, 2^k buckets an octave */
-    unsigned e = perf_top_bit_(value), k = shape->bits;
-    uint64_t step;                                  /* in [2^k, 2^(k+1))                          */
+    unsigned octave = perf_top_bit_(value), bits = shape->bits;
+    uint64_t step;                                  /* in [2^bits, 2^(bits + 1))                  */
 
-    if (e >= k)
-        step = value >> (e - k);
+    if (octave >= bits)
+        step = value >> (octave - bits);
     else
-        step = value << (k - e);
+        step = value << (bits - octave);
     if (!shape->compact)
-        return (PERF_CAST_(uint64_t, e) << k) + step - (UINT64_C(1) << k);
-    if (e <= k)
+        return (PERF_CAST_(uint64_t, octave) << bits) + step - (UINT64_C(1) << bits);
+    if (octave <= bits)
         return value - shape->first;
-    return (PERF_CAST_(uint64_t, e - k) << k) + step - shape->first;
+    return (PERF_CAST_(uint64_t, octave - bits) << bits) + step - shape->first;
 }
 
 /* First value of counter i; *width becomes the number of integers in its bucket. */
 PERF_HD_FN uint64_t perf_hist_lower_(const perf_hist_shape_ *shape, size_t i, uint64_t *width)
 {
-    size_t   j = i + shape->first;
-    unsigned k = shape->bits, e = PERF_CAST_(unsigned, j >> k);
-    uint64_t step = (j & ((PERF_CAST_(size_t, 1) << k) - 1)) | (PERF_CAST_(size_t, 1) << k);
+    size_t   index = i + shape->first;
+    unsigned bits = shape->bits, octave = PERF_CAST_(unsigned, index >> bits);
+    size_t   start = PERF_CAST_(size_t, 1) << bits;     /* the first step of an octave            */
+    uint64_t step = (index & (start - 1)) | start;
 
     *width = 1;
     if (shape->compact) {
-        if (e < 2)
-            return j;
-        *width = UINT64_C(1) << (e - 1);
-        return step << (e - 1);
+        if (octave < 2)
+            return index;
+        *width = UINT64_C(1) << (octave - 1);
+        return step << (octave - 1);
     }
-    if (e < k)
-        return step >> (k - e);
-    *width = UINT64_C(1) << (e - k);
-    return step << (e - k);
+    if (octave < bits)
+        return step >> (bits - octave);
+    *width = UINT64_C(1) << (octave - bits);
+    return step << (octave - bits);
 }
 
 PERF_HD_FN perf_hist_shape_ perf_hist_shape_of_(const perf_hist *hist)
@@ -6164,7 +6171,7 @@ PERF_FN uint64_t perf_hist_cell_(const perf_hist *hist, const perf_hist_shape_ *
     return PERF_GET_(&PERF_CAST_(const uint64_t *, cells)[i]);
 }
 
-/* The sum of eight counters from i on. */
+/* The sum of eight counters from i on.  zero: sums of 32-bit counters have 64 bits. */
 #define PERF_EIGHT_(p)                                                                            \
     (zero + (p)[0] + (p)[1] + (p)[2] + (p)[3] + (zero + (p)[4] + (p)[5] + (p)[6] + (p)[7]))
 PERF_FN uint64_t perf_hist_eight_(const perf_hist *hist, const perf_hist_shape_ *shape, size_t i)
@@ -6225,7 +6232,8 @@ PERF_FN int perf_hist_opts_ok_(const perf_hist_opts *opts)
            perf_is_finite_(1.0 / opts->unit);
 }
 
-/* 0: options out of range.  Else the layout in *shape and bytes that it takes. */
+/* Fills in *shape, the layout that the options ask for (NULL: defaults).  Returns the bytes that it
+ * takes; 0: options out of range.                                                                */
 PERF_FN size_t perf_hist_plan_(const perf_hist_opts *opts, perf_hist_shape_ *shape)
 {
     perf_hist_opts options = PERF_ZERO;
@@ -6234,10 +6242,10 @@ PERF_FN size_t perf_hist_plan_(const perf_hist_opts *opts, perf_hist_shape_ *sha
     if (opts)
         options = *opts;
     if (options.highest == 0)
-        options.highest = UINT64_C(3600000000000);
+        options.highest = UINT64_C(3600000000000);          /* an hour in ns                      */
     if (options.counter_bytes == 0)
         options.counter_bytes = 4;
-    if (!(options.unit < 0.0) && !(options.unit > 0.0) && !perf_is_nan_(options.unit))
+    if (perf_is_zero_(options.unit))
         options.unit = 1.0;
     if (!perf_hist_opts_ok_(&options))
         return 0;
@@ -6273,7 +6281,7 @@ PERF_FN size_t perf_hist_bytes(const perf_hist_opts *opts)
 }
 
 /* The head of an empty histogram. */
-PERF_FN void perf_hist_found_(perf_hist_head_ *head, const perf_hist_shape_ *shape)
+PERF_FN void perf_hist_head_make_(perf_hist_head_ *head, const perf_hist_shape_ *shape)
 {
     PERF_LIBC_(memset)(head, 0, sizeof *head);
     if (!shape->compact)
@@ -6296,7 +6304,7 @@ PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts 
     if (!mem || PERF_PTR_(uintptr_t, mem) % 8 || need == 0 || bytes < need)
         return PERF_CAST_(perf_hist *, PERF_NULL_);
     PERF_LIBC_(memset)(mem, 0, need);
-    perf_hist_found_(PERF_CAST_(perf_hist_head_ *, mem), &shape);
+    perf_hist_head_make_(PERF_CAST_(perf_hist_head_ *, mem), &shape);
     return PERF_CAST_(perf_hist *, mem);
 }
 
@@ -6312,14 +6320,16 @@ PERF_FN uint64_t perf_hist_least_(const perf_hist_shape_ *shape)
 PERF_FN size_t perf_hist_plan_of_head_(const perf_hist_head_ *head, perf_hist_shape_ *shape)
 {
     perf_hist_opts opts = PERF_ZERO;
-    uint64_t       front, width;
+    uint64_t       least_bias, first, width;
 
     shape->highest = PERF_HIST_HIGHEST_;
     if (!head->highest)
         return sizeof(perf_hist);
-    front = PERF_CAST_(uint64_t, 1022 + (head->bits & 15)) << (head->bits & 15);
-    if (head->bits > 14 || head->bias < front || head->bias - front >= 64u << head->bits ||
-        !head->bytes)
+    if (head->bits > 14 || !head->bytes)
+        return 0;
+    least_bias = PERF_CAST_(uint64_t, 1022 + head->bits) << head->bits;
+    first = head->bias - least_bias;
+    if (head->bias < least_bias || first >= 64u << head->bits)      /* of 64 octaves              */
         return 0;
     shape->bits = head->bits;
     shape->compact = 1;
@@ -6328,7 +6338,7 @@ PERF_FN size_t perf_hist_plan_of_head_(const perf_hist_head_ *head, perf_hist_sh
         opts.bits = -1;
     opts.counter_bytes = head->bytes;
     opts.highest = head->highest;
-    opts.lowest = perf_hist_lower_(shape, PERF_CAST_(size_t, head->bias - front), &width);
+    opts.lowest = perf_hist_lower_(shape, PERF_CAST_(size_t, first), &width);
     opts.unit = head->unit;
     return perf_hist_plan_(&opts, shape);
 }
@@ -6359,7 +6369,7 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
     need = perf_hist_plan_of_head_(head, &shape);
     if (need == 0 || need > bytes)
         return none;
-    perf_hist_found_(&same, &shape);
+    perf_hist_head_make_(&same, &shape);
     if (PERF_LIBC_(memcmp)(&same.highest, &head->highest,
                            sizeof same - offsetof(perf_hist_head_, highest)) != 0)
         return none;
@@ -6370,23 +6380,23 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
 
 /* ---- histogram: record ---- */
 
-/* One writer's *p += n, which no reader sees half done.  On x86-64 that is the one instruction of a
- * plain +=, of which gcc makes three when asked for a relaxed load and store.                    */
-PERF_FN void perf_hist_raise_(uint64_t *mark, uint64_t n)
+/* One writer's *counter += n, which no reader sees half done.  On x86-64 it is one instruction, as
+ * a plain += is; of a relaxed load and store gcc makes three.                                    */
+PERF_FN void perf_hist_raise_(uint64_t *counter, uint64_t n)
 {
 #if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_ && !PERF_TSAN_
-    __asm__("addq %1, %0" : "+m"(*mark) : "er"(n) : "cc");
+    __asm__("addq %1, %0" : "+m"(*counter) : "er"(n) : "cc");
 #else
-    PERF_SET_(mark, PERF_GET_(mark) + n);
+    PERF_SET_(counter, PERF_GET_(counter) + n);
 #endif
 }
 
 /* n records that are not counted. */
 PERF_FN void perf_hist_lose_(perf_hist *hist, uint64_t n)
 {
-    uint64_t *mark = &perf_hist_at_(hist)->lost;
+    uint64_t *lost = &perf_hist_at_(hist)->lost;
 
-    PERF_SET_(mark, *mark + perf_lesser_(n, UINT64_MAX - *mark));
+    PERF_SET_(lost, *lost + perf_lesser_(n, UINT64_MAX - *lost));
 }
 
 /* Where a value goes: the number of a counter, or one of these. */
@@ -6413,32 +6423,32 @@ PERF_HD_FN uint64_t *perf_hist_counter_(perf_hist *hist, uint64_t place)
     return PERF_PTR_(uint64_t *, head + 1) + place;
 }
 
-/* n more (or fewer) values at a place; 0: the counter cannot hold that, nothing is changed. */
+/* n more values at a place (minus 1: fewer); 0: its counter cannot hold that, and is as it was. */
 PERF_FN int perf_hist_bump_(perf_hist *hist, const perf_hist_shape_ *shape, uint64_t place,
                             uint64_t n, int minus)
 {
-    uint64_t *c, sum, change = n;
-    uint32_t *c32;
+    uint64_t *wide, sum, change = n;
+    uint32_t *narrow;
 
     if (minus)
         change = 0 - n;
     if (place < PERF_HIST_UNDER_ && shape->bytes == 4) {
-        c32 = PERF_PTR_(uint32_t *, perf_hist_at_(hist) + 1) + place;
-        sum = *c32 + change;
+        narrow = PERF_PTR_(uint32_t *, perf_hist_at_(hist) + 1) + place;
+        sum = *narrow + change;
         if ((n | sum) >> 32)
             return 0;
-        PERF_SET_(c32, PERF_CAST_(uint32_t, sum));
+        PERF_SET_(narrow, PERF_CAST_(uint32_t, sum));
         return 1;
     }
-    c = perf_hist_counter_(hist, place);
-    sum = *c + change;
+    wide = perf_hist_counter_(hist, place);
+    sum = *wide + change;
     if ((n | sum) >> 63)
         return 0;
-    PERF_SET_(c, sum);
+    PERF_SET_(wide, sum);
     return 1;
 }
 
-/* The same for values like `value`. */
+/* n more (or fewer) values like `value`; 0: no room, nothing is changed. */
 PERF_FN int perf_hist_book_(perf_hist *hist, const perf_hist_shape_ *shape, uint64_t value,
                             uint64_t n, int minus)
 {
@@ -6506,7 +6516,7 @@ PERF_OUTLINE_FN_ void perf_hist_put_(perf_hist *hist, uint64_t value, uint64_t n
         perf_hist_admit_(head, shape.form, value);  /* its double is exact                        */
 }
 
-/* A record of perf_hist_add into another form. */
+/* A record that perf_hist_add did not admit; out of line, so that perf_hist_add stays small. */
 PERF_OUTLINE_FN_ void perf_hist_put_other_(perf_hist *hist, uint64_t value)
 {
     perf_hist_add_own(hist, value);
@@ -6538,16 +6548,16 @@ PERF_INLINE_FN_ void perf_hist_add32_(perf_hist *hist, uint64_t value)
 {
     perf_hist_head_ *head = perf_hist_at_(hist);
     uint64_t         top = (PERF_HIST_TOP_(value) >> head->shift) - head->bias;
-    uint32_t        *c, n;
+    uint32_t        *counter, raised;
 
     PERF_HIDE_(top);
-    c = PERF_PTR_(uint32_t *, head + 1) + top;
-    n = *c + 1;
-    if (PERF_UNLIKELY_(n == 0)) {
+    counter = PERF_PTR_(uint32_t *, head + 1) + top;
+    raised = *counter + 1;
+    if (PERF_UNLIKELY_(raised == 0)) {
         perf_hist_put_(hist, value, 1, 0);
         return;
     }
-    PERF_SET_(c, n);
+    PERF_SET_(counter, raised);
 }
 
 PERF_FN void perf_hist_add_own(perf_hist *hist, uint64_t value)
@@ -6640,9 +6650,9 @@ PERF_FN void perf_hist_add_double(perf_hist *hist, double ns)
 
 /* ---- histogram: read ---- */
 
-/* The sums of n blocks of `block` counters (64 or a multiple), and of all of them.  64-bit counters
- * are read 10 KB and more at a time: in vectors where the compiler has them (gcc -O2 makes none on
- * its own), in the wide ones of AVX2 where the processor has it.                                 */
+/* sums[k]: the sum of block k, each of `block` counters (64 or a multiple).  Returns that of all n.
+ * 64-bit counters are read 10 KB and more at a time: in vectors where the compiler has them (gcc
+ * -O2 makes none on its own), in the wide ones of AVX2 where the processor has it.               */
 #if defined(__GNUC__) && !PERF_TCC_ && !defined(__NVCC__)
 typedef uint64_t perf_lanes_ __attribute__((vector_size(32), aligned(8), may_alias));
 #define PERF_HIST_LANES_(name)                                                                    \
@@ -6690,9 +6700,13 @@ PERF_FN uint64_t perf_hist_sums_(const perf_hist *hist, const perf_hist_shape_ *
         return perf_hist_lanes_(c, block, n, sums);
     }
 #endif
-    for (k = 0; k < n; k++, total += sums[k - 1])
-        for (sums[k] = 0, i = 0; i < block; i += 8, first += 8)
-            sums[k] += perf_hist_eight_(hist, shape, first);
+    for (k = 0; k < n; k++) {
+        sums[k] = 0;
+        for (i = 0; i < block; i += 8)
+            sums[k] += perf_hist_eight_(hist, shape, first + i);
+        first += block;
+        total += sums[k];
+    }
     return total;
 }
 
@@ -6771,7 +6785,8 @@ PERF_FN int perf_hist_bucket_over_(const perf_hist_head_ *head, uint64_t highest
     return 1;
 }
 
-/* One step of the walk: next_ is 0 at the start, then 1 + index of the bucket to look at. */
+/* One step of the walk.  next_: 0 at the start, then 1 + index of the counter to look at; end_: the
+ * values above the range; end_ + 1: nothing is left.                                             */
 PERF_FN int perf_hist_next(const perf_hist *hist, perf_hist_bucket *bucket)
 {
     const perf_hist_head_ *head = perf_hist_peek_(hist);
@@ -6862,7 +6877,7 @@ PERF_FN double perf_hist_std(const perf_hist *hist)
 {
     perf_hist_bucket bucket = PERF_ZERO;
     perf_hist_shape_ shape;
-    double           n, mean, s1 = 0.0, s2 = 0.0, within = 0.0, var, limit;
+    double           n, mean, sum = 0.0, squares = 0.0, within = 0.0, var, limit;
     uint64_t         min, max;
 
     n = PERF_CAST_(double, perf_hist_count(hist));
@@ -6873,16 +6888,16 @@ PERF_FN double perf_hist_std(const perf_hist *hist)
     shape = perf_hist_shape_of_(hist);
     mean = perf_hist_mean(hist) / perf_hist_unit_(hist);
     while (perf_hist_next(hist, &bucket)) { /* deviations from near the mean: no cancellation     */
-        double c = PERF_CAST_(double, bucket.count),
-               w = PERF_CAST_(double, bucket.upper - bucket.lower) + 1.0;
-        double x = perf_hist_middle_(hist, bucket.lower, bucket.upper) - mean;
-        s1 += c * x;
-        s2 += c * x * x;
-        /* not the two beyond the range */
-        if (bucket.lower >= shape.lowest && bucket.upper <= shape.highest)
-            within += c * (w * w - 1.0) / 12.0;             /* Sheppard, for integers             */
+        double held = PERF_CAST_(double, bucket.count);
+        double width = PERF_CAST_(double, bucket.upper - bucket.lower) + 1.0;
+        double off = perf_hist_middle_(hist, bucket.lower, bucket.upper) - mean;
+        int    in_range = bucket.lower >= shape.lowest && bucket.upper <= shape.highest;
+        sum += held * off;
+        squares += held * off * off;
+        if (in_range)
+            within += held * (width * width - 1.0) / 12.0;  /* Sheppard, for integers             */
     }
-    var = s2 - s1 * s1 / n - within;
+    var = squares - sum * sum / n - within;
     limit = (mean - PERF_CAST_(double, min)) * (PERF_CAST_(double, max) - mean) * n;
     if (var > limit)                                /* Bhatia and Davis                           */
         var = limit;
@@ -6929,34 +6944,38 @@ PERF_FN void perf_hist_scan_blocks_(const perf_hist *hist, perf_hist_scan_ *scan
     }
 }
 
-/* The bucket in [j, end) where the running count reaches rank. */
-PERF_FN size_t perf_hist_walk_(const perf_hist *hist, const perf_hist_shape_ *shape, size_t j,
+/* The counter in [i, end) where the running count, `below` so far, reaches rank. */
+PERF_FN size_t perf_hist_walk_(const perf_hist *hist, const perf_hist_shape_ *shape, size_t i,
                                size_t end, uint64_t below, uint64_t rank)
 {
     uint64_t eight;
 
-    for (; end - j > 8; j += 8, below += eight) {
-        eight = perf_hist_eight_(hist, shape, j);
+    for (; end - i > 8; i += 8) {
+        eight = perf_hist_eight_(hist, shape, i);
         if (below + eight >= rank)
             break;
+        below += eight;
     }
-    while (j < end - 1 && (below += perf_hist_cell_(hist, shape, j)) < rank)
-        j++;
-    return j;
+    for (; i < end - 1; i++) {
+        below += perf_hist_cell_(hist, shape, i);
+        if (below >= rank)
+            break;
+    }
+    return i;
 }
 
 /* ceil(q * n), at least 1; a product that is an integer but for rounding is that integer. */
 PERF_FN uint64_t perf_hist_rank_(double q, uint64_t n)
 {
-    double   r = q * PERF_CAST_(double, n);
-    uint64_t ticks;
+    double   exact = q * PERF_CAST_(double, n);
+    uint64_t rank;
 
-    if (q >= 1.0 || r >= 9.2e18)                /* n as a double may be less than n               */
+    if (q >= 1.0 || exact >= 9.2e18)            /* n as a double may be less than n               */
         return n;
-    ticks = PERF_CAST_(uint64_t, r);
-    if (r - PERF_CAST_(double, ticks) > r * 4.5e-16)
-        ticks++;
-    return perf_greater_(perf_lesser_(ticks, n), 1);
+    rank = PERF_CAST_(uint64_t, exact);
+    if (exact - PERF_CAST_(double, rank) > exact * 4.5e-16)
+        rank++;
+    return perf_greater_(perf_lesser_(rank, n), 1);
 }
 
 /* The value of a rank in 1..total, in integers of the histogram. */
@@ -7039,15 +7058,16 @@ PERF_FN int perf_hist_same_(const perf_hist_shape_ *a, const perf_hist_shape_ *b
            a->counters == b->counters && a->first == b->first;
 }
 
-/* Whether the values of `from` can go to `into` at all, by unit and bits; and both shapes. */
+/* PERF_EINVAL: by unit or bits no values of `from` can go to `into`.  Else fills in both shapes. */
 PERF_FN perf_status perf_hist_nests_(const perf_hist *into, const perf_hist *from,
-                                     perf_hist_shape_ *shape, perf_hist_shape_ *target)
+                                     perf_hist_shape_ *into_shape, perf_hist_shape_ *from_shape)
 {
     if (!into || !from || into == from)
         return PERF_EINVAL;
-    *shape = perf_hist_shape_of_(into);
-    *target = perf_hist_shape_of_(from);
-    if (target->bits < shape->bits || perf_bits_(shape->unit) != perf_bits_(target->unit))
+    *into_shape = perf_hist_shape_of_(into);
+    *from_shape = perf_hist_shape_of_(from);
+    if (from_shape->bits < into_shape->bits ||
+        perf_bits_(into_shape->unit) != perf_bits_(from_shape->unit))
         return PERF_EINVAL;
     return PERF_OK;
 }
@@ -7085,23 +7105,23 @@ PERF_FN int perf_hist_has_room_(const perf_hist *hist, const perf_hist_shape_ *s
     return n + held <= most;
 }
 
-/* Whether `into` can take all of `from`, which has another shape. */
+/* PERF_OK: `into` can take (or give back) all of `from`, which has another shape. */
 PERF_FN perf_status perf_hist_fits_(const perf_hist *into, const perf_hist *from,
                                     perf_hist_deed_ deed)
 {
     perf_hist_shape_ shape = perf_hist_shape_of_(into);
-    uint64_t         n = 0, at = PERF_HIST_UNDER_, next, held = 0;
+    uint64_t         n = 0, last = PERF_HIST_UNDER_, place, held = 0;
     perf_hist_bucket bucket = PERF_ZERO;
 
-    while (perf_hist_next(from, &bucket)) {     /* ascending: what shares a counter is together   */
-        next = perf_hist_place_(&shape, bucket.lower);
-        if (next != perf_hist_place_(&shape, bucket.upper))
-            return PERF_EINVAL;                 /* outside its range, and we would know better    */
-        if (next != at)
+    while (perf_hist_next(from, &bucket)) {     /* ascending: what shares a place is together     */
+        place = perf_hist_place_(&shape, bucket.lower);
+        if (place != perf_hist_place_(&shape, bucket.upper))
+            return PERF_EINVAL;                 /* outside the range of `from` alone              */
+        if (place != last)
             n = 0;
         n += bucket.count;
-        at = next;
-        if (bucket.count >> 63 || !perf_hist_has_room_(into, &shape, at, n, deed))
+        last = place;
+        if (bucket.count >> 63 || !perf_hist_has_room_(into, &shape, place, n, deed))
             return PERF_ERANGE;
     }
     if (deed == PERF_HIST_PLUS_)
@@ -7119,25 +7139,26 @@ PERF_FN void perf_hist_merge_equal_(perf_hist *into, const perf_hist *from,
     perf_hist_head_       *head = perf_hist_at_(into);
     const perf_hist_head_ *source = perf_hist_peek_(from);
     size_t                 i, end = perf_hist_touched_(from, shape, &i);
-    size_t                 each = sizeof(perf_lanes_) / shape->bytes;
-    perf_lanes_           *to = PERF_PTR_(perf_lanes_ *, head + 1);
-    const perf_lanes_     *cells = PERF_CAST_(const perf_lanes_ *, perf_hist_peek_cells_(from));
+    size_t                 at_once = sizeof(perf_lanes_) / shape->bytes;
+    perf_lanes_           *sums = PERF_PTR_(perf_lanes_ *, head + 1);
+    const perf_lanes_     *added = PERF_CAST_(const perf_lanes_ *, perf_hist_peek_cells_(from));
 
-    for (i /= each; i * each < end; i++)
-        to[i] += cells[i];
+    for (i /= at_once; i * at_once < end; i++)
+        sums[i] += added[i];
     head->under += source->under;
     head->over += source->over;
 }
 
-/* 1: equal shapes whose totals fit together, so that no counter can overflow. */
+/* 1: the shapes are equal, and the totals fit together: then no counter can overflow. */
 PERF_FN int perf_hist_adds_up_(const perf_hist *into, const perf_hist *from,
-                               const perf_hist_shape_ *shape, const perf_hist_shape_ *target)
+                               const perf_hist_shape_ *into_shape,
+                               const perf_hist_shape_ *from_shape)
 {
-    uint64_t n = perf_hist_count(into), m = perf_hist_count(from), most = PERF_HIST_MOST_;
+    uint64_t n = perf_hist_count(into), more = perf_hist_count(from), most = PERF_HIST_MOST_;
 
-    if (shape->bytes == 4)
+    if (into_shape->bytes == 4)
         most = UINT32_MAX;
-    return perf_hist_same_(shape, target) && (n | m) >> 63 == 0 && n + m <= most;
+    return perf_hist_same_(into_shape, from_shape) && (n | more) >> 63 == 0 && n + more <= most;
 }
 
 /* into += from, or -= */
@@ -7145,21 +7166,21 @@ PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, i
 {
     perf_hist_head_       *head = perf_hist_at_(into);
     const perf_hist_head_ *source = perf_hist_peek_(from);
-    perf_hist_shape_       shape, target;
+    perf_hist_shape_       into_shape, from_shape;
     perf_hist_bucket       bucket = PERF_ZERO;
-    perf_status            status = perf_hist_nests_(into, from, &shape, &target);
+    perf_status            status = perf_hist_nests_(into, from, &into_shape, &from_shape);
     int                    i;
 
     if (status != PERF_OK)
         return status;
     if (minus && head->lost < source->lost)
         return PERF_ERANGE;
-    if (!minus && perf_hist_adds_up_(into, from, &shape, &target)) {
-        perf_hist_merge_equal_(into, from, &shape);
+    if (!minus && perf_hist_adds_up_(into, from, &into_shape, &from_shape)) {
+        perf_hist_merge_equal_(into, from, &into_shape);
     } else {
         status = perf_hist_fits_(into, from, minus ? PERF_HIST_MINUS_ : PERF_HIST_PLUS_);
         while (status == PERF_OK && perf_hist_next(from, &bucket))
-            (void)perf_hist_book_(into, &shape, bucket.lower, bucket.count, minus);
+            (void)perf_hist_book_(into, &into_shape, bucket.lower, bucket.count, minus);
     }
     if (status != PERF_OK)
         return status;
@@ -7188,7 +7209,8 @@ PERF_FN perf_status perf_hist_merge(perf_hist *into, const perf_hist *from)
     return status;
 }
 
-/* Extremes that the occupied buckets allow, as near as possible to those given; windows closed. */
+/* Sets the extremes: those given, moved into the first and the last occupied bucket.  Closes the
+ * windows, so that the next records find new ones.                                               */
 PERF_FN void perf_hist_settle_(perf_hist *hist, uint64_t min, uint64_t max)
 {
     perf_hist_head_ *head = perf_hist_at_(hist);
@@ -7230,7 +7252,7 @@ PERF_FN void perf_hist_reset(perf_hist *hist)
     end = perf_hist_touched_(hist, &shape, &first);
     PERF_LIBC_(memset)(PERF_PTR_(char *, head + 1) + first * shape.bytes, 0,
                        (end - first) * shape.bytes);
-    perf_hist_found_(head, &shape);
+    perf_hist_head_make_(head, &shape);
 }
 
 /* A histogram of the same form, which somebody may be writing. */
@@ -7256,13 +7278,13 @@ PERF_FN void perf_hist_copy_live_(perf_hist *into, const perf_hist *live,
 
 PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from)
 {
-    perf_hist_shape_ shape, target;
-    perf_status      status = perf_hist_nests_(into, from, &shape, &target);
+    perf_hist_shape_ into_shape, from_shape;
+    perf_status      status = perf_hist_nests_(into, from, &into_shape, &from_shape);
 
     if (status != PERF_OK)
         return status;
-    if (perf_hist_same_(&shape, &target)) {
-        perf_hist_copy_live_(into, from, &shape);
+    if (perf_hist_same_(&into_shape, &from_shape)) {
+        perf_hist_copy_live_(into, from, &into_shape);
         return PERF_OK;
     }
     status = perf_hist_fits_(into, from, PERF_HIST_INSTEAD_);
@@ -7380,19 +7402,17 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
 
 /* ---- summary ---- */
 
-/* 0 -> 0.95; NaN for what is no sensible two-sided confidence. */
-PERF_FN double perf_confidence_(double c)
+/* The confidence itself; 0: 0.95.  NaN: outside 0.5 to 0.999999. */
+PERF_FN double perf_confidence_(double confidence)
 {
-    const int is_zero = !(c < 0.0) && !(c > 0.0) && !perf_is_nan_(c);
-
-    if (is_zero)
+    if (perf_is_zero_(confidence))
         return 0.95;
-    if (c >= 0.5 && c <= 0.999999)
-        return c;
+    if (confidence >= 0.5 && confidence <= 0.999999)
+        return confidence;
     return PERF_NAN_;
 }
 
-/* `local` when it is large enough, else allocated; NULL when that fails. */
+/* `local` if n numbers fit there, else memory; NULL: there is none.  To be given back below. */
 PERF_FN double *perf_scratch_(double *local, size_t local_n, size_t n)
 {
     if (n <= local_n)
@@ -7408,7 +7428,8 @@ PERF_FN void perf_scratch_free_(double *p, const double *local)
         PERF_FREE(p);
 }
 
-/* Largest r with P(Bin(n, p) <= r - 1) <= tail: x_(r) is a lower limit with that error; 0: none. */
+/* The largest r with P(Bin(n, p) <= r - 1) <= tail.  The r-th smallest value x_(r) is a lower limit
+ * with that error; 0: there is none.                                                             */
 PERF_FN uint64_t perf_rank_low_(double n, double p, double tail)
 {
     uint64_t low = 0, high = PERF_CAST_(uint64_t, n) + 1, mid;
@@ -7429,13 +7450,13 @@ PERF_FN perf_interval perf_quantile_interval_(const double *sorted, size_t n, do
                                               double confidence)
 {
     perf_interval result = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
-    double        c = perf_confidence_(confidence), all = PERF_CAST_(double, n);
+    double        tail = 0.5 - 0.5 * perf_confidence_(confidence), all = PERF_CAST_(double, n);
     uint64_t      low, high;
 
-    if (!sorted || !n || perf_is_nan_(c) || !(p >= 0.0 && p <= 1.0))
+    if (!sorted || !n || perf_is_nan_(tail) || !(p >= 0.0 && p <= 1.0))
         return result;
-    low = perf_rank_low_(all, p, 0.5 - 0.5 * c);
-    high = perf_rank_low_(all, 1.0 - p, 0.5 - 0.5 * c);
+    low = perf_rank_low_(all, p, tail);
+    high = perf_rank_low_(all, 1.0 - p, tail);
     result.estimate = perf_quantile_(sorted, n, p);
     result.low = -PERF_INF_;
     result.high = PERF_INF_;
@@ -7446,7 +7467,7 @@ PERF_FN perf_interval perf_quantile_interval_(const double *sorted, size_t n, do
     return result;
 }
 
-/* perf_rank_low_ of many values.  Above 1e12 values a rank counts blocks of them. */
+/* The same for any number of values.  Above 1e12 it counts in blocks of values, not one by one. */
 PERF_FN uint64_t perf_hist_rank_low_(uint64_t count, double p, double tail)
 {
     double   n = PERF_CAST_(double, count), block = perf_most_(n / 1e12, 1.0);
@@ -7458,7 +7479,7 @@ PERF_FN uint64_t perf_hist_rank_low_(uint64_t count, double p, double tail)
     return rank;
 }
 
-/* An end of the bucket that holds a rank, cut to the extremes. */
+/* The lower end (upper 1: the upper) of the bucket that holds a rank, within the extremes. */
 PERF_FN double perf_hist_edge_(const perf_hist *hist, uint64_t rank, int upper)
 {
     perf_hist_bucket bucket = PERF_ZERO;
@@ -7492,22 +7513,24 @@ PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *hist, double 
     return result;
 }
 
-/* n with max(p, 1 - p)^n <= (1 - confidence) / 2. */
+/* The smallest n with max(p, 1 - p)^n <= (1 - confidence) / 2: fewer values do not bound quantile
+ * p.  0: there is none.                                                                          */
 PERF_FN size_t perf_quantile_min_count_(double p, double confidence)
 {
-    double c = perf_confidence_(confidence), log_larger, least, whole;
+    double tail = 0.5 - 0.5 * perf_confidence_(confidence), log_larger, least;
+    size_t whole;
 
-    if (perf_is_nan_(c) || !(p > 0.0 && p < 1.0))
+    if (perf_is_nan_(tail) || !(p > 0.0 && p < 1.0))
         return 0;
     if (p > 0.5)
         log_larger = perf_log_(p);
     else
         log_larger = perf_log1p_(-p);
-    least = perf_log_(0.5 - 0.5 * c) / log_larger;
+    least = perf_log_(tail) / log_larger;
     if (!(least < 0.5 * PERF_CAST_(double, SIZE_MAX)))
         return 0;                                   /* no array has that many                     */
-    whole = PERF_CAST_(double, PERF_CAST_(size_t, least));
-    return PERF_CAST_(size_t, whole) + (least > whole);
+    whole = PERF_CAST_(size_t, least);
+    return whole + (least > PERF_CAST_(double, whole));
 }
 
 /* Largest i < n with I(i / n; a, b) <= tail: Clopper and Pearson's lower limit, as a place. */
@@ -7525,38 +7548,43 @@ PERF_FN size_t perf_share_low_(size_t n, double a, double b, double tail)
     return low;
 }
 
-/* Variance of the mean of the indicator {x <= q}, times n, from the means of 10 batches in time
- * order (Korn and Graubard 1998).  At least p (1 - p): never more than n independent values.     */
-PERF_FN double perf_long_run_variance_(const double *x, size_t n, double q, double p)
+/* n times the variance of the mean of the indicator {x <= quantile}, whose mean is p.  From the
+ * means of 10 batches in time order (Korn and Graubard 1998).  At least p (1 - p): never more than
+ * n independent values.                                                                          */
+PERF_FN double perf_long_run_variance_(const double *x, size_t n, double quantile, double p)
 {
-    size_t i, j, batch = n / 10;
-    double var = 0.0, off;
+    const size_t batches = 10, batch = n / batches;
+    double       var = 0.0, off;
+    size_t       i, j;
 
-    for (i = 0; i < 10; i++) {
+    for (i = 0; i < batches; i++) {
         double below = 0.0;
         for (j = 0; j < batch; j++)
-            if (x[i * batch + j] <= q)
+            if (x[i * batch + j] <= quantile)
                 below += 1.0;
         off = below / PERF_CAST_(double, batch) - p;
         var += off * off;
     }
-    var = var / 9.0 * PERF_CAST_(double, batch);
+    var = var / PERF_CAST_(double, batches - 1) * PERF_CAST_(double, batch);
     if (!(var > p * (1.0 - p)))
         return p * (1.0 - p);
     return var;
 }
 
-/* Effective number of values: n p (1 - p) / variance * (z / t_9)^2.  Clopper and Pearson's limits
- * of p at that number are read back as quantiles (Woodruff 1952).  x in time order.  Allocates.  */
+/* The interval of quantile p of values in time order, neighbours of which may be alike.  They count
+ * as n p (1 - p) / variance * (z / t_9)^2 independent ones.  Clopper and Pearson's limits of p at
+ * that number are read back as quantiles (Woodruff 1952).  All NaN: fewer than 40, or no memory
+ * above 256.                                                                                     */
 PERF_FN perf_interval perf_quantile_interval_series_(const double *x, size_t n, double p,
                                                      double confidence)
 {
     perf_interval result = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
-    double        local[256], *sorted, c = perf_confidence_(confidence), tail = 0.5 - 0.5 * c;
-    double        var, t, effective, k, edge;
+    double        local[256], *sorted, var, z_by_t, effective, below, edge, tail;
     size_t        from_top;
 
-    if (!x || n < 40 || perf_is_nan_(c) || !(p > 0.0 && p < 1.0))
+    confidence = perf_confidence_(confidence);
+    tail = 0.5 - 0.5 * confidence;
+    if (!x || n < 40 || perf_is_nan_(tail) || !(p > 0.0 && p < 1.0))
         return result;
     sorted = perf_scratch_(local, 256, n);
     if (!sorted)
@@ -7567,14 +7595,15 @@ PERF_FN perf_interval perf_quantile_interval_series_(const double *x, size_t n, 
     result.estimate = perf_quantile_(sorted, n, p);
     result.high = PERF_INF_;
     var = perf_long_run_variance_(x, n, result.estimate, p);
-    t = perf_normal_quantile_(0.5 + 0.5 * c) / perf_t_quantile_(0.5 + 0.5 * c, 9.0);
-    effective = PERF_CAST_(double, n) * p * (1.0 - p) / var * t * t;
+    z_by_t = perf_normal_quantile_(0.5 + 0.5 * confidence) /
+             perf_t_quantile_(0.5 + 0.5 * confidence, 9.0);
+    effective = PERF_CAST_(double, n) * p * (1.0 - p) / var * z_by_t * z_by_t;
     if (effective >= 1.0) {
-        k = effective * p;
-        edge = perf_exp_(perf_log_(tail) / effective);
+        below = effective * p;
+        edge = perf_exp_(perf_log_(tail) / effective);          /* p beyond it has no limit there */
         if (!(1.0 - p > edge))
-            result.low = sorted[perf_share_low_(n, k, effective - k + 1.0, tail)];
-        from_top = perf_share_low_(n, effective - k, k + 1.0, tail);
+            result.low = sorted[perf_share_low_(n, below, effective - below + 1.0, tail)];
+        from_top = perf_share_low_(n, effective - below, below + 1.0, tail);
         if (from_top == 0)
             from_top = 1;
         if (!(p > edge))
@@ -7612,13 +7641,14 @@ PERF_FN double perf_sum_scaled_(const double *x, size_t n, double scale)
 PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
 {
     perf_moments_ moments = PERF_ZERO;
-    double        d1 = 0.0, d2 = 0.0, d3 = 0.0, top = 0.0, count = PERF_CAST_(double, n), scale;
+    double        sum = 0.0, squares = 0.0, cubes = 0.0, count = PERF_CAST_(double, n);
+    double        largest = 0.0, scale;
     size_t        i;
     int           power;
 
     for (i = 0; i < n; i++)
-        top = perf_most_(perf_fabs_(x[i]), top);
-    power = 1023 - PERF_CAST_(int, perf_bits_(top) >> 52);
+        largest = perf_most_(perf_fabs_(x[i]), largest);
+    power = 1023 - PERF_CAST_(int, perf_bits_(largest) >> 52);
     if (power > 1000)
         power = 1000;
     if (power < -1022)                              /* the smallest that keeps all digits         */
@@ -7627,16 +7657,16 @@ PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
     if (n)
         moments.mean = perf_sum_scaled_(x, n, scale) / count;
     for (i = 0; i < n; i++) {
-        double d = x[i] * scale - moments.mean;
-        d1 += d;
-        d2 += d * d;
-        d3 += d * d * d;
+        double off = x[i] * scale - moments.mean;
+        sum += off;
+        squares += off * off;
+        cubes += off * off * off;
     }
-    d2 -= d1 * d1 / count;
-    moments.cubes = d3 / (moments.mean * moments.mean * moments.mean);
+    squares -= sum * sum / count;
+    moments.cubes = cubes / (moments.mean * moments.mean * moments.mean);
     moments.mean /= scale;
-    if (n > 1 && d2 > 0.0)
-        moments.std = perf_sqrt_(d2 / (count - 1.0)) / scale;
+    if (n > 1 && squares > 0.0)
+        moments.std = perf_sqrt_(squares / (count - 1.0)) / scale;
     return moments;
 }
 
@@ -7655,7 +7685,7 @@ PERF_FN double perf_mad_(double *x, size_t n, double median)
 PERF_FN void perf_summary_fill_(perf_summary *summary, double *x, size_t n)
 {
     perf_moments_ moments = perf_moments_of_(x, n); /* before sorting: the order of time          */
-    perf_interval q;
+    perf_interval interval;
     int           bounded;
 
     perf_sort_values_(x, n);
@@ -7664,18 +7694,18 @@ PERF_FN void perf_summary_fill_(perf_summary *summary, double *x, size_t n)
     summary->max = x[n - 1];
     summary->mean = moments.mean;
     summary->std = moments.std;
-    q = perf_quantile_interval_(x, n, 0.50, 0.95);
-    summary->p50 = q.estimate;
-    summary->p50_low = q.low;
-    summary->p50_high = q.high;
-    q = perf_quantile_interval_(x, n, 0.95, 0.95);
-    summary->p95 = q.estimate;
-    summary->p95_low = q.low;
-    summary->p95_high = q.high;
-    q = perf_quantile_interval_(x, n, 0.99, 0.95);
-    summary->p99 = q.estimate;
-    summary->p99_low = q.low;
-    summary->p99_high = q.high;
+    interval = perf_quantile_interval_(x, n, 0.50, 0.95);
+    summary->p50 = interval.estimate;
+    summary->p50_low = interval.low;
+    summary->p50_high = interval.high;
+    interval = perf_quantile_interval_(x, n, 0.95, 0.95);
+    summary->p95 = interval.estimate;
+    summary->p95_low = interval.low;
+    summary->p95_high = interval.high;
+    interval = perf_quantile_interval_(x, n, 0.99, 0.95);
+    summary->p99 = interval.estimate;
+    summary->p99_low = interval.low;
+    summary->p99_high = interval.high;
     bounded = perf_is_finite_(summary->p50_low) && perf_is_finite_(summary->p50_high) &&
               perf_is_finite_(summary->p95_high) && perf_is_finite_(summary->p99_high);
     if (!bounded)
@@ -7717,28 +7747,27 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
     return summary;
 }
 
-/* The summary of values in time order, its interval allowing for neighbours that are alike. */
+/* The summary of values in time order.  From 40 on the interval of its median allows for neighbours
+ * that are alike.                                                                                */
 PERF_COLD_FN_ perf_summary perf_summarize_series_(const double *x, size_t n)
 {
-    perf_summary  sum = perf_summarize(x, n);
-    perf_interval q;
+    perf_summary  summary = perf_summarize(x, n);
+    perf_interval interval;
 
     if (n >= 40) {
-        q = perf_quantile_interval_series_(x, n, 0.5, 0.95);
-        sum.p50_low = q.low;
-        sum.p50_high = q.high;
+        interval = perf_quantile_interval_series_(x, n, 0.5, 0.95);
+        summary.p50_low = interval.low;
+        summary.p50_high = interval.high;
     }
-    return sum;
+    return summary;
 }
 
 /* ---- rules ---- */
 
-/* The default amount of a kind in place of 0. */
+/* The rule, with the default amount of its kind in place of 0. */
 PERF_FN perf_rule perf_rule_resolved_(perf_rule rule)
 {
-    const int is_zero = !(rule.amount < 0.0) && !(rule.amount > 0.0) && !perf_is_nan_(rule.amount);
-
-    if (!is_zero)
+    if (!perf_is_zero_(rule.amount))
         return rule;
     rule.amount = 2.0;
     if (rule.kind == PERF_RULE_SPEEDUP)
@@ -7765,20 +7794,20 @@ PERF_FN perf_rule perf_rule_make(perf_rule_kind kind, double amount, perf_metric
 PERF_FN double perf_rule_threshold_(const perf_rule *rule)
 {
     perf_rule none = PERF_ZERO, found;
-    double    t = PERF_NAN_;
+    double    threshold = PERF_NAN_;
 
     if (!rule)
         rule = &none;
     found = perf_rule_resolved_(*rule);
     if (found.kind == PERF_RULE_SPEEDUP)
-        t = 1.0 / found.amount;
+        threshold = 1.0 / found.amount;
     else if (found.kind == PERF_RULE_REDUCTION)
-        t = 1.0 - found.amount / 100.0;
+        threshold = 1.0 - found.amount / 100.0;
     else if (found.kind == PERF_RULE_NO_REGRESSION || found.kind == PERF_RULE_SAME)
-        t = 1.0 + found.amount / 100.0;
-    if (!perf_is_duration_(t))
+        threshold = 1.0 + found.amount / 100.0;
+    if (!perf_is_duration_(threshold))
         return PERF_NAN_;
-    return t;
+    return threshold;
 }
 
 /* Skips the name of a metric, which goes to *metric; NULL: there is none. */
@@ -7792,7 +7821,9 @@ PERF_FN const char *perf_skip_metric_(const char *text, perf_metric *metric)
     for (i = 0; i < 12; i++) {
         const char *after = perf_skip_word_(text, name[i]);
         if (after) {
-            *metric = PERF_CAST_(perf_metric, i - (i == 11));
+            *metric = PERF_CAST_(perf_metric, i);
+            if (i > PERF_METRIC_BRANCH_MISSES)      /* its other spelling                         */
+                *metric = PERF_METRIC_BRANCH_MISSES;
             return after;
         }
     }
@@ -7826,7 +7857,7 @@ PERF_FN const char *perf_skip_form_(const char *text, perf_rule_kind *kind, doub
     return PERF_NULL_;
 }
 
-/* What "on METRIC" at the end makes of a rule; 0: two metrics, and which one is meant? */
+/* Adds what "on METRIC" at the end says.  0: the rule is about another metric already. */
 PERF_FN int perf_rule_on_(perf_rule *rule, perf_metric metric)
 {
     if (rule->metric == PERF_METRIC_MEMORY && metric >= PERF_METRIC_P50 &&
@@ -7838,7 +7869,7 @@ PERF_FN int perf_rule_on_(perf_rule *rule, perf_metric metric)
     return 1;
 }
 
-/* The rest where `word` stands next, else `text`. */
+/* What is behind `word` if that comes next, else `text`. */
 PERF_FN const char *perf_skip_maybe_(const char *text, const char *word)
 {
     const char *after = perf_skip_word_(text, word);
@@ -7853,32 +7884,32 @@ PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
     perf_rule      rule;
     perf_rule_kind kind = PERF_RULE_SPEEDUP;
     perf_metric    metric = PERF_METRIC_PAIR;
-    const char    *string, *after;
+    const char    *rest, *after;
     double         amount = 0.0;
 
     if (!text || !out)
         return PERF_EINVAL;
-    string = perf_skip_maybe_(text, "latency");
-    after = perf_skip_metric_(string, &metric);
+    rest = perf_skip_maybe_(text, "latency");
+    after = perf_skip_metric_(rest, &metric);
     if (after)
-        string = after;
-    string = perf_skip_form_(string, &kind, &amount);
-    if (!string)
+        rest = after;
+    rest = perf_skip_form_(rest, &kind, &amount);
+    if (!rest)
         return PERF_EFORMAT;
     rule = perf_rule_make(kind, amount, metric);
     if (kind == PERF_RULE_SPEEDUP)
-        string = perf_skip_maybe_(string, "x");
+        rest = perf_skip_maybe_(rest, "x");
     else
-        string = perf_skip_maybe_(string, "%");
+        rest = perf_skip_maybe_(rest, "%");
     if (kind == PERF_RULE_NO_REGRESSION)
-        string = perf_skip_maybe_(string, "worse");
-    after = perf_skip_word_(string, "on");
+        rest = perf_skip_maybe_(rest, "worse");
+    after = perf_skip_word_(rest, "on");
     if (after) {
-        string = perf_skip_metric_(after, &metric);
-        if (!string || !perf_rule_on_(&rule, metric))
+        rest = perf_skip_metric_(after, &metric);
+        if (!rest || !perf_rule_on_(&rule, metric))
             return PERF_EFORMAT;
     }
-    if (*perf_skip_word_(string, "") || perf_is_nan_(perf_rule_threshold_(&rule)))
+    if (*perf_skip_word_(rest, "") || perf_is_nan_(perf_rule_threshold_(&rule)))
         return PERF_EFORMAT;
     *out = rule;
     return PERF_OK;
@@ -7890,6 +7921,7 @@ PERF_FN int perf_tolerance_ok_(const perf_tolerance *tolerance)
     return tolerance->abs >= 0.0 && tolerance->rel >= 0.0 && tolerance->ulp >= 0.0;
 }
 
+/* 1: the caller asks for an accuracy check, or has made one. */
 PERF_FN int perf_guard_asked_(const perf_guard *guard)
 {
     return guard->required || guard->seen.compared || perf_is_nan_(guard->seen.max_abs) ||
@@ -7911,8 +7943,9 @@ PERF_FN perf_compare_opts perf_compare_opts_resolved_(const perf_compare_opts *o
 
 /* ---- steps of a clock ---- */
 
-/* The step of the clock (or printing) in sorted values, or in 1 / rates: their smallest distance,
- * if 5 % or more repeat.  0: none shows; infinite: all are equal.  Below 1e-9: rounding.         */
+/* The step of the clock (or of printing) that sorted values show: their smallest distance, if 5 %
+ * or more are equal.  `rates`: in 1 / value.  0: none shows; infinite: all are equal.  Distances
+ * below 1e-9 of a value are rounding.                                                            */
 PERF_FN double perf_step_seen_(const double *sorted, size_t n, int rates)
 {
     double gap = PERF_INF_;
@@ -7949,31 +7982,33 @@ PERF_FN double perf_step_common_(double a, double b)
     return a;
 }
 
-/* The largest power of ten that x is a multiple of: its decimals. */
+/* The largest power of ten, at most x, that x is a multiple of: the place of its last decimal. */
 PERF_FN double perf_step_decimal_(double x)
 {
-    double p = 1.0;
+    double power = 1.0;
 
-    while (p < x && p < 1e300)
-        p *= 10.0;
-    while (p > x || perf_step_common_(x, p) < 0.9 * p)
-        p *= 0.1;
-    return p;
+    while (power < x && power < 1e300)
+        power *= 10.0;
+    while (power > x || perf_step_common_(x, power) < 0.9 * power)
+        power *= 0.1;
+    return power;
 }
 
-/* How far the log of a ratio may be off when both sides are read in steps; a and b are the step
- * over the value of each side.  Rounding each to the nearest step gives log((1 + s/2) / (1 - s/2))
- * at worst.  That also covers one side read a whole step too short, log(1 + s).                  */
+/* How far the log of a ratio may be off when both sides are read in steps; a, b: the step over the
+ * value of each side.  With s, the larger, rounding to the nearest step is off by log((1 + s/2) /
+ * (1 - s/2)) at worst.  That also covers one side read a whole step too short, log(1 + s).
+ * Infinite: s is 2 or more.                                                                      */
 PERF_FN double perf_step_log_(double a, double b)
 {
-    double s = perf_most_(a, b);
+    double step = perf_most_(a, b);
 
-    if (!(s < 2.0))
+    if (!(step < 2.0))
         return PERF_INF_;
-    return perf_log1p_(2.0 * s / (2.0 - s));
+    return perf_log1p_(2.0 * step / (2.0 - step));
 }
 
-/* The step that both arms show, given the typical value of each. */
+/* The step of both arms, from the one that each shows (see perf_step_seen_) and its typical
+ * value.                                                                                         */
 PERF_FN double perf_step_shown_(double step_a, double step_b, double typical_a, double typical_b)
 {
     const int flat = !perf_is_finite_(step_a + step_b);     /* all values of an arm are equal     */
@@ -7991,8 +8026,8 @@ PERF_FN double perf_step_shown_(double step_a, double step_b, double typical_a, 
     return perf_step_decimal_(typical_b);
 }
 
-/* The log that a step may hide, from values and the clock's step; tick 0: what both arms show, or
- * the times behind rates; negative: the values are exact.                                        */
+/* How far the log of the ratio may be off by the clock's step.  tick: that step; 0: what both arms
+ * show (`rates`: the times behind them); negative: the values are exact.                         */
 PERF_FN double perf_tick_log_(const double *sorted_a, size_t na, const double *sorted_b, size_t nb,
                               double tick, int rates)
 {
@@ -8030,19 +8065,21 @@ PERF_FN perf_interval perf_widen_(perf_interval x, double by)
 }
 
 /* P(W <= k) for Wilcoxon's signed-rank W of n > 80 values.  W is a sum of independent terms that
- * are 0 or j, so its cumulants are sums of powers of j; a uniform number added to W makes it
- * continuous without changing P(W <= k).  Edgeworth's series to order 1/n^3 (Cramer 1946, 17.7). */
+ * are 0 or j, so its cumulants are sums of powers of j: s1, s2, s4, s6, s8.  A uniform number added
+ * to W makes it continuous without changing P(W <= k).  Edgeworth's series to order 1/n^3 (Cramer
+ * 1946, 17.7): h3 .. h11 are Hermite polynomials over x.                                         */
 PERF_FN double perf_signed_rank_cdf_(double n, double k)
 {
-    double s1 = 0.5 * n * (n + 1.0), s2 = s1 * (2.0 * n + 1.0) / 3.0, n2 = n * n;    /* sums of j */
+    double s1 = 0.5 * n * (n + 1.0), s2 = s1 * (2.0 * n + 1.0) / 3.0, n2 = n * n;
     double s4 = s2 * (3.0 * n2 + 3.0 * n - 1.0) / 5.0;
     double s6 = s2 * (3.0 * n2 * n2 + 6.0 * n2 * n - 3.0 * n + 1.0) / 7.0;
     double s8 = s2 * (n2 * (n2 * (5.0 * n2 + 15.0 * n + 5.0) - 15.0 * n - 1.0) + 9.0 * n - 3.0) /
                 15.0;
-    double value = s2 / 4.0 + 1.0 / 12, v2 = value * value;
-    double l4 = -(s4 / 8.0 + 1.0 / 120) / v2, l6 = (s6 / 4.0 + 1.0 / 252) / (v2 * value);
-    double l8 = -(17.0 / 16 * s8 + 1.0 / 240) / (v2 * v2);
-    double x = (k + 0.5 - 0.5 * s1) / perf_sqrt_(value), y = x * x;
+    double variance = s2 / 4.0 + 1.0 / 12, variance2 = variance * variance;
+    double l4 = -(s4 / 8.0 + 1.0 / 120) / variance2;
+    double l6 = (s6 / 4.0 + 1.0 / 252) / (variance2 * variance);
+    double l8 = -(17.0 / 16 * s8 + 1.0 / 240) / (variance2 * variance2);
+    double x = (k + 0.5 - 0.5 * s1) / perf_sqrt_(variance), y = x * x;
     double h3 = y - 3.0, h5 = y * (y - 10.0) + 15.0, h7 = y * (y * (y - 21.0) + 105.0) - 105.0;
     double h9 = y * (y * (y * (y - 36.0) + 378.0) - 1260.0) + 945.0;
     double h11 = y * (y * (y * (y * (y - 55.0) + 990.0) - 6930.0) + 17325.0) - 10395.0;
@@ -8097,21 +8134,20 @@ PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
     return k;
 }
 
-/* Walsh averages (d[i] + d[j]) / 2, j >= i, of sorted d: how many are <= t.  *top: the largest of
+/* How many Walsh averages (d[i] + d[j]) / 2, j >= i, of sorted d are <= cut.  *top: the largest of
  * those, or d[0].  One walk along the diagonal, O(n).                                            */
-PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double t, double *top)
+PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double cut, double *top)
 {
     uint64_t count = 0;
     size_t   i, end = n;
 
     *top = d[0];
     for (i = 0; i < n; i++) {
-        double average = d[0];
-        while (end > i && (average = 0.5 * (d[i] + d[end - 1])) > t)
+        while (end > i && 0.5 * (d[i] + d[end - 1]) > cut)
             end--;
         if (end <= i)
             break;
-        *top = perf_most_(average, *top);
+        *top = perf_most_(0.5 * (d[i] + d[end - 1]), *top);
         count += end - i;
     }
     return count;
@@ -8123,8 +8159,9 @@ typedef struct perf_walsh_ {
     uint64_t below, upto;                           /* how many are <= low, <= high               */
 } perf_walsh_;
 
-/* Where to look next.  Interpolation by rank; every fourth time the middle, because interpolation
- * may crawl; every fourth the last number before high: do equal averages begin there?            */
+/* Where to look next: by interpolation between the ranks.  But it may crawl, so every fourth turn
+ * takes the middle; and every fourth the last number before high, in case equal averages begin
+ * there.                                                                                         */
 PERF_FN double perf_walsh_guess_(const perf_walsh_ *walsh, uint64_t k, int turn)
 {
     double part = (PERF_CAST_(double, k - walsh->below) - 0.5) /
@@ -8142,30 +8179,30 @@ PERF_FN double perf_walsh_guess_(const perf_walsh_ *walsh, uint64_t k, int turn)
 PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k)
 {
     perf_walsh_ walsh = PERF_ZERO;
-    double      t, top, spread = (d[n - 1 - n / 4] - d[n / 4]) * 0.524;  /* were d normal         */
+    double      cut, top, spread = (d[n - 1 - n / 4] - d[n / 4]) * 0.524;  /* of a normal d       */
     uint64_t    count;
     int         turn;
 
     walsh.low = d[0];
     walsh.high = d[n - 1];
     walsh.upto = PERF_CAST_(uint64_t, n) * (n + UINT64_C(1)) / 2;
-    t = d[n / 2] + spread * perf_normal_quantile_((PERF_CAST_(double, k) - 0.5) /
+    cut = d[n / 2] + spread * perf_normal_quantile_((PERF_CAST_(double, k) - 0.5) /
                                                   PERF_CAST_(double, walsh.upto));
     for (turn = 0; walsh.upto > k && walsh.low < walsh.high && turn < 500; turn++) {
         if (turn)
-            t = perf_walsh_guess_(&walsh, k, turn);
-        if (!(t > walsh.low && t < walsh.high))
-            t = walsh.low + 0.5 * (walsh.high - walsh.low);
-        if (!(t < walsh.high))
-            t = walsh.low;                          /* no number between low and high             */
-        count = perf_walsh_count_(d, n, t, &top);
+            cut = perf_walsh_guess_(&walsh, k, turn);
+        if (!(cut > walsh.low && cut < walsh.high))
+            cut = walsh.low + 0.5 * (walsh.high - walsh.low);
+        if (!(cut < walsh.high))
+            cut = walsh.low;                        /* no number between low and high             */
+        count = perf_walsh_count_(d, n, cut, &top);
         if (count >= k) {
             walsh.high = top;
             walsh.upto = count;
-        } else if (!(t > walsh.low)) {
+        } else if (!(cut > walsh.low)) {
             break;
         } else {
-            walsh.low = t;
+            walsh.low = cut;
             walsh.below = count;
         }
     }
@@ -8201,13 +8238,13 @@ typedef struct perf_arms_ {
 /* Medians of fewer pairs are not interpolated: values of two speeds have none in between. */
 #define PERF_FEW_MEDIANS_ 32
 
-/* Lower limit of quantile p of positive values by Nyblom's interpolation between order statistics
- * (1992); sign -1 reads the array backwards, for the upper limit; 0, infinite: there is none.
- * exact 1: the order statistic itself.                                                           */
+/* The lower limit of quantile p of positive values, by Nyblom's interpolation between order
+ * statistics (1992).  sign -1 reads the array backwards, for the upper limit.  0 or infinite: there
+ * is none.  exact 1: the order statistic itself.                                                 */
 PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tail, int sign,
                             int exact)
 {
-    double   all = PERF_CAST_(double, n), low, next, x, y, lambda, k;
+    double   all = PERF_CAST_(double, n), here, next, covers_here, covers_next, part, k;
     uint64_t r = perf_rank_low_(all, p, tail);      /* P(Bin >= r) >= 1 - tail                    */
 
     if (!r || !perf_rank_low_(all, 1.0 - p, tail)) {    /* both sides or none: few are not right  */
@@ -8215,26 +8252,26 @@ PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tai
             return 0.0;
         return PERF_INF_;
     }
-    x = sorted[r - 1];
+    here = sorted[r - 1];
     if (sign < 0)
-        x = sorted[n - r];
+        here = sorted[n - r];
     if (r >= n || exact)
-        return x;
-    y = sorted[r];
+        return here;
+    next = sorted[r];
     if (sign < 0)
-        y = sorted[n - r - 1];
+        next = sorted[n - r - 1];
     k = PERF_CAST_(double, r);
-    low = 1.0 - perf_binomial_cdf_(k - 1.0, all, p);
-    next = 1.0 - perf_binomial_cdf_(k, all, p);
-    if (!(low > 1.0 - tail))
-        return x;
-    lambda = 1.0 / (1.0 + k * (1.0 - p) / ((all - k) * p) * (1.0 - tail - next) /
-                              (low - (1.0 - tail)));
-    return x + lambda * (y - x);
+    covers_here = 1.0 - perf_binomial_cdf_(k - 1.0, all, p);
+    covers_next = 1.0 - perf_binomial_cdf_(k, all, p);
+    if (!(covers_here > 1.0 - tail))
+        return here;
+    part = 1.0 / (1.0 + k * (1.0 - p) / ((all - k) * p) * (1.0 - tail - covers_next) /
+                            (covers_here - (1.0 - tail)));
+    return here + part * (next - here);
 }
 
-/* Log interval of the ratio of two quantiles: MOVER (Zou and Donner 2008) on the limits of each
- * arm: low = d - sqrt(down_b^2 + up_a^2), high mirrored.                                         */
+/* The log interval of the ratio of two quantiles: MOVER (Zou and Donner 2008) on the limits of each
+ * arm.  low = estimate - shrink * sqrt(down_b^2 + up_a^2); high is its mirror.                   */
 PERF_FN perf_interval perf_quantile_ratio_plain_(const perf_arms_ *arms, double p, double tail,
                                                  double shrink)
 {
@@ -8255,8 +8292,9 @@ PERF_FN perf_interval perf_quantile_ratio_plain_(const perf_arms_ *arms, double 
     return result;
 }
 
-/* The same.  `shrink` narrows it for pairs that vary together, 1 for separate samples.  Where the
- * values jump from one speed to another, limits at ranks so much nearer are farther: these, too. */
+/* The same, with `shrink` as below; 1: separate samples.  Where values jump from one speed to
+ * another, limits at ranks that are nearer by `shrink` may lie farther out: the interval holds
+ * those, too.                                                                                    */
 PERF_FN perf_interval perf_quantile_ratio_(const perf_arms_ *arms, double p, double tail,
                                            double shrink)
 {
@@ -8271,24 +8309,26 @@ PERF_FN perf_interval perf_quantile_ratio_(const perf_arms_ *arms, double p, dou
     return perf_hull_(result, jump);
 }
 
-/* How much pairing narrows the ratio of quantiles p: f^2 = Var(1{b <= qb} - 1{a <= qa}) /
- * (2p (1 - p)).  f is an estimate: below 1 one standard error is added.  From 0.3 up.            */
+/* How much pairing narrows the interval of the ratio of quantiles p, from 0.3 to 1 and above:
+ * shrink^2 = Var(1{b <= quantile_b} - 1{a <= quantile_a}) / (2 p (1 - p)).  It is an estimate:
+ * below 1 one standard error is added.                                                           */
 PERF_FN double perf_pair_shrink_(const perf_arms_ *arms, double p)
 {
-    double qa = perf_quantile_(arms->sorted_a, arms->na, p),
-           qb = perf_quantile_(arms->sorted_b, arms->nb, p);
-    double sum = 0.0, squares = 0.0, n = PERF_CAST_(double, arms->na), f;
+    double quantile_a = perf_quantile_(arms->sorted_a, arms->na, p);
+    double quantile_b = perf_quantile_(arms->sorted_b, arms->nb, p);
+    double sum = 0.0, squares = 0.0, n = PERF_CAST_(double, arms->na), shrink;
     size_t i;
 
     for (i = 0; i < arms->na; i++) {
-        double c = PERF_CAST_(double, (arms->b[i] <= qb) - (arms->a[i] <= qa));
-        sum += c;
-        squares += c * c;
+        double differs =
+            PERF_CAST_(double, (arms->b[i] <= quantile_b) - (arms->a[i] <= quantile_a));
+        sum += differs;
+        squares += differs * differs;
     }
-    f = perf_sqrt_((squares / n - sum / n * (sum / n)) / (2.0 * p * (1.0 - p)));
-    if (f < 1.0)
-        f = perf_least_(f * (1.0 + 1.0 / perf_sqrt_(2.0 * n * p * (1.0 - p))), 1.0);
-    return perf_most_(f, 0.3);
+    shrink = perf_sqrt_((squares / n - sum / n * (sum / n)) / (2.0 * p * (1.0 - p)));
+    if (shrink < 1.0)
+        shrink = perf_least_(shrink * (1.0 + 1.0 / perf_sqrt_(2.0 * n * p * (1.0 - p))), 1.0);
+    return perf_most_(shrink, 0.3);
 }
 
 /* What Fieller's interval needs of two means: each value as a part of its arm's mean. */
@@ -8335,22 +8375,19 @@ PERF_FN void perf_means_separate_(perf_means_ *means, const perf_arms_ *arms, do
 PERF_FN perf_interval perf_fieller_(const perf_means_ *means, double estimate, double tail)
 {
     perf_interval result = {-PERF_INF_, 0.0, PERF_INF_};
-    double        cov = 0.5 * (means->var_a + means->var_b - means->var), t2, qa, qb, root,
-                  shift = 0.0;
+    double        cov = 0.5 * (means->var_a + means->var_b - means->var), t2, qa, qb;
+    double        quarter, root = 0.0, shift = 0.0;
 
     result.estimate = estimate;
     t2 = perf_t_quantile_(1.0 - tail, means->df);
     t2 *= t2;
     qa = 1.0 - t2 * means->var_a;
     qb = 1.0 - t2 * cov;
-    /* discriminant / 4 */
-    root = t2 * (means->var - t2 * (means->var_a * means->var_b - cov * cov));
     if (!(qa > 1e-9))                               /* the baseline's mean may be 0, nearly       */
         return result;
-    if (root > 0.0)
-        root = perf_sqrt_(root);
-    else
-        root = 0.0;
+    quarter = t2 * (means->var - t2 * (means->var_a * means->var_b - cov * cov));
+    if (quarter > 0.0)                              /* of the discriminant                        */
+        root = perf_sqrt_(quarter);
     result.high = estimate + perf_log_((qb + root) / qa);
     if (qb > root)
         result.low = estimate + perf_log_((qb - root) / qa);
@@ -8363,7 +8400,8 @@ PERF_FN perf_interval perf_fieller_(const perf_means_ *means, double estimate, d
     return result;
 }
 
-/* Log interval of mean(b) / mean(a). */
+/* The log interval of mean(b) / mean(a).  Few values see little of a tail: the arm with fewer
+ * values counts as no less spread than the other.                                                */
 PERF_FN perf_interval perf_mean_ratio_(const perf_arms_ *arms, double tail)
 {
     perf_interval result = {-PERF_INF_, 0.0, PERF_INF_};
@@ -8374,14 +8412,12 @@ PERF_FN perf_interval perf_mean_ratio_(const perf_arms_ *arms, double tail)
     result.estimate = perf_log_(b.mean) - perf_log_(a.mean);
     if (arms->na < 2 || arms->nb < 2)
         return result;
-    means.var_a = spread_a * spread_a;
-    if (arms->na < arms->nb && spread_a < spread_b) /* few values see little of a tail: then the  */
-        means.var_a = spread_b * spread_b;          /* spread of many counts for them             */
-    means.var_b = spread_b * spread_b;
-    if (arms->nb < arms->na && spread_b < spread_a)
-        means.var_b = spread_a * spread_a;
-    means.var_a /= PERF_CAST_(double, arms->na);
-    means.var_b /= PERF_CAST_(double, arms->nb);
+    if (arms->na < arms->nb)
+        spread_a = perf_most_(spread_b, spread_a);
+    else if (arms->nb < arms->na)
+        spread_b = perf_most_(spread_a, spread_b);
+    means.var_a = spread_a * spread_a / PERF_CAST_(double, arms->na);
+    means.var_b = spread_b * spread_b / PERF_CAST_(double, arms->nb);
     if (arms->logs)
         perf_means_paired_(&means, arms, a.mean, b.mean);
     else
@@ -8398,9 +8434,10 @@ PERF_FN int perf_mean_hostage_(const double *sorted, size_t n)
 
 /* ---- shapes ---- */
 
-/* How lopsided sorted x is, in standard errors of a normal law: signed ranks of the distances to
- * the median are summed, with a variance of 0.126 n^3.  Distances that differ by no more than
- * `step`, which a clock may hide, share a rank.                                                  */
+/* How lopsided sorted x is, in standard errors of a normal law; below 0: to the left.  Each
+ * distance to the median has a rank; the sum of the ranks, with their signs, has a variance of
+ * 0.126 n^3.  Distances that differ by no more than `step`, which a clock may hide, share a
+ * rank.                                                                                          */
 PERF_FN double perf_lopsidedness_(const double *x, size_t n, double step)
 {
     double median = perf_quantile_(x, n, 0.5), rank = PERF_CAST_(double, n % 2), sum = 0.0;
@@ -8428,9 +8465,9 @@ PERF_FN double perf_lopsidedness_(const double *x, size_t n, double step)
     return sum / perf_sqrt_(0.126 * rank * rank * rank);
 }
 
-/* Arms of one shape differ by a shift of logs, and then d, which is sorted, is symmetric.  1 above
- * so many standard errors: 1.4 where a false 1 only costs width and a miss may cost a wrong answer
- * (rates: docs/statistics-evidence.md), 2.58 where it is said: 1 in 100.                         */
+/* 1: sorted d is lopsided by more than so many standard errors.  Arms of one shape differ by a
+ * shift of logs, and then d is symmetric.  errors: 1.4 where a false 1 only costs width and a miss
+ * may cost a wrong answer (rates: docs/statistics-evidence.md); 2.58 where it is said: 1 in 100. */
 PERF_FN int perf_lopsided_(const double *d, size_t n, double errors, double step)
 {
     return perf_fabs_(perf_lopsidedness_(d, n, step)) > errors;
@@ -8714,7 +8751,7 @@ PERF_FN int perf_metric_is_typical_(perf_metric metric)
  * speeds, signed ranks of few pairs are wrong in up to .13 a side.                               */
 #define PERF_FEW_PAIRS_ 20
 
-/* 1: the sorted logs have a gap at their middle, as of two speeds: it fills .4 of their interval
+/* 1: the sorted logs have a gap at their middle, as of two speeds.  It fills .4 of their interval
  * from signs (95 %), or the median and `centre`, that of signed ranks, differ by .17 of it.  Of one
  * shape, .15 of 20 pairs look so, .05 of 24, .02 of 36.                                          */
 PERF_FN int perf_split_(const double *d, size_t n, double centre)
@@ -8820,6 +8857,7 @@ PERF_FN void perf_verdict_arms_(perf_verdict *verdict, const perf_arms_ *arms,
 {
     perf_interval result;
     double        tick;
+    int           few_medians;
 
     PERF_LIBC_(memcpy)(arms->sorted_a, arms->a, arms->na * sizeof *arms->a);
     PERF_LIBC_(memcpy)(arms->sorted_b, arms->b, arms->nb * sizeof *arms->b);
@@ -8842,8 +8880,8 @@ PERF_FN void perf_verdict_arms_(perf_verdict *verdict, const perf_arms_ *arms,
     if (verdict->warnings & PERF_WARN_MEAN)
         perf_verdict_cap_(verdict,
                           "one value carries over 10 % of the sum: the mean is not identified");
-    if (arms->logs && arms->na < 100 && verdict->rule.metric == PERF_METRIC_P50 &&
-        perf_unlike_(arms)) {
+    few_medians = arms->logs && arms->na < 100 && verdict->rule.metric == PERF_METRIC_P50;
+    if (few_medians && perf_unlike_(arms)) {
         verdict->warnings |= PERF_WARN_SHAPE;
         perf_verdict_cap_(verdict,
                           "medians of so few values mean little where the two differ in shape");
@@ -9054,7 +9092,7 @@ PERF_FN const char *perf_decision_text(perf_decision decision)
     return "INCONCLUSIVE";
 }
 
-/* Digits after the point that show two digits of a width: 0.37 -> 2, 0.0021 -> 4; 1 to 4. */
+/* Digits after the point, 1 to 4, that show two digits of a width: 0.37 -> 2, 0.0021 -> 4. */
 PERF_FN int perf_digits_of_width_(double width)
 {
     int digits;
@@ -9080,7 +9118,8 @@ PERF_FN void perf_put_confidence_(perf_out_ *out, double confidence)
     perf_put_(out, " % CI ");
 }
 
-/* "1.42x (95 % CI 1.38x to 1.46x)"; in a table "+2.1 % [-0.3 %, +4.6 %]", or no interval. */
+/* The answer as a speed-up, "1.42x (95 % CI 1.38x to 1.46x)", or else as a change, "+2.1 % (...)".
+ * In a table "+2.1 % [-0.3 %, +4.6 %]".  Without limits the estimate alone.                      */
 PERF_FN void perf_put_interval_(perf_out_ *out, const perf_verdict *verdict, int speedup, int table)
 {
     const perf_interval *x = &verdict->ratio;
@@ -9092,30 +9131,23 @@ PERF_FN void perf_put_interval_(perf_out_ *out, const perf_verdict *verdict, int
     width = x->high - x->low;
     if (!speedup)
         width *= 100.0;
-    digits = perf_digits_of_width_(width);
     bounded = perf_is_finite_(x->high) && verdict->ratio.low > 0.0 &&
               perf_is_finite_(verdict->ratio.high);
-    if (!bounded && table) {
-        perf_put_change_(out, x->estimate, speedup, 1);
-    } else if (!bounded) {
-        perf_put_change_(out, x->estimate, speedup, 2);
-        perf_put_(out, " (no interval yet)");
-    } else if (table) {
-        perf_put_change_(out, x->estimate, speedup, digits);
-        perf_put_(out, " [");
-        perf_put_change_(out, x->low, speedup, digits);
-        perf_put_(out, ", ");
-        perf_put_change_(out, x->high, speedup, digits);
-        perf_put_char_(out, ']');
-    } else {
-        perf_put_change_(out, x->estimate, speedup, digits);
-        perf_put_(out, " (");
-        perf_put_confidence_(out, verdict->confidence);
-        perf_put_change_(out, x->low, speedup, digits);
-        perf_put_(out, " to ");
-        perf_put_change_(out, x->high, speedup, digits);
-        perf_put_char_(out, ')');
+    digits = perf_digits_of_width_(width);
+    if (!bounded)
+        digits = table ? 1 : 2;
+    perf_put_change_(out, x->estimate, speedup, digits);
+    if (!bounded) {
+        perf_put_(out, table ? "" : " (no interval yet)");
+        return;
     }
+    perf_put_(out, table ? " [" : " (");
+    if (!table)
+        perf_put_confidence_(out, verdict->confidence);
+    perf_put_change_(out, x->low, speedup, digits);
+    perf_put_(out, table ? ", " : " to ");
+    perf_put_change_(out, x->high, speedup, digits);
+    perf_put_char_(out, table ? ']' : ')');
 }
 
 /* Decimals that show all of a rule's amount: 6 at most, for a factor or below 10 % at least one. */
@@ -9187,10 +9219,7 @@ PERF_FN void perf_put_evidence_(perf_out_ *out, const perf_verdict *verdict)
         return;
     }
     perf_put_u64_(out, verdict->pairs);
-    if (verdict->pairs == 1)
-        perf_put_(out, " pair; ");
-    else
-        perf_put_(out, " pairs; ");
+    perf_put_(out, verdict->pairs == 1 ? " pair; " : " pairs; ");
 }
 
 PERF_FN const char *perf_verdict_text(perf_verdict *verdict)
@@ -9361,7 +9390,7 @@ PERF_FN void perf_seq_start_(double *capital)
 PERF_FN perf_status perf_seq_init(perf_seq *seq, const perf_rule *rule, double confidence,
                                   double tick)
 {
-    double t = perf_rule_threshold_(rule), c = perf_confidence_(confidence);
+    double threshold = perf_rule_threshold_(rule);
 
     if (!seq)
         return PERF_EINVAL;
@@ -9371,13 +9400,14 @@ PERF_FN perf_status perf_seq_init(perf_seq *seq, const perf_rule *rule, double c
     perf_seq_start_(seq->faster);
     perf_seq_start_(seq->slower);
     seq->level = PERF_NAN_;                         /* which no capital reaches                   */
-    if (perf_is_nan_(t) || perf_is_nan_(c) || !(tick >= 0.0))
+    confidence = perf_confidence_(confidence);
+    if (perf_is_nan_(threshold) || perf_is_nan_(confidence) || !(tick >= 0.0))
         return PERF_EINVAL;
     if (rule)
         seq->kind = rule->kind;
-    seq->log_threshold = perf_log_(t);
+    seq->log_threshold = perf_log_(threshold);
     seq->tick = perf_step_log_(tick, tick) + 1e-12; /* rounding of the logs: ties stay ties       */
-    seq->level = 2.0 / (1.0 - c);
+    seq->level = 2.0 / (1.0 - confidence);
     return PERF_OK;
 }
 
@@ -9445,8 +9475,8 @@ typedef struct perf_logs_ {
     size_t        n, finite;
 } perf_logs_;
 
-/* Half-way between the sorted value of place i, counted from the end that `toward` points away
- * from, and the one before it; beyond the first.                                                 */
+/* Half-way between sorted value i and the one before it, of the first a little beyond.  Values
+ * count from 1, from the low end if toward > 0, else from the high end.                          */
 PERF_FN double perf_seq_between_(const perf_logs_ *logs, size_t i, double toward)
 {
     double here, before;
@@ -9465,7 +9495,7 @@ PERF_FN double perf_seq_between_(const perf_logs_ *logs, size_t i, double toward
 }
 
 /* How many of the sorted values, from one end, the bets have excluded on that side.  The capital
- * falls as theta moves towards the data, so the excluded have no gaps: bisection.                */
+ * falls as theta moves towards the data, so the excluded ones have no gaps: bisection.           */
 PERF_FN size_t perf_seq_excluded_(const perf_logs_ *logs, double toward, double level)
 {
     size_t low = 0, high = logs->finite, mid;       /* excluded just before the low-th value      */
@@ -9484,32 +9514,34 @@ PERF_FN size_t perf_seq_excluded_(const perf_logs_ *logs, double toward, double 
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence)
 {
     perf_interval result = {-PERF_INF_, PERF_NAN_, PERF_INF_};
-    double        c = confidence, local[256], *sorted;
+    double        level, local[256], *sorted;
     perf_logs_    logs = PERF_ZERO;
-    size_t        i, k = 0, low, high;
+    size_t        i, finite = 0, low, high;
 
-    if (!(c > 0.999999 && c < 1.0))                 /* that much a race of many asks for each     */
-        c = perf_confidence_(confidence);
-    if (!log_ratio || !n || perf_is_nan_(c))
+    if (!(confidence > 0.999999 && confidence < 1.0))   /* a race of many asks for that of each   */
+        confidence = perf_confidence_(confidence);
+    if (!log_ratio || !n || perf_is_nan_(confidence))
         return result;
     sorted = perf_scratch_(local, 256, n);
     if (!sorted)
         return result;
     for (i = 0; i < n; i++)
         if (perf_is_finite_(log_ratio[i]))
-            sorted[k++] = log_ratio[i];
-    perf_sort_values_(sorted, k);
+            sorted[finite++] = log_ratio[i];
+    perf_sort_values_(sorted, finite);
     logs.in_time = log_ratio;
     logs.n = n;
     logs.sorted = sorted;
-    logs.finite = k;
-    low = perf_seq_excluded_(&logs, 1.0, 2.0 / (1.0 - c));
-    high = perf_seq_excluded_(&logs, -1.0, 2.0 / (1.0 - c));
-    result.estimate = perf_quantile_(sorted, k, 0.5);
-    if (low)                                        /* the median may since have come back over   */
-        result.low = perf_least_(sorted[low - 1], result.estimate); /* the bets' limit            */
+    logs.finite = finite;
+    level = 2.0 / (1.0 - confidence);
+    low = perf_seq_excluded_(&logs, 1.0, level);
+    high = perf_seq_excluded_(&logs, -1.0, level);
+    result.estimate = perf_quantile_(sorted, finite, 0.5);
+    /* The median may have come back over a limit of the bets since. */
+    if (low)
+        result.low = perf_least_(sorted[low - 1], result.estimate);
     if (high)
-        result.high = perf_most_(sorted[k - high], result.estimate);
+        result.high = perf_most_(sorted[finite - high], result.estimate);
     perf_scratch_free_(sorted, local);
     return result;
 }
