@@ -31074,6 +31074,8 @@ PERF_FN perf_status perf_hlog_next(perf_hlog_reader *reader, perf_hlog_interval 
 #define PERF_ZIP_LONGEST_ 13        /* bits of a code: four of them and 7 more fit 64             */
 #define PERF_ZIP_BLOCK_   ((1u << PERF_ZIP_LONGEST_) - 1)   /* bytes: with the end 2^13 symbols   */
 #define PERF_ZIP_FRONT_   40        /* bytes before the counts                                    */
+#define PERF_ZIP_HEAD_TEXT_ 12      /* characters of the first nine bytes, which go last: they    */
+                                    /* have the length                                            */
 
 typedef struct perf_zip_ {
     size_t        n, total;         /* bytes in the buffer, and those that have left it           */
@@ -31093,27 +31095,28 @@ typedef struct perf_zip_ {
     unsigned char content[2 * PERF_ZIP_BLOCK_];
 } perf_zip_;
 
-/* zlib's checksum; 5552 bytes cannot overflow 32 bits. */
-PERF_FN uint32_t perf_adler32_(uint32_t adler, const unsigned char *at, size_t n)
+#define PERF_ADLER_PRIME_ 65521u
+#define PERF_ADLER_BYTES_ 5552u     /* so many at once cannot overflow 32 bits                    */
+
+/* zlib's checksum, continued: a is the sum of the bytes, b the sum of all a. */
+PERF_FN uint32_t perf_adler32_(uint32_t adler, const unsigned char *bytes, size_t n)
 {
     uint32_t a = adler & 65535, b = adler >> 16;
-    size_t   part;
 
-    for (; n; n -= part, at += part, a %= 65521, b %= 65521) {
-        const unsigned char *end, *q = at;
-        part = 5552;
-        if (part > n)
-            part = n;
-        end = at + part;
-        while (q < end) {
-            a += *q++;
+    while (n) {
+        const unsigned char *end = bytes + (n < PERF_ADLER_BYTES_ ? n : PERF_ADLER_BYTES_);
+        n -= PERF_CAST_(size_t, end - bytes);
+        while (bytes < end) {
+            a += *bytes++;
             b += a;
         }
+        a %= PERF_ADLER_PRIME_;
+        b %= PERF_ADLER_PRIME_;
     }
     return b << 16 | a;
 }
 
-/* The bits of `value` at `at` and below as four characters of base64. */
+/* Bits at - 18 to at + 5 of `value` as four characters of base64, the highest first. */
 PERF_FN void perf_base64_(char *out, uint64_t value, int at)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -31153,8 +31156,12 @@ PERF_FN void perf_zip_text_(perf_zip_ *zip)
 PERF_FN void perf_zip_bits_(perf_zip_ *zip, uint64_t value, unsigned n)
 {
     zip->acc |= value << zip->acc_bits;
-    for (zip->acc_bits += n; zip->acc_bits >= 8; zip->acc_bits -= 8, zip->acc >>= 8)
+    zip->acc_bits += n;
+    while (zip->acc_bits >= 8) {
         zip->block[zip->packed++] = PERF_CAST_(unsigned char, zip->acc & 255);
+        zip->acc >>= 8;
+        zip->acc_bits -= 8;
+    }
 }
 
 /* The lowest `bits` of `value`, at most 16, in reverse. */
@@ -31176,34 +31183,43 @@ PERF_FN uint32_t perf_zip_fixed_(unsigned symbol)
     return perf_reversed_(symbol - 256, 7) | 7u << 16;
 }
 
+/* Appends a code as it stands in `code`. */
 PERF_FN void perf_zip_code_(perf_zip_ *zip, uint32_t code)
 {
     perf_zip_bits_(zip, code & 0xffff, code >> 16);
 }
 
-/* A block of few bytes in fixed codes.  Runs of a byte are matches at distance 1. */
-PERF_FN void perf_zip_short_(perf_zip_ *zip, const unsigned char *at, size_t n, int last)
+/* Begins a block in deflate's fixed codes; bit 0: it is the last. */
+PERF_FN void perf_zip_head_fixed_(perf_zip_ *zip, int last)
 {
-    size_t   i;
-    unsigned run;
+    perf_zip_bits_(zip, 2u + (last != 0), 3);
+}
 
-    perf_zip_bits_(zip, 2u + (last != 0), 3);   /* bit 0: the last block                          */
+/* A block of few bytes in fixed codes.  Runs of a byte are matches at distance 1. */
+PERF_FN void perf_zip_short_(perf_zip_ *zip, const unsigned char *bytes, size_t n, int last)
+{
+    const unsigned longest = 10;                /* lengths 3 to 10 have the symbols 257 to 264    */
+    size_t         i;
+    unsigned       run;
+
+    perf_zip_head_fixed_(zip, last);
     for (i = 0; i < n; i += 1 + run) {
-        perf_zip_code_(zip, perf_zip_fixed_(at[i]));
-        for (run = 0; run < 10 && i + 1 + run < n && at[i + 1 + run] == at[i];)
+        perf_zip_code_(zip, perf_zip_fixed_(bytes[i]));
+        run = 0;
+        while (run < longest && i + 1 + run < n && bytes[i + 1 + run] == bytes[i])
             run++;
-        if (run < 3)
+        if (run < 3) {
             run = 0;
-        if (run) {                              /* lengths 3 to 10 are 257 to 264                 */
-            perf_zip_code_(zip, perf_zip_fixed_(254 + run));
-            perf_zip_bits_(zip, 0, 5);
+            continue;
         }
+        perf_zip_code_(zip, perf_zip_fixed_(257 + run - 3));
+        perf_zip_bits_(zip, 0, 5);              /* the fixed code of distance 1                   */
     }
     perf_zip_code_(zip, perf_zip_fixed_(PERF_ZIP_END_));
 }
 
-/* Shortens codes by a bit each as far as *room goes: only of symbols whose n * 2^length is so many
- * quarters of the total or more.  Returns the bits of the block that this saves.                 */
+/* Shortens codes by a bit each, as far as *room goes.  Only of symbols with
+ * n * 2^length >= quarters / 4 * total.  Returns the bits of the block that this saves.          */
 PERF_FN size_t perf_zip_shorten_(perf_zip_ *zip, uint32_t total, unsigned quarters, unsigned *room)
 {
     size_t   saved = 0;
@@ -31221,13 +31237,14 @@ PERF_FN size_t perf_zip_shorten_(perf_zip_ *zip, uint32_t total, unsigned quarte
     return saved;
 }
 
-/* Lengths of codes for the symbols of a block, and about the bits that it then takes.  A symbol of
- * n in `total` gets log2(total / n) bits, rounded up (Shannon).  The room left over shortens
- * codes, first those that were rounded up most.  Within 3 % of Huffman, without a sort.          */
+/* Gives the symbols of a block the lengths of their codes; returns about the bits that the block
+ * then takes.  A symbol that occurs n times in `total` gets log2(total / n) bits, rounded up
+ * (Shannon).  The room left over shortens codes, first those that were rounded up most.  Within 3 %
+ * of Huffman, without a sort.                                                                    */
 PERF_FN size_t perf_zip_lengths_(perf_zip_ *zip, uint32_t total)
 {
     unsigned i, length, room = 1u << PERF_ZIP_LONGEST_;
-    size_t   size = 80 + 6 * zip->used;         /* some bits of a table                           */
+    size_t   size = 80 + 6 * zip->used;         /* about the bits of its table                    */
 
     for (i = 0; i < zip->used; i++) {
         uint32_t n = zip->frequency[zip->symbol[i]];
@@ -31267,8 +31284,7 @@ PERF_FN void perf_zip_length_(perf_zip_ *zip, unsigned symbol, unsigned extra, u
 
     if (symbol >= 14)
         code = symbol - 3;                      /* 17 and 18 follow 13                            */
-    code = (code & 1) << 3 | (code & 2) << 1 | (code & 4) >> 1 | code >> 3;
-    perf_zip_bits_(zip, code | extra << 4, 4 + extra_bits);
+    perf_zip_bits_(zip, perf_reversed_(code, 4) | extra << 4, 4 + extra_bits);
 }
 
 /* The table of a block's codes.  Code lengths of code lengths: four bits for 0 to 13 and both runs
@@ -31277,7 +31293,7 @@ PERF_FN void perf_zip_table_(perf_zip_ *zip)
 {
     unsigned i, at = 0, run;
 
-    perf_zip_bits_(zip, (PERF_ZIP_SYMBOLS_ - 257u) | (18u - 4) << 10, 14);
+    perf_zip_bits_(zip, (18u - 4) << 10, 14);   /* 257 symbols, 1 distance, 18 lengths            */
     for (i = 0; i < 18; i++)
         perf_zip_bits_(zip, 4u * (i != 0 && i != 16), 3);
     for (i = 0; i < zip->used; i++) {
@@ -31312,18 +31328,18 @@ PERF_FN void perf_zip_store_(unsigned char *at, uint64_t value)
     at[7] = PERF_CAST_(unsigned char, value >> 56);
 }
 
-/* Bytes in the codes of the table.  State in locals: no code waits for the store of the last. */
-PERF_FN void perf_zip_coded_(perf_zip_ *zip, const unsigned char *at, size_t n)
+/* Appends bytes in the codes of the table.  State in locals: no code waits for a store. */
+PERF_FN void perf_zip_coded_(perf_zip_ *zip, const unsigned char *bytes, size_t n)
 {
     const uint32_t *code = zip->code;
     unsigned char  *to = zip->block + zip->packed;
     uint64_t        acc = zip->acc;
-    unsigned        bits = zip->acc_bits;
+    unsigned        acc_bits = zip->acc_bits;
 
 #define PERF_ZIP_NEXT_()                                                                          \
     do {                                                                                          \
-        acc |= PERF_CAST_(uint64_t, code[*at] & 0xffff) << bits;                                  \
-        bits += code[*at++] >> 16;                                                                \
+        acc |= PERF_CAST_(uint64_t, code[*bytes] & 0xffff) << acc_bits;                          \
+        acc_bits += code[*bytes++] >> 16;                                                        \
     } while (0)
     for (; n >= 4; n -= 4) {
         PERF_ZIP_NEXT_();
@@ -31331,57 +31347,76 @@ PERF_FN void perf_zip_coded_(perf_zip_ *zip, const unsigned char *at, size_t n)
         PERF_ZIP_NEXT_();
         PERF_ZIP_NEXT_();
         perf_zip_store_(to, acc);
-        to += bits / 8;
-        acc >>= bits & ~7u;
-        bits &= 7;
+        to += acc_bits / 8;
+        acc >>= acc_bits & ~7u;
+        acc_bits &= 7;
     }
 #undef PERF_ZIP_NEXT_
     zip->packed = PERF_CAST_(size_t, to - zip->block);
     zip->acc = acc;
-    zip->acc_bits = bits;
+    zip->acc_bits = acc_bits;
     while (n--)
-        perf_zip_code_(zip, code[*at++]);
+        perf_zip_code_(zip, code[*bytes++]);
     perf_zip_code_(zip, code[PERF_ZIP_END_]);
 }
 
-/* Writes a block in the codes that make it shorter.  No search if it is short, or has some hundred
- * bytes and most are large: codes of its own would save less than their table takes.             */
-PERF_FN void perf_zip_block_(perf_zip_ *zip, const unsigned char *at, size_t n, int last)
+/* Counts the symbols of a block and lists those that occur.  The same walk continues the checksum,
+ * in 64 bits, which the 2^13 bytes of a block cannot overflow.                                   */
+PERF_FN void perf_zip_count_(perf_zip_ *zip, const unsigned char *bytes, size_t n)
 {
-    size_t   plain = 7, i;
+    uint64_t a = zip->adler & 65535, b = zip->adler >> 16;
     unsigned symbol;
-    uint64_t a = zip->adler & 65535, b = zip->adler >> 16;  /* the checksum: 2^13 bytes fit       */
+    size_t   i;
 
-    if (n <= 64) {
-        zip->adler = perf_adler32_(zip->adler, at, n);
-        perf_zip_short_(zip, at, n, last);
-        return;
-    }
     memset(zip->frequency, 0, sizeof zip->frequency);
     zip->frequency[PERF_ZIP_END_] = 1;
     for (i = 0; i < n; i++) {
-        symbol = at[i];
+        symbol = bytes[i];
         zip->frequency[symbol]++;
         a += symbol;
         b += a;
     }
-    zip->adler = PERF_CAST_(uint32_t, b % 65521 << 16 | a % 65521);
-    for (zip->used = 0, symbol = 0; symbol < PERF_ZIP_SYMBOLS_; symbol++) {
+    zip->adler = PERF_CAST_(uint32_t, b % PERF_ADLER_PRIME_ << 16 | a % PERF_ADLER_PRIME_);
+    zip->used = 0;
+    for (symbol = 0; symbol < PERF_ZIP_SYMBOLS_; symbol++) {
         zip->symbol[zip->used] = PERF_CAST_(uint16_t, symbol);
         zip->used += zip->frequency[symbol] != 0;
     }
+}
+
+/* The bits of a block in fixed codes: 8 a byte, 9 from 144 on, 7 for its end. */
+PERF_FN size_t perf_zip_fixed_size_(const perf_zip_ *zip)
+{
+    size_t   size = 7;
+    unsigned i;
+
     for (i = 0; i < zip->used; i++)
-        plain += zip->frequency[zip->symbol[i]] * (8u + (zip->symbol[i] >= 144));
-    if (perf_zip_lengths_(zip, PERF_CAST_(uint32_t, n) + 1) < plain) {
+        size += zip->frequency[zip->symbol[i]] * (8u + (zip->symbol[i] >= 144));
+    return size;
+}
+
+/* Writes a block in codes of its own, or in fixed ones where that is shorter: the former need a
+ * table.  A block of few bytes gets fixed ones without a look.                                   */
+PERF_FN void perf_zip_block_(perf_zip_ *zip, const unsigned char *bytes, size_t n, int last)
+{
+    unsigned i;
+
+    if (n <= 64) {
+        zip->adler = perf_adler32_(zip->adler, bytes, n);
+        perf_zip_short_(zip, bytes, n, last);
+        return;
+    }
+    perf_zip_count_(zip, bytes, n);
+    if (perf_zip_lengths_(zip, PERF_CAST_(uint32_t, n) + 1) < perf_zip_fixed_size_(zip)) {
         perf_zip_bits_(zip, 4u + (last != 0), 3);
         perf_zip_codes_(zip);
         perf_zip_table_(zip);
     } else {
-        perf_zip_bits_(zip, 2u + (last != 0), 3);
+        perf_zip_head_fixed_(zip, last);
         for (i = 0; i < zip->used; i++)
             zip->code[zip->symbol[i]] = perf_zip_fixed_(zip->symbol[i]);
     }
-    perf_zip_coded_(zip, at, n);
+    perf_zip_coded_(zip, bytes, n);
 }
 
 /* Empties the buffer. */
@@ -31405,7 +31440,7 @@ PERF_FN unsigned char *perf_zip_number_(unsigned char *at, uint64_t value)
 {
     int i;
 
-    if (PERF_LIKELY_(value < 1u << 14)) {       /* one byte or two is random: so, no branch       */
+    if (PERF_LIKELY_(value < 1u << 14)) {       /* whether one byte or two is random: no branch   */
         unsigned two = value > 127;
         at[0] = PERF_CAST_(unsigned char, (value | two << 7) & 255);
         at[1] = PERF_CAST_(unsigned char, value >> 7);
@@ -31425,8 +31460,8 @@ PERF_FN unsigned char *perf_zip_gap_(unsigned char *at, uint64_t k)
     return perf_zip_number_(at, 2 * k - 1);
 }
 
-/* Bucket `index` of HdrHistogram's holds n values; *next is the one after the last so written.
- * Numbers are ZigZag: n is 2n.                                                                   */
+/* Appends that bucket `index` of HdrHistogram's holds n values, and that those from *next on before
+ * it hold none.  Then *next is the one behind it.  Numbers are ZigZag: n is 2n.                  */
 PERF_FN void perf_hlog_put_(perf_zip_ *zip, uint64_t *next, uint64_t index, uint64_t n)
 {
     unsigned char *at;
@@ -31441,7 +31476,7 @@ PERF_FN void perf_hlog_put_(perf_zip_ *zip, uint64_t *next, uint64_t index, uint
     zip->n = PERF_CAST_(size_t, at - zip->content);
 }
 
-/* Counters [i, end), whose buckets are HdrHistogram's, after one that is not empty. */
+/* Appends counters [i, end), whose buckets are HdrHistogram's.  The one before i is not empty. */
 PERF_FN void perf_hlog_cells_(perf_zip_ *zip, const perf_hist *hist, const perf_hist_shape_ *shape,
                               size_t i, size_t end)
 {
@@ -31583,15 +31618,46 @@ PERF_FN int perf_hlog_fields_(perf_out_ *out, const perf_hist *hist, const perf_
     return 1;
 }
 
+/* Ends zlib's stream: what is left in the buffer, the last byte filled up, the checksum. */
+PERF_FN void perf_zip_finish_(perf_zip_ *zip)
+{
+    int i;
+
+    perf_zip_flush_(zip, 1);
+    perf_zip_bits_(zip, 0, (8 - zip->acc_bits) % 8);
+    for (i = 24; i >= 0; i -= 8)
+        perf_zip_bits_(zip, zip->adler >> i & 255, 8);
+    perf_zip_text_(zip);
+}
+
+/* Writes what base64 still lacks: the last bytes of the block, up to five, and at `head` the first
+ * nine of all: cookie, length of what follows, first byte of zlib's head.  Ends the line.        */
+PERF_FN void perf_hlog_seal_(perf_zip_ *zip, size_t head)
+{
+    const uint64_t length = (zip->at - head - PERF_ZIP_HEAD_TEXT_) / 4 * 3 + zip->packed + 1;
+    const uint64_t cookie = UINT64_C(0x1c849314);
+    char          *out = zip->out, *end = out + zip->at;
+    size_t         n;
+
+    memset(zip->block + zip->packed, 0, 3);
+    for (n = 0; n < zip->packed; n += 3, end += 4)
+        perf_base64_(end, perf_zip_load_(zip->block + n), 58);
+    memset(end - (n - zip->packed), '=', n - zip->packed);
+    perf_base64_(out + head, cookie << 32 | length, 58);
+    perf_base64_(out + head + 4, cookie << 32 | length, 34);
+    perf_base64_(out + head + 8, length << 8 | 0x78, 18);
+    end[0] = '\n';
+    end[1] = '\0';
+}
+
 PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *hist,
                               const perf_hlog_interval *iv)
 {
     static const unsigned char bits_of_digits[5] = {0, 4, 7, 10, 14};
     perf_out_ buffer = perf_out_open_(out, cap);
     perf_zip_ zip;
-    size_t    head, line, n;
-    uint64_t  packed;
-    int       i, digits = 1;
+    size_t    head, line;
+    int       digits = 1;
 
     if (!hist || !iv)
         return 0;
@@ -31606,7 +31672,7 @@ PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *hist,
     perf_hlog_counts_(&zip, hist, bits_of_digits[digits]);
     zip.out = out;
     zip.cap = buffer.cap;
-    zip.at = head + 12;                         /* the first nine bytes, with the length, go last */
+    zip.at = head + PERF_ZIP_HEAD_TEXT_;
     zip.writing = 1;
     perf_zip_bits_(&zip, 1, 8);                 /* the second byte of zlib's head                 */
     perf_hlog_front_(&zip, hist, digits);
@@ -31614,26 +31680,13 @@ PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *hist,
         zip.n = 0;
         perf_hlog_counts_(&zip, hist, bits_of_digits[digits]);
     }
-    perf_zip_flush_(&zip, 1);
-    perf_zip_bits_(&zip, 0, (8 - zip.acc_bits) % 8);
-    for (i = 24; i >= 0; i -= 8)
-        perf_zip_bits_(&zip, zip.adler >> i & 255, 8);
-    perf_zip_text_(&zip);
+    perf_zip_finish_(&zip);
     line = zip.at + (zip.packed + 2) / 3 * 4 + 1;
     if (line >= buffer.cap) {
         (void)perf_out_open_(out, cap);
         return line;
     }
-    memset(zip.block + zip.packed, 0, 3);
-    for (n = 0; n < zip.packed; n += 3)
-        perf_base64_(out + zip.at + n / 3 * 4, perf_zip_load_(zip.block + n), 58);
-    memset(out + line - 1 - (n - zip.packed), '=', n - zip.packed);
-    packed = (zip.at - head - 12) / 4 * 3 + zip.packed + 1;     /* after the eight bytes          */
-    for (i = 0; i < 2; i++)
-        perf_base64_(out + head + 4 * i, UINT64_C(0x1c849314) << 32 | packed, 58 - 24 * i);
-    perf_base64_(out + head + 8, packed << 8 | 0x78, 18);
-    out[line - 1] = '\n';
-    out[line] = '\0';
+    perf_hlog_seal_(&zip, head);
     return line;
 }
 
@@ -31682,8 +31735,8 @@ PERF_FN unsigned perf_base64_value_(char ch)
     return value[ch - '+'];
 }
 
-/* Some 40 bits ahead, as far as the text goes.  Four characters give three bytes; the text is taken
- * in such groups from its start.  By value, so that a caller can keep its copy in registers.     */
+/* `in` with over 40 bits ready, as far as the text goes.  Four characters give three bytes; the
+ * text is taken in such groups from its start.  By value: a caller can keep it in registers.     */
 PERF_INLINE_FN_ perf_hlog_bits_ perf_hlog_filled_(perf_hlog_bits_ in)
 {
     while (in.count <= 40 && in.at < in.end) {
@@ -31711,7 +31764,7 @@ PERF_INLINE_FN_ perf_hlog_bits_ perf_hlog_filled_(perf_hlog_bits_ in)
     return in;
 }
 
-/* n <= 16 bits; 0 and bad at the end of the text. */
+/* The next n <= 16 bits; 0 at the end of the text, which is then bad. */
 PERF_FN unsigned perf_inflate_bits_(perf_hlog_bits_ *in, unsigned n)
 {
     unsigned value;
@@ -31738,7 +31791,8 @@ PERF_FN uint64_t perf_hlog_raw_(perf_hlog_source_ *source, int bytes)
     return value;
 }
 
-/* Codes from lengths; 0: too many codes, or too few (but deflate allows a single one). */
+/* Makes the codes of n symbols from their lengths.  0: there are too many codes, or too few (but
+ * deflate allows a single one).                                                                  */
 PERF_FN int perf_huffman_make_(perf_huffman_ *huffman, const unsigned char *lengths, unsigned n)
 {
     uint16_t first[17];
@@ -31758,9 +31812,9 @@ PERF_FN int perf_huffman_make_(perf_huffman_ *huffman, const unsigned char *leng
         if (lengths[i])
             huffman->symbol[first[lengths[i]]++] = PERF_CAST_(uint16_t, i);
     huffman->fast[0] = 0;
-    for (length = 1; length <= 9; length++, code <<= 1) {   /* twice as long with each bit        */
-        memcpy(huffman->fast + (1u << length) / 2, huffman->fast,
-               sizeof *huffman->fast << (length - 1));
+    for (length = 1; length <= 9; length++, code <<= 1) {
+        const size_t half = PERF_CAST_(size_t, 1) << (length - 1);  /* the table doubles          */
+        memcpy(huffman->fast + half, huffman->fast, half * sizeof *huffman->fast);
         for (i = 0; i < huffman->count[length]; i++, code++, at++)
             huffman->fast[perf_reversed_(code, length)] =
                 PERF_CAST_(uint16_t, huffman->symbol[at] * 16u | length);
@@ -31995,7 +32049,8 @@ PERF_FN void perf_inflate_codes_(perf_hlog_source_ *source)
     }
 }
 
-/* More bytes in the window, which has all been read; 0: none, at a right end or in a bad line. */
+/* Puts more bytes into the window, all of which has been read.  0: there are none, as the stream
+ * has ended or the line is bad.                                                                  */
 PERF_FN int perf_inflate_more_(perf_hlog_source_ *source)
 {
     perf_hlog_bits_ *in = &source->in;
@@ -32118,14 +32173,15 @@ PERF_FN int perf_hlog_zigzag_(perf_hlog_source_ *source, uint64_t *left, int64_t
     return 1;
 }
 
-/* All but 40 bytes were read: old versions of HdrHistogram_c counted the header into the length. */
+/* 1: the counts end 40 bytes early: old versions of HdrHistogram_c counted the front, too. */
 PERF_FN int perf_hlog_short_by_header_(perf_hlog_source_ *source, uint64_t left)
 {
-    return left == 40 && source->read == source->written && !perf_inflate_more_(source) &&
-           !source->in.bad;
+    return left == PERF_ZIP_FRONT_ && source->read == source->written &&
+           !perf_inflate_more_(source) && !source->in.bad;
 }
 
-/* The counts of a V0 or V1 line: words of 2, 4 or 8 bytes.  V0 has no length (left: none). */
+/* The counts of a V0 or V1 line: words of 2, 4 or 8 bytes.  `left` bytes; UINT64_MAX: V0, which has
+ * no length.                                                                                     */
 PERF_FN int perf_hlog_words_(perf_hlog_source_ *source, perf_hlog_target_ *target, uint64_t left,
                              int word)
 {
@@ -32210,7 +32266,7 @@ PERF_FN int perf_hlog_head_(perf_hlog_source_ *source, perf_hlog_target_ *target
                                            UINT32_C(0x1c849303)};
     uint64_t cookie = perf_hlog_get_be_(source, 4), digits, lowest, highest;
     unsigned octaves;
-    int      word_ok, sound;
+    int      word_ok, left_ok, sound;
 
     *word = PERF_CAST_(int, cookie >> 4 & 14);
     *left = UINT64_MAX;
@@ -32225,8 +32281,9 @@ PERF_FN int perf_hlog_head_(perf_hlog_source_ *source, perf_hlog_target_ *target
     if (iv->version == 0)
         iv->ratio = 1.0;                        /* that was a total: we count ourselves           */
     word_ok = iv->version == 2 || *word == 2 || *word == 4 || *word == 8;
+    left_ok = *left >> 31 == 0 || *left == UINT64_MAX;
     sound = (cookie & UINT32_C(0xffffff0f)) == plain[iv->version] && digits <= 5 && lowest > 0 &&
-            highest >> 63 == 0 && lowest <= highest / 2 && *left >> 31 != 1 && word_ok;
+            highest >> 63 == 0 && lowest <= highest / 2 && left_ok && word_ok;
     if (source->in.bad || !sound)
         return 0;
     iv->digits = PERF_CAST_(int, digits);
@@ -32245,7 +32302,7 @@ PERF_FN int perf_hlog_head_(perf_hlog_source_ *source, perf_hlog_target_ *target
     return 1;
 }
 
-/* 1: the values of the line can go to the target, by bits and unit. */
+/* 1: the values of the line can go to the target, by bits and unit (ratio: the line's). */
 PERF_FN int perf_hlog_suits_(const perf_hlog_target_ *target, double ratio)
 {
     double unit;
@@ -32296,30 +32353,30 @@ PERF_FN perf_status perf_hlog_add_(const char *text, size_t at, size_t end, size
     perf_hlog_target_ target = PERF_ZERO;
     perf_hist_head_  *head = perf_hist_at_(into);
     uint64_t          held = perf_hist_count(into), edge, width;
-    perf_status       st;
+    perf_status       status;
 
-    if (into)
-        target.shape = perf_hist_shape_of_(into);
     target.into = into;
-    if (into)
+    if (into) {
+        target.shape = perf_hist_shape_of_(into);
         target.steps = UINT64_MAX;
+    }
     iv->version = perf_hlog_open_(&source, text, at, end);
-    st = perf_hlog_pass_(&source, &target, iv);
+    status = perf_hlog_pass_(&source, &target, iv);
     iv->count = target.count;
-    if (st == PERF_OK && into && (target.count + held) >> 63)
-        st = PERF_ERANGE;
+    if (status == PERF_OK && into && (target.count + held) >> 63)
+        status = PERF_ERANGE;
     *error_at = at;
-    if (st == PERF_EFORMAT)
+    if (status == PERF_EFORMAT)
         *error_at = source.in.at;
-    if (st != PERF_OK && target.done) {         /* take back what was added                       */
+    if (status != PERF_OK && target.done) {     /* take back what was added                       */
         target.steps = target.done;
         target.count = target.done = 0;
         target.minus = 1;
         (void)perf_hlog_open_(&source, text, at, end);
         (void)perf_hlog_pass_(&source, &target, iv);
     }
-    if (st != PERF_OK || !into || target.count == 0)
-        return st;
+    if (status != PERF_OK || !into || target.count == 0)
+        return status;
     head->sums[0] += target.sum;
     edge = perf_hlog_lower_(&target, target.first, &width);
     if (~edge > head->not_min)
@@ -32330,7 +32387,7 @@ PERF_FN perf_status perf_hlog_add_(const char *text, size_t at, size_t end, size
     return PERF_OK;
 }
 
-/* A plain decimal number at text[*at]; 0: there is none. */
+/* A plain decimal number at text[*at], behind which *at then is; 0: there is none. */
 PERF_FN int perf_hlog_number_(const char *text, size_t *at, size_t end, double *x)
 {
     double scale = 1.0, value = 0.0;
@@ -32338,8 +32395,10 @@ PERF_FN int perf_hlog_number_(const char *text, size_t *at, size_t end, double *
 
     while (*at < end && (text[*at] == ' ' || text[*at] == '\t'))
         ++*at;
-    if (*at < end && (text[*at] == '-' || text[*at] == '+'))
-        minus = text[(*at)++] == '-';
+    if (*at < end && (text[*at] == '-' || text[*at] == '+')) {
+        minus = text[*at] == '-';
+        ++*at;
+    }
     for (; *at < end && n < 300; ++*at) {
         if (text[*at] == '.' && !point) {
             point = 1;
@@ -32358,11 +32417,22 @@ PERF_FN int perf_hlog_number_(const char *text, size_t *at, size_t end, double *
     return n > 0;
 }
 
+/* 1: text[at .. end) begins with `prefix`. */
 PERF_FN int perf_hlog_prefix_(const char *text, size_t at, size_t end, const char *prefix)
 {
     size_t n = strlen(prefix);
 
     return end - at >= n && memcmp(text + at, prefix, n) == 0;
+}
+
+/* The number behind `prefix`, if text[at .. end) begins with that; else *x stays. */
+PERF_FN void perf_hlog_comment_(const char *text, size_t at, size_t end, const char *prefix,
+                                double *x)
+{
+    size_t number = at + strlen(prefix);
+
+    if (perf_hlog_prefix_(text, at, end, prefix))
+        (void)perf_hlog_number_(text, &number, end, x);
 }
 
 /* The fields of a line and its histogram; reader->error_at is set when the answer is not
@@ -32406,7 +32476,7 @@ PERF_FN perf_status perf_hlog_next(perf_hlog_reader *reader, perf_hlog_interval 
     if (!reader || !iv || (!reader->text && reader->size))
         return PERF_EINVAL;
     while (reader->at < reader->size) {
-        size_t at = reader->at, end, number;
+        size_t at = reader->at, end;
         for (end = at; end < reader->size && reader->text[end] != '\n'; end++)
             continue;
         reader->at = end + (end < reader->size);
@@ -32415,12 +32485,8 @@ PERF_FN perf_status perf_hlog_next(perf_hlog_reader *reader, perf_hlog_interval 
         if (at == end || reader->text[at] == '"')
             continue;
         if (reader->text[at] == '#') {
-            number = at + 12;
-            if (perf_hlog_prefix_(reader->text, at, end, "#[StartTime:"))
-                (void)perf_hlog_number_(reader->text, &number, end, &reader->start_seconds);
-            number = at + 11;
-            if (perf_hlog_prefix_(reader->text, at, end, "#[BaseTime:"))
-                (void)perf_hlog_number_(reader->text, &number, end, &reader->base_seconds);
+            perf_hlog_comment_(reader->text, at, end, "#[StartTime:", &reader->start_seconds);
+            perf_hlog_comment_(reader->text, at, end, "#[BaseTime:", &reader->base_seconds);
             continue;
         }
         *iv = none;
