@@ -37,15 +37,17 @@ PERF_BEGIN_DECLS
  * A rule on instructions, cycles, branches or branch misses compares the counters of that name
  * (perf_counters_loop, perf_bench_counter): what no run has counted is INCONCLUSIVE.
  * Runs are added by perf_baseline_add, which stands with what writes files (perf_saved.h).
- * One saved run of eight may lie far off (a backup ran): it is left out, and named in `odd`.  So is
- * a whole run if most entries lie 16 % and more off, of one entry what lies 50 % and more off.
- * A change that came with a saved run is in the spread of the saved runs and hides there.  So the
- * runs are cut in two where they differ most, and a line is laid through them: what is worse than
- * the rule allows by either is a REJECT with `since`.  It ends with `alone`.
- * An entry saved with a mark (perf_results_opts.rejected) is no part of a baseline: what was
- * REJECTed stays REJECT until somebody accepts it, by `since` with the first such run.
- * A run that comes later than twice the usual distance of the saved ones gets the interval of a
- * random walk of at most 10 %: the variance of the saved runs, times 2 + 6 age / span (>= 10 s). */
+ * One saved run of eight may lie far off (a backup ran): it is left out, and named in `odd`.  A
+ * whole run is left out if most of its entries lie 16 % and more off.  Of a single entry a run is
+ * left out that lies 50 % and more off.
+ * A change that came with a saved run would hide in the spread of the saved runs.  So the runs are
+ * cut in two where they differ most, and a line is laid through them.  What is worse by either than
+ * the rule allows is a REJECT with `since`, until perf_baseline_add with `alone` begins anew.
+ * An entry saved with a mark (perf_results_opts.rejected) is no part of a baseline.  So what was
+ * REJECTed stays REJECT until somebody accepts it; `since` is the first run so marked.
+ * A run may come later than twice the usual distance of the saved ones.  It gets the interval of a
+ * random walk: the variance of the saved runs times 2 + 6 age / span, span 10 s at least.  The walk
+ * ends at 10 %.                                                                                  */
 
 typedef struct perf_baseline_opts { /* zero = default                                             */
     perf_results_opts now;      /* what to check; zero: this process                              */
@@ -183,9 +185,9 @@ typedef struct perf_checking_ {
 
 /* What is known of an entry before it is judged. */
 typedef struct perf_judged_ {
-    const double *y;            /* logs: k saved runs, 0 on average, and the new one              */
-    size_t        k;
-    double        tick;         /* how far they differ by the clock's step                        */
+    const double *logs;         /* of the saved runs, 0 on average; then that of the new one      */
+    size_t        runs;         /* saved ones                                                     */
+    double        tick;         /* how far they differ by the clock's step, as a log              */
     double        walk;         /* see perf_new_run_sd_                                           */
     int           beside;       /* 1: the other entries of the run may be asked                   */
 } perf_judged_;
@@ -225,7 +227,7 @@ PERF_COLD_DECL_ int perf_checking_rule_(perf_checking_ *check, const perf_compar
 PERF_COLD_DECL_ void perf_checking_run_(perf_read_ *old, perf_read_ *now, void *with);
 PERF_COLD_DECL_ void perf_checking_order_(perf_checking_ *check);
 PERF_COLD_DECL_ int perf_read_sort_(perf_read_ *file);
-PERF_COLD_DECL_ void perf_baseline_runs_(perf_checking_ *check, const perf_baseline_opts *opts);
+PERF_COLD_DECL_ void perf_baseline_runs_(perf_checking_ *check);
 PERF_COLD_DECL_ void perf_baseline_span_(perf_checking_ *check);
 PERF_COLD_DECL_ void perf_times_cover_(double *time_s, size_t n, double *first, double *last);
 PERF_COLD_DECL_ void perf_checking_entries_(perf_checking_ *check);
@@ -235,7 +237,7 @@ PERF_FN int perf_read_first_(const perf_read_ *file, size_t at);
 PERF_COLD_DECL_ perf_baseline_entry *perf_baseline_new_(perf_checking_ *check,
                                                         const perf_read_entry_ *like);
 PERF_COLD_DECL_ void perf_baseline_one_(perf_checking_ *check, const perf_read_entry_ *like);
-PERF_COLD_DECL_ int perf_figures_have_(const perf_checking_ *check, size_t at);
+PERF_COLD_DECL_ int perf_figure_counted_(const perf_checking_ *check, size_t at);
 PERF_COLD_DECL_ void perf_figures_of_(const perf_checking_ *check, const perf_read_ *file,
                                       const perf_read_entry_ *like, int saved,
                                       perf_figures_ *found);
@@ -248,10 +250,10 @@ PERF_COLD_DECL_ double perf_figures_walk_(const perf_checking_ *check, const per
 PERF_COLD_DECL_ double perf_entry_step_(const perf_read_ *file, const perf_read_entry_ *entry);
 PERF_FN double perf_entry_tick_(int kind, perf_metric metric, double a, double b);
 PERF_FN double perf_center_(double *value, size_t n);
-PERF_FN double perf_logs_spread_(const double *y, size_t n);
+PERF_FN double perf_logs_spread_(const double *logs, size_t n);
 PERF_COLD_DECL_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_ *judged,
                                          double *p);
-PERF_COLD_DECL_ perf_spread_ perf_spread_alone_(const double *y, size_t k, double walk);
+PERF_COLD_DECL_ perf_spread_ perf_spread_alone_(const double *logs, size_t runs, double walk);
 PERF_FN double perf_new_run_sd_(double variance, size_t runs, double walk, double *df);
 PERF_COLD_DECL_ void perf_judge_reasons_(const perf_judged_ *judged, const perf_spread_ *spread,
                                          double gap, perf_verdict *verdict);
@@ -260,14 +262,14 @@ PERF_COLD_DECL_ void perf_baseline_since_(perf_checking_ *check, const perf_judg
 PERF_COLD_DECL_ size_t perf_baseline_number_(const perf_checking_ *check, int run);
 PERF_COLD_DECL_ void perf_baseline_began_(const perf_checking_ *check, int run,
                                           perf_baseline_entry *entry);
-PERF_COLD_DECL_ perf_change_ perf_change_of_(const double *y, size_t n, double threshold,
+PERF_COLD_DECL_ perf_change_ perf_change_of_(const double *logs, size_t n, double threshold,
                                              double tick);
-PERF_COLD_DECL_ perf_change_ perf_change_cut_(const double *y, size_t n);
-PERF_COLD_DECL_ size_t perf_cut_(const double *y, size_t n);
-PERF_COLD_DECL_ perf_change_ perf_change_line_(const double *y, size_t n);
+PERF_COLD_DECL_ perf_change_ perf_change_cut_(const double *logs, size_t n);
+PERF_COLD_DECL_ size_t perf_cut_(const double *logs, size_t n);
+PERF_COLD_DECL_ perf_change_ perf_change_line_(const double *logs, size_t n);
 PERF_COLD_DECL_ void perf_change_error_(perf_change_ *change, const double *residual, size_t n,
                                         double scale);
-PERF_COLD_DECL_ double perf_residuals_fewer_(const double *residual, size_t n);
+PERF_COLD_DECL_ double perf_residuals_inflation_(const double *residual, size_t n);
 PERF_COLD_DECL_ void perf_change_judge_(perf_change_ *change, double threshold, double tick,
                                         double tries);
 PERF_COLD_DECL_ void perf_baseline_family_(perf_baseline *baseline, int rules);
@@ -285,15 +287,14 @@ PERF_COLD_DECL_ void perf_gather_(perf_checking_ *check);
 PERF_COLD_DECL_ double *perf_gather_room_(perf_checking_ *check);
 PERF_COLD_DECL_ void perf_gather_moves_(perf_checking_ *check, double *own);
 PERF_COLD_DECL_ void perf_gather_prior_(perf_checking_ *check, const double *own);
-PERF_COLD_DECL_ int perf_spread_beside_(const perf_checking_ *check, const double *y, double walk,
-                                        perf_spread_ *spread);
-PERF_COLD_DECL_ int perf_beside_of_(const perf_checking_ *check, const double *y,
+PERF_COLD_DECL_ int perf_spread_beside_(const perf_checking_ *check, const double *logs,
+                                        double walk, perf_spread_ *spread);
+PERF_COLD_DECL_ int perf_beside_of_(const perf_checking_ *check, const double *logs,
                                     perf_beside_ *beside);
-PERF_COLD_DECL_ double perf_beside_regress_(const perf_checking_ *check, const double *y,
+PERF_COLD_DECL_ double perf_beside_regress_(const perf_checking_ *check, const double *logs,
                                             double *change, double *times);
 PERF_COLD_DECL_ int perf_beside_old_(const perf_checking_ *check, perf_beside_ *beside);
 PERF_FN double perf_stray_others_(const double *sorted, size_t rank, double own);
-PERF_FN size_t perf_stray_rank_(const perf_checking_ *check, int half);
 PERF_COLD_DECL_ perf_straying_ perf_strayed_(const perf_checking_ *check,
                                              const perf_beside_ *beside);
 PERF_COLD_DECL_ void perf_put_baseline_(perf_out_ *out, const void *with);
@@ -308,9 +309,9 @@ PERF_COLD_DECL_ void perf_put_since_(perf_out_ *out, const perf_baseline_entry *
 PERF_COLD_DECL_ void perf_put_baseline_undecided_(perf_out_ *out, const perf_baseline *baseline);
 PERF_COLD_DECL_ void perf_put_undecided_(perf_out_ *out, const perf_baseline *baseline,
                                          const perf_baseline_entry *entry);
-PERF_COLD_DECL_ size_t perf_open_runs_(const perf_baseline *baseline,
+PERF_COLD_DECL_ size_t perf_undecided_runs_(const perf_baseline *baseline,
                                        const perf_baseline_entry *entry);
-PERF_COLD_DECL_ double perf_open_percent_(const perf_baseline *baseline,
+PERF_COLD_DECL_ double perf_undecided_percent_(const perf_baseline *baseline,
                                           const perf_baseline_entry *entry);
 PERF_COLD_DECL_ void perf_put_outlook_(perf_out_ *out, const void *with);
 
@@ -329,7 +330,7 @@ PERF_COLD_FN_ void perf_baseline_fail_(perf_baseline *baseline, perf_status why,
     baseline->error_at = at;
 }
 
-/* opts NULL: defaults.  count_own: see perf_checking_. */
+/* perf_baseline_check; count_own: see perf_checking_. */
 PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_baseline_opts *opts,
                                               int count_own)
 {
@@ -373,20 +374,19 @@ PERF_COLD_FN_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_
     return perf_verdict_of_(&check->opts, PERF_NULL_, 0.0, 0.0).status == PERF_OK;
 }
 
-/* The check itself, of a file that has been read. */
+/* The check itself, of a file and of this run, which have been read; `with` is a perf_checking_. */
 PERF_COLD_FN_ void perf_checking_run_(perf_read_ *old, perf_read_ *now, void *with)
 {
-    perf_checking_           *check = PERF_CAST_(perf_checking_ *, with);
-    const perf_baseline_opts *opts = check->asked;
+    perf_checking_ *check = PERF_CAST_(perf_checking_ *, with);
 
     check->old = old;
     check->now = now;
     perf_checking_order_(check);
     if (check->baseline->status == PERF_OK) {
-        perf_baseline_runs_(check, opts);
+        perf_baseline_runs_(check);
         perf_odd_runs_(check);
         perf_baseline_span_(check);
-        if (opts->most_unchanged && check->used >= PERF_BASELINE_BESIDE_)
+        if (check->asked->most_unchanged && check->used >= PERF_BASELINE_BESIDE_)
             perf_gather_(check);
         perf_checking_entries_(check);
         perf_baseline_family_(check->baseline, check->opts.rules);
@@ -452,8 +452,8 @@ PERF_COLD_FN_ int perf_read_sort_(perf_read_ *file)
     return file->order != PERF_NULL_;
 }
 
-/* The id under which this run was added before it was checked.  One that was made: the newest of
- * this process and second.                                                                       */
+/* The id under which this run was added before it was checked.  made 1: it was not given, so it is
+ * the newest id of this process and second, with or without a number behind it.                  */
 PERF_COLD_FN_ const char *perf_baseline_own_(const perf_checking_ *check, int made)
 {
     const char  *own = check->now->run->id;
@@ -468,43 +468,53 @@ PERF_COLD_FN_ const char *perf_baseline_own_(const perf_checking_ *check, int ma
     return own;
 }
 
-/* Which saved runs count: of this machine and build, or any; never this run itself. */
-PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check, const perf_baseline_opts *opts)
+/* Notes a saved run of another machine or build, which does not count. */
+PERF_COLD_FN_ void perf_baseline_other_(perf_baseline *baseline, const perf_read_run_ *run,
+                                        int same_machine, int same_gpu)
 {
-    perf_baseline        *baseline = check->baseline;
-    const perf_read_run_ *me = check->now->run;
-    const char           *own = "";
-    size_t                i;
-    perf_out_             out;
+    perf_out_ out = perf_out_open_(baseline->other, sizeof baseline->other);
 
-    if (check->now->runs)
-        own = perf_baseline_own_(check, !opts->now.run);
-    for (i = 0; check->now->runs && i < check->old->runs; i++) {
-        perf_read_run_ *run = &check->old->run[i];
-        const int gpu = !*run->gpu || !*me->gpu || !strcmp(run->gpu, me->gpu);
-        const int machine = !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu) && gpu;
-        const int build = !strcmp(run->compiler, me->compiler) && !strcmp(run->build, me->build);
-        if (!check->count_own && !strcmp(run->id, own))
-            continue;
-        if (opts->any_machine || (machine && build)) {
-            run->ours = run->usable = 1;
-            check->used++;
-            continue;
-        }
-        baseline->other_runs++;
-        out = perf_out_open_(baseline->other, sizeof baseline->other);
-        perf_put_(&out, machine ? run->compiler : run->machine);
+    baseline->other_runs++;
+    perf_put_(&out, same_machine ? run->compiler : run->machine);
+    perf_put_(&out, ", ");
+    perf_put_(&out, same_machine ? run->build : run->cpu);
+    if (!same_gpu) {
         perf_put_(&out, ", ");
-        perf_put_(&out, machine ? run->build : run->cpu);
-        if (!gpu) {
-            perf_put_(&out, ", ");
-            perf_put_(&out, run->gpu);
-        }
+        perf_put_(&out, run->gpu);
     }
-    baseline->runs = check->old->runs;
 }
 
-/* What the runs that count cover, and how long ago that was; < 0: this run comes before them. */
+/* Which saved runs count: of this machine and build, or any; never this run itself. */
+PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check)
+{
+    const perf_read_run_ *me = check->now->run;
+    const char           *own;
+    size_t                i;
+
+    check->baseline->runs = check->old->runs;
+    if (!check->now->runs)
+        return;
+    own = perf_baseline_own_(check, !check->asked->now.run);
+    for (i = 0; i < check->old->runs; i++) {
+        perf_read_run_ *run = &check->old->run[i];
+        const int same_gpu = !*run->gpu || !*me->gpu || !strcmp(run->gpu, me->gpu);
+        const int same_machine =
+            !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu) && same_gpu;
+        const int same_build =
+            !strcmp(run->compiler, me->compiler) && !strcmp(run->build, me->build);
+        if (!check->count_own && !strcmp(run->id, own))
+            continue;
+        if (check->asked->any_machine || (same_machine && same_build)) {
+            run->ours = run->usable = 1;
+            check->used++;
+        } else {
+            perf_baseline_other_(check->baseline, run, same_machine, same_gpu);
+        }
+    }
+}
+
+/* Sets span_s, what the runs that count cover, and age_s, how long ago that was; < 0: this run
+ * comes before them.                                                                             */
 PERF_COLD_FN_ void perf_baseline_span_(perf_checking_ *check)
 {
     perf_baseline *baseline = check->baseline;
@@ -526,7 +536,7 @@ PERF_COLD_FN_ void perf_baseline_span_(perf_checking_ *check)
 }
 
 /* The first and the last of n times, which are sorted on the way.  Of eight and more, one at each
- * end that lies off by ten times what the others cover is left out: a clock had not been set.    */
+ * end is left out if it lies off by ten times what the others cover: a clock had not been set.   */
 PERF_COLD_FN_ void perf_times_cover_(double *time_s, size_t n, double *first, double *last)
 {
     size_t low = 0, high = n - 1;
@@ -569,7 +579,7 @@ PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *check)
     }
 }
 
-/* The first in order of those that are not before *entry. */
+/* The place in order of the first entry that is not before *entry; `entries`: there is none. */
 PERF_COLD_FN_ size_t perf_read_find_(const perf_read_ *file, const perf_read_entry_ *entry)
 {
     size_t low = 0, high = file->entries, middle;
@@ -584,6 +594,7 @@ PERF_COLD_FN_ size_t perf_read_find_(const perf_read_ *file, const perf_read_ent
     return low;
 }
 
+/* 1: entry `at` in order has the kind and the name of *entry; `at` may be behind the last. */
 PERF_FN int perf_read_same_(const perf_read_ *file, size_t at, const perf_read_entry_ *entry)
 {
     return at < file->entries && !perf_read_compare_(file->order[at], entry);
@@ -619,6 +630,7 @@ PERF_COLD_FN_ perf_baseline_entry *perf_baseline_new_(perf_checking_ *check,
 
 /* ---- checking: one entry ---- */
 
+/* Judges the entry of this run that *like is one of, by all saved ones like it. */
 PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_entry_ *like)
 {
     perf_baseline_entry *entry = perf_baseline_new_(check, like);
@@ -642,17 +654,17 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_ent
     }
     perf_odd_figures_(check, like->name, &saved);
     entry->runs = saved.count;
-    judged.k = saved.count;
+    saved.value[saved.count] = entry->now;
+    entry->before = perf_exp_(perf_center_(saved.value, saved.count));
+    entry->spread = perf_logs_spread_(saved.value, saved.count);
+    judged.logs = saved.value;
+    judged.runs = saved.count;
     judged.walk = perf_figures_walk_(check, &saved);
     judged.tick = perf_entry_tick_(like->kind, check->opts.rule.metric,
                                    perf_entry_step_(check->old, saved.last),
                                    perf_entry_step_(check->now, now.last));
     judged.beside = check->each >= PERF_BASELINE_BESIDE_ && saved.count == check->used &&
                     like->kind != PERF_BASELINE_AB;
-    saved.value[saved.count] = entry->now;
-    entry->before = perf_exp_(perf_center_(saved.value, saved.count));
-    judged.y = saved.value;
-    entry->spread = perf_logs_spread_(judged.y, judged.k);
     entry->verdict = perf_judge_(check, &judged, &entry->p);
     if (saved.rejected >= 0 && entry->verdict.decision == PERF_REJECT)
         perf_baseline_began_(check, saved.rejected, entry);
@@ -673,19 +685,21 @@ PERF_COLD_FN_ int perf_run_relatives_(const char *one, const char *other)
     return length == strcspn(other + from, " ") && !strncmp(one + from, other + from, length);
 }
 
-/* 1: a process has saved this loop in both runs: as many slices, of the same lengths. */
-PERF_COLD_FN_ int perf_read_again_(const perf_read_ *one, const perf_read_entry_ *x,
-                                   const perf_read_ *other, const perf_read_entry_ *y)
+/* 1: one loop, which a process has saved in two runs: as many slices, of the same lengths. */
+PERF_COLD_FN_ int perf_saved_twice_(const perf_read_ *one, const perf_read_entry_ *entry,
+                                    const perf_read_ *other, const perf_read_entry_ *again)
 {
-    return x->of_run >= 0 && y->of_run >= 0 && x->values > 1 && x->values == y->values &&
-           !memcmp(one->value + x->value, other->value + y->value,
-                   x->values * sizeof *one->value) &&
-           perf_run_relatives_(one->run[x->of_run].id, other->run[y->of_run].id);
+    if (entry->of_run < 0 || again->of_run < 0)
+        return 0;
+    return entry->values > 1 && entry->values == again->values &&
+           !memcmp(one->value + entry->value, other->value + again->value,
+                   entry->values * sizeof *one->value) &&
+           perf_run_relatives_(one->run[entry->of_run].id, other->run[again->of_run].id);
 }
 
-/* 1: entry `at` in order of the file is a measurement of this run, or of another saved one: each
- * add saves all loops of its process, those of its earlier adds, too.                            */
-PERF_COLD_FN_ int perf_figures_have_(const perf_checking_ *check, size_t at)
+/* 1: entry `at` in order of the file is no measurement of its own: this run or another saved one
+ * holds the same.  Each add saves all loops of its process, those of its earlier adds, too.      */
+PERF_COLD_FN_ int perf_figure_counted_(const perf_checking_ *check, size_t at)
 {
     const perf_read_       *old = check->old, *now = check->now;
     const perf_read_entry_ *entry = old->order[at];
@@ -693,17 +707,18 @@ PERF_COLD_FN_ int perf_figures_have_(const perf_checking_ *check, size_t at)
 
     for (i = at; i-- > 0 && perf_read_same_(old, i, entry);)
         if (old->order[i]->of_run != entry->of_run &&
-            perf_read_again_(old, old->order[i], old, entry))
+            perf_saved_twice_(old, old->order[i], old, entry))
             return 1;
     if (check->count_own)
         return 0;
     for (i = perf_read_find_(now, entry); perf_read_same_(now, i, entry); i++)
-        if (perf_read_again_(now, now->order[i], old, entry))
+        if (perf_saved_twice_(now, now->order[i], old, entry))
             return 1;
     return 0;
 }
 
-/* The figures of the entries like this one, of the runs that count; saved 0: of this run. */
+/* The figures of the entries like this one, a figure a run.  saved 1: of the runs that count; 0: of
+ * this run.                                                                                      */
 PERF_COLD_FN_ void perf_figures_of_(const perf_checking_ *check, const perf_read_ *file,
                                     const perf_read_entry_ *like, int saved, perf_figures_ *found)
 {
@@ -722,7 +737,7 @@ PERF_COLD_FN_ void perf_figures_of_(const perf_checking_ *check, const perf_read
                 found->rejected = entry->of_run;
             continue;
         }
-        if (saved && perf_figures_have_(check, at))
+        if (saved && perf_figure_counted_(check, at))
             continue;
         figure = perf_entry_figure_(file, entry, check->opts.rule.metric, check->pool);
         if (!(figure > 0.0))
@@ -785,7 +800,8 @@ PERF_COLD_FN_ void perf_entry_values_(const perf_read_ *file, const perf_read_en
     }
 }
 
-/* The figure of one run that a rule compares.  0: none; `pool` has room for the largest entry. */
+/* The figure of an entry that a rule on that metric compares; 0: none.  `pool` has room for the
+ * values of the largest entry.                                                                   */
 PERF_COLD_FN_ double perf_entry_figure_(const perf_read_ *file, const perf_read_entry_ *entry,
                                         perf_metric metric, double *pool)
 {
@@ -823,8 +839,8 @@ PERF_COLD_FN_ void perf_baseline_fresh_(perf_checking_ *check, const perf_read_e
     check->baseline->fresh++;
 }
 
-/* How far a random walk strays, by the time since the last of n runs that cover span_s: a factor on
- * their variance.  0: this run comes as soon as those did.                                       */
+/* How far a random walk strays that lasts from the last of n runs until now: a factor on the
+ * variance of those runs, which cover span_s.  0: this run comes as soon as those did.           */
 PERF_FN double perf_walk_(double age_s, double span_s, size_t n)
 {
     if (span_s < PERF_BASELINE_LEAST_S_)
@@ -854,7 +870,7 @@ PERF_COLD_FN_ double perf_figures_walk_(const perf_checking_ *check, const perf_
     return perf_walk_(age, span, found->count);
 }
 
-/* The step of the clock over the least of the values; 0: the file does not say. */
+/* The step of the clock over the smallest of the entry's values; 0: the file does not say. */
 PERF_COLD_FN_ double perf_entry_step_(const perf_read_ *file, const perf_read_entry_ *entry)
 {
     const double *value = file->value + entry->value;
@@ -871,8 +887,8 @@ PERF_COLD_FN_ double perf_entry_step_(const perf_read_ *file, const perf_read_en
     return entry->step / least;
 }
 
-/* How far two figures may differ because of the clock's resolution, as a log.  a, b: their steps,
- * as above; of a ratio, of its two sides.                                                        */
+/* How far two figures may differ by the clock's resolution alone, as a log.  a, b: their steps, see
+ * perf_entry_step_; of an A/B loop a figure is itself a ratio of two values.                     */
 PERF_FN double perf_entry_tick_(int kind, perf_metric metric, double a, double b)
 {
     const double least = 0.001, bucket = 1.0 / 32;      /* of a scope's histogram                 */
@@ -903,7 +919,7 @@ PERF_FN double perf_center_(double *value, size_t n)
 }
 
 /* The standard deviation of n logs that are 0 on average; 0: fewer than two. */
-PERF_FN double perf_logs_spread_(const double *y, size_t n)
+PERF_FN double perf_logs_spread_(const double *logs, size_t n)
 {
     double squares = 0.0;
     size_t i;
@@ -911,38 +927,40 @@ PERF_FN double perf_logs_spread_(const double *y, size_t n)
     if (n < 2)
         return 0.0;
     for (i = 0; i < n; i++)
-        squares += y[i] * y[i];
+        squares += logs[i] * logs[i];
     return perf_sqrt_(squares / (PERF_CAST_(double, n) - 1.0));
 }
 
-/* What the rule says of a new run that differs from the saved ones by a change, known to +-half. */
+/* What the rule says of a new run.  change: how far it differs from the saved ones, known to
+ * +-half.                                                                                        */
 PERF_COLD_FN_ perf_verdict perf_judged_verdict_(const perf_compare_opts *opts,
                                                 const perf_judged_ *judged, double change,
                                                 double half)
 {
     const perf_interval interval = {change - half, change, change + half};
     perf_verdict        verdict = perf_verdict_of_(opts, &interval, judged->tick,
-                                                   PERF_CAST_(double, judged->k));
+                                                   PERF_CAST_(double, judged->runs));
 
     verdict.pairs = 1;
-    verdict.baseline_values = judged->k;
+    verdict.baseline_values = judged->runs;
     verdict.candidate_values = 1;
     return verdict;
 }
 
-/* *p: two-sided, of no change beyond the threshold; 1: no claim. */
+/* The verdict on an entry alone.  *p: two-sided, of no change beyond the threshold; 1: no claim.
+ * half: of the interval; gap: from its middle to the threshold.                                  */
 PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_ *judged, double *p)
 {
     const perf_compare_opts *opts = &check->opts;
-    const size_t  k = judged->k;
-    perf_verdict  verdict;
-    perf_spread_  spread = {0.0, 0.0, 0.0, 0.0};
-    double        change = judged->y[k], half = PERF_INF_, gap;
+    const size_t             runs = judged->runs;
+    perf_verdict             verdict;
+    perf_spread_             spread = {0.0, 0.0, 0.0, 0.0};
+    double                   change = judged->logs[runs], half = PERF_INF_, gap;
 
     *p = 1.0;
-    if (k > 1) {
-        spread = perf_spread_alone_(judged->y, k, judged->walk);
-        if (judged->beside && perf_spread_beside_(check, judged->y, judged->walk, &spread))
+    if (runs > 1) {
+        spread = perf_spread_alone_(judged->logs, runs, judged->walk);
+        if (judged->beside && perf_spread_beside_(check, judged->logs, judged->walk, &spread))
             check->baseline->beside++;
         change = spread.change;
         half = spread.sd * perf_t_quantile_(0.5 + 0.5 * opts->confidence, spread.df);
@@ -952,12 +970,9 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
         verdict.pairs_needed = PERF_INF_;       /* one new run stays one, however many were saved */
     if (verdict.warnings & PERF_WARN_OUTPUTS)   /* wrong outputs: no number of runs mends that    */
         return verdict;
-    gap = change - perf_log_(verdict.threshold);
-    if (gap < 0.0)
-        gap = -gap;
-    gap -= judged->tick + 1e-12;
+    gap = perf_fabs_(change - perf_log_(verdict.threshold)) - (judged->tick + 1e-12);
     perf_judge_reasons_(judged, &spread, gap, &verdict);
-    if (k < PERF_BASELINE_RUNS_ || !(gap > 0.0))
+    if (runs < PERF_BASELINE_RUNS_ || !(gap > 0.0))
         return verdict;
     *p = 0.0;
     if (spread.sd > 0.0)
@@ -965,26 +980,26 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
     return verdict;
 }
 
-/* Student's prediction interval for one new run, y[k], against k saved ones, whose logs y are 0 on
- * average.  It covers the ratio if the runs are alike but for the change.  `walk`: see
- * perf_new_run_sd_.                                                                              */
-PERF_COLD_FN_ perf_spread_ perf_spread_alone_(const double *y, size_t k, double walk)
+/* Student's prediction interval for a new run against the saved ones: logs, 0 on average, and
+ * behind them that of the new run.  It covers the ratio if the runs are alike but for the change.
+ * `walk`: see perf_new_run_sd_.                                                                  */
+PERF_COLD_FN_ perf_spread_ perf_spread_alone_(const double *logs, size_t runs, double walk)
 {
     double       variance = 0.0;
     perf_spread_ spread = {0.0, 0.0, 0.0, 0.0};
     size_t       i;
 
-    for (i = 0; i < k; i++)
-        variance += y[i] * y[i] / (PERF_CAST_(double, k) - 1.0);
-    spread.change = y[k];
-    spread.sd_fresh = perf_new_run_sd_(variance, k, 0.0, &spread.df);
-    spread.sd = perf_new_run_sd_(variance, k, walk, &spread.df);
+    for (i = 0; i < runs; i++)
+        variance += logs[i] * logs[i] / (PERF_CAST_(double, runs) - 1.0);
+    spread.change = logs[runs];
+    spread.sd_fresh = perf_new_run_sd_(variance, runs, 0.0, &spread.df);
+    spread.sd = perf_new_run_sd_(variance, runs, walk, &spread.df);
     return spread;
 }
 
-/* The standard deviation of the change of a new run, as a log, and its degrees of freedom; variance
- * is that of the logs of `runs` saved ones.  `walk`: 0 if they are fresh.  Else machines drift like
- * a random walk: seen over a span S it has a sample variance of S/6, and after a time `age` its
+/* The standard deviation of the change of a new run, as a log, and *df, its degrees of freedom.
+ * variance: of the logs of `runs` saved ones.  walk 0: they are fresh.  Else machines drift like a
+ * random walk.  Seen over a span S, it has a sample variance of S/6; after a time `age` its
  * distance from the mean has the variance age + S/3; `walk` is their quotient.  It ends at 10 %: no
  * machine walks for ever, and noise of one second does not add up.                               */
 PERF_FN double perf_new_run_sd_(double variance, size_t runs, double walk, double *df)
@@ -1006,15 +1021,14 @@ PERF_FN double perf_new_run_sd_(double variance, size_t runs, double walk, doubl
 PERF_COLD_FN_ void perf_judge_reasons_(const perf_judged_ *judged, const perf_spread_ *spread,
                                        double gap, perf_verdict *verdict)
 {
-    const double n = PERF_CAST_(double, judged->k);
-    const double p = 0.5 + 0.5 * verdict->confidence;
+    const double p = 0.5 + 0.5 * verdict->confidence, df = PERF_CAST_(double, judged->runs) - 1.0;
+    const int    walked = verdict->decision == PERF_INCONCLUSIVE && judged->walk > 0.0;
 
-    if (judged->k < PERF_BASELINE_RUNS_) {
+    if (judged->runs < PERF_BASELINE_RUNS_) {
         verdict->decision = PERF_INCONCLUSIVE;
-        verdict->pairs_needed = PERF_CAST_(double, PERF_BASELINE_RUNS_ - judged->k);
+        verdict->pairs_needed = PERF_CAST_(double, PERF_BASELINE_RUNS_ - judged->runs);
         verdict->reason = "fewer than 6 saved runs of this machine and build: add some";
-    } else if (verdict->decision == PERF_INCONCLUSIVE && judged->walk > 0.0 &&
-               gap > spread->sd_fresh * perf_t_quantile_(p, n - 1.0)) {
+    } else if (walked && gap > spread->sd_fresh * perf_t_quantile_(p, df)) {
         verdict->reason = "the saved runs are too old for the time they cover: add some from now "
                           "on";
     }
@@ -1030,8 +1044,9 @@ PERF_COLD_FN_ void perf_judge_reasons_(const perf_judged_ *judged, const perf_sp
 #define PERF_CHANGE_LEVEL_  0.1 /* so much of the chance of error that one check is allowed:      */
                                 /* a history is looked at every night                             */
 
-/* Turns the verdict into a REJECT where the saved runs show a change themselves.  Wrong outputs and
- * a REJECT of this run against all stay what they are; the first says more, the second counts.   */
+/* Turns the verdict into a REJECT where the saved runs show a change for the worse themselves.
+ * Wrong outputs stay, they say more.  So does a REJECT of this run against all, if its p is
+ * smaller.                                                                                       */
 PERF_COLD_FN_ void perf_baseline_since_(perf_checking_ *check, const perf_judged_ *judged,
                                         const perf_figures_ *saved, perf_baseline_entry *entry)
 {
@@ -1043,7 +1058,8 @@ PERF_COLD_FN_ void perf_baseline_since_(perf_checking_ *check, const perf_judged
 
     if (check->opts.rule.kind != PERF_RULE_NO_REGRESSION || (verdict->warnings & PERF_WARN_OUTPUTS))
         return;
-    change = perf_change_of_(judged->y, judged->k + 1, perf_log_(verdict->threshold), judged->tick);
+    change = perf_change_of_(judged->logs, judged->runs + 1, perf_log_(verdict->threshold),
+                             judged->tick);
     if (!(2.0 * change.p <= PERF_CHANGE_LEVEL_ * level))
         return;
     entry->creeps = change.at == 0;
@@ -1051,7 +1067,7 @@ PERF_COLD_FN_ void perf_baseline_since_(perf_checking_ *check, const perf_judged
     entry->since_label = check->now->run[0].label;
     entry->since_number = perf_baseline_number_(check, PERF_CAST_(int, check->old->runs) - 1) + 1;
     run = saved->rejected;
-    if (change.at < judged->k)
+    if (change.at < judged->runs)
         run = saved->run[change.at];
     if (run >= 0)
         perf_baseline_began_(check, run, entry);
@@ -1084,77 +1100,80 @@ PERF_COLD_FN_ void perf_baseline_began_(const perf_checking_ *check, int run,
     entry->since_number = perf_baseline_number_(check, run);
 }
 
-/* Where the saved runs and this one (the last of n logs) show a change for the worse by themselves.
- * Its p is 1 where they do not, and where this run is back at the old level.                     */
-PERF_COLD_FN_ perf_change_ perf_change_of_(const double *y, size_t n, double threshold, double tick)
+/* The change for the worse that the saved runs and this one, the last of n logs, show by
+ * themselves.  Its p is 1 where they show none, and where this run is back at the old level.     */
+PERF_COLD_FN_ perf_change_ perf_change_of_(const double *logs, size_t n, double threshold,
+                                           double tick)
 {
-    perf_change_ none = {0, 0.0, 0.0, 0.0, 0.0, 1.0}, cut, line;
-    double       back;
+    perf_change_ none = {0, 0.0, 0.0, 0.0, 0.0, 1.0}, cut, line, found;
+    double       part;
 
     if (n < PERF_CHANGE_RUNS_ || n > PERF_READ_RUNS_ + 1 || !(threshold < 0.0 || threshold > 0.0))
         return none;
-    cut = perf_change_cut_(y, n);
-    line = perf_change_line_(y, n);
+    cut = perf_change_cut_(logs, n);
+    line = perf_change_line_(logs, n);
     perf_change_judge_(&cut, threshold, tick, PERF_CAST_(double, n));
     perf_change_judge_(&line, threshold, tick, 2.0);
+    found = cut;
     if (line.p < cut.p)
-        cut = line;
-    back = (y[n - 1] - cut.before) / cut.size;
-    if (!(back > 0.5))
+        found = line;
+    part = (logs[n - 1] - found.before) / found.size;       /* of the change that is still there  */
+    if (!(part > 0.5))
         return none;
-    return cut;
+    return found;
 }
 
-PERF_COLD_FN_ perf_change_ perf_change_cut_(const double *y, size_t n)
+/* Two levels, with a cut where they differ most. */
+PERF_COLD_FN_ perf_change_ perf_change_cut_(const double *logs, size_t n)
 {
     perf_change_ change = {0, 0.0, 0.0, 0.0, 0.0, 1.0};
-    double       residual[PERF_READ_RUNS_ + 2], before = 0.0, after = 0.0, a, b;
-    size_t       i, at = perf_cut_(y, n);
+    double       residual[PERF_READ_RUNS_ + 2], before = 0.0, after = 0.0, older, newer;
+    size_t       i, at = perf_cut_(logs, n);
 
     if (!at)
         return change;
-    a = PERF_CAST_(double, at);
-    b = PERF_CAST_(double, n - at);
+    older = PERF_CAST_(double, at);
+    newer = PERF_CAST_(double, n - at);
     for (i = 0; i < n; i++) {
         if (i < at)
-            before += y[i] / a;
+            before += logs[i] / older;
         else
-            after += y[i] / b;
+            after += logs[i] / newer;
     }
     for (i = 0; i < n; i++)
-        residual[i] = y[i] - (i < at ? before : after);
+        residual[i] = logs[i] - (i < at ? before : after);
     change.at = at;
     change.before = before;
     change.size = after - before;
-    perf_change_error_(&change, residual, n, perf_sqrt_(1.0 / a + 1.0 / b));
+    perf_change_error_(&change, residual, n, perf_sqrt_(1.0 / older + 1.0 / newer));
     return change;
 }
 
 /* The cut after which the runs differ most from those before: the largest sum of squares between
  * both sides.  0: there is none to be made.                                                      */
-PERF_COLD_FN_ size_t perf_cut_(const double *y, size_t n)
+PERF_COLD_FN_ size_t perf_cut_(const double *logs, size_t n)
 {
-    double all = 0.0, sum = 0.0, most = 0.0, between;
+    double mean = 0.0, sum = 0.0, most = 0.0, between;
     size_t i, at = 0;
 
     for (i = 0; i < n; i++)
-        all += y[i] / PERF_CAST_(double, n);
+        mean += logs[i] / PERF_CAST_(double, n);
     for (i = 0; i + PERF_CHANGE_AFTER_ <= n; i++) {
-        const double a = PERF_CAST_(double, i), b = PERF_CAST_(double, n - i);
+        const double older = PERF_CAST_(double, i), newer = PERF_CAST_(double, n - i);
         between = 0.0;
         if (i >= PERF_CHANGE_BEFORE_)
-            between = sum * sum * (1.0 / a + 1.0 / b);
+            between = sum * sum * (1.0 / older + 1.0 / newer);
         if (between > most) {
             most = between;
             at = i;
         }
-        sum += y[i] - all;
+        sum += logs[i] - mean;
     }
     return at;
 }
 
 /* The line of least squares; its change is that over all runs. */
-PERF_COLD_FN_ perf_change_ perf_change_line_(const double *y, size_t n)
+PERF_COLD_FN_ perf_change_ perf_change_line_(const double *logs, size_t n)
 {
     const double middle = 0.5 * (PERF_CAST_(double, n) - 1.0);
     perf_change_ change = {0, 0.0, 0.0, 0.0, 0.0, 1.0};
@@ -1163,25 +1182,25 @@ PERF_COLD_FN_ perf_change_ perf_change_line_(const double *y, size_t n)
 
     for (i = 0; i < n; i++) {
         x = PERF_CAST_(double, i) - middle;
-        mean += y[i] / PERF_CAST_(double, n);
+        mean += logs[i] / PERF_CAST_(double, n);
         xx += x * x;
-        xy += x * y[i];
+        xy += x * logs[i];
     }
     slope = xy / xx;
     for (i = 0; i < n; i++)
-        residual[i] = y[i] - mean - slope * (PERF_CAST_(double, i) - middle);
+        residual[i] = logs[i] - mean - slope * (PERF_CAST_(double, i) - middle);
     change.before = mean - slope * middle;
     change.size = 2.0 * slope * middle;
     perf_change_error_(&change, residual, n, 2.0 * middle / perf_sqrt_(xx));
     return change;
 }
 
-/* Fills in what residuals say of a change whose standard error is `scale` times theirs if they are
- * independent.                                                                                   */
+/* Fills in se and df from the residuals.  The standard error of the change would be `scale` times
+ * theirs if they were independent.                                                               */
 PERF_COLD_FN_ void perf_change_error_(perf_change_ *change, const double *residual, size_t n,
                                       double scale)
 {
-    const double fewer = perf_residuals_fewer_(residual, n);
+    const double inflation = perf_residuals_inflation_(residual, n);
     double       squares = 0.0, sd;
     size_t       i;
 
@@ -1191,15 +1210,15 @@ PERF_COLD_FN_ void perf_change_error_(perf_change_ *change, const double *residu
     sd = perf_sqrt_(squares / change->df);
     if (sd < PERF_CHANGE_LEAST_)
         sd = PERF_CHANGE_LEAST_;
-    change->se = sd * scale * perf_sqrt_(fewer);
-    change->df /= fewer;
+    change->se = sd * scale * perf_sqrt_(inflation);
+    change->df /= inflation;
     if (change->df < 2.0)
         change->df = 2.0;
 }
 
-/* The correlation of residuals that add up to 0 with those `lag` later, 0 .. 0.95.  A mean takes
- * some of it away, about (1 + 3 rho) / n (Kendall 1954), a cut that was searched for about three
- * times that.                                                                                    */
+/* The correlation of residuals, which add up to 0, with those `lag` later, 0 to 0.95.  A mean takes
+ * some of it away, about (1 + 3 rho) / n (Kendall 1954); a cut that was searched for takes about
+ * three times that.                                                                              */
 PERF_COLD_FN_ double perf_residuals_lag_(const double *residual, size_t n, size_t lag)
 {
     double xx = 0.0, xy = 0.0, rho;
@@ -1219,24 +1238,20 @@ PERF_COLD_FN_ double perf_residuals_lag_(const double *residual, size_t n, size_
     return rho < PERF_CHANGE_ALIKE_ ? rho : PERF_CHANGE_ALIKE_;
 }
 
-/* Runs that resemble their neighbours count less: by this factor.  With a noise of each run beside
- * what lasts, the correlation begins lower than it goes on.                                      */
-PERF_COLD_FN_ double perf_residuals_fewer_(const double *residual, size_t n)
+/* By what factor the variance grows because runs resemble their neighbours.  With a noise of each
+ * run beside what lasts, the correlation begins lower than it goes on.                           */
+PERF_COLD_FN_ double perf_residuals_inflation_(const double *residual, size_t n)
 {
     const double one = perf_residuals_lag_(residual, n, 1);
-    double       lasts = one, next;
+    double       lasts = one;
 
-    if (one * one * PERF_CAST_(double, n) > 9.0) {      /* three standard deviations              */
-        next = perf_residuals_lag_(residual, n, 2) / one;
-        if (next > lasts)
-            lasts = next;
-    }
-    if (lasts > PERF_CHANGE_ALIKE_)
-        lasts = PERF_CHANGE_ALIKE_;
+    if (one * one * PERF_CAST_(double, n) > 9.0)        /* three standard deviations              */
+        lasts = perf_most_(perf_residuals_lag_(residual, n, 2) / one, lasts);
+    lasts = perf_least_(PERF_CHANGE_ALIKE_, lasts);
     return 1.0 + 2.0 * one / (1.0 - lasts);
 }
 
-/* The p of a change beyond the threshold, a log; tries: places where it might have been. */
+/* Sets p, of no change beyond the threshold, a log.  tries: places where it might have been. */
 PERF_COLD_FN_ void perf_change_judge_(perf_change_ *change, double threshold, double tick,
                                       double tries)
 {
@@ -1252,7 +1267,7 @@ PERF_COLD_FN_ void perf_change_judge_(perf_change_ *change, double threshold, do
 
 /* ---- checking: all entries ---- */
 
-/* Decisions within the family: Holm over those that make a claim at all. */
+/* Decides the entries as one family: by Holm over those that have saved runs. */
 PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline, int rules)
 {
     double *p = PERF_CAST_(double *, PERF_MALLOC((baseline->entries + 1) * sizeof *p));
@@ -1267,14 +1282,16 @@ PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline, int rules)
             p[n++] = perf_baseline_p_(&baseline->entry[i], rules);
     if (n && perf_adjust_holm_(p, n, p) != PERF_OK)
         perf_baseline_fail_(baseline, PERF_ENOMEM, 0);
-    for (i = n = 0; i < baseline->entries && baseline->status == PERF_OK; i++) {
+    n = 0;
+    for (i = 0; i < baseline->entries && baseline->status == PERF_OK; i++) {
         perf_baseline_entry *entry = &baseline->entry[i];
-        int                  stands = (entry->verdict.warnings & PERF_WARN_OUTPUTS) != 0;
-        if (entry->runs && p[n++] <= 1.0 - baseline->confidence)
-            stands = 1;
+        const int            wrong = (entry->verdict.warnings & PERF_WARN_OUTPUTS) != 0;
         entry->decision = PERF_INCONCLUSIVE;
-        if (stands && entry->runs)
+        if (!entry->runs)
+            continue;
+        if (wrong || p[n] <= 1.0 - baseline->confidence)
             entry->decision = entry->verdict.decision;
+        n++;
     }
     perf_baseline_count_(baseline);
     PERF_FREE(p);
@@ -1356,7 +1373,7 @@ PERF_COLD_FN_ void perf_baseline_count_(perf_baseline *baseline)
         baseline->decision = PERF_ACCEPT;
 }
 
-/* The names of the entries stay with the result. */
+/* Frees what a check has; the names of the entries stay with the result. */
 PERF_COLD_FN_ void perf_checking_free_(perf_checking_ *check)
 {
     check->baseline->memory_[0] = check->old->in.decoded;
@@ -1405,8 +1422,8 @@ PERF_COLD_FN_ void perf_odd_runs_(perf_checking_ *check)
     }
 }
 
-/* How far the runs moved as a whole: the median over the entries that all of them have.  Ratios
- * have no part in it.  Returns how many entries; index: of the runs, in order.                   */
+/* move[j]: how far run index[j] moved as a whole, the median over the entries that all runs have.
+ * Ratios have no part in it.  Returns how many entries those are; 0: none, or no memory.         */
 PERF_COLD_FN_ size_t perf_odd_moves_(const perf_checking_ *check, double *move, int *index)
 {
     const size_t  room = check->now->entries, used = check->used;
@@ -1460,25 +1477,23 @@ PERF_COLD_FN_ void perf_odd_figures_(perf_checking_ *check, const char *name, pe
     found->count = kept;
 }
 
-/* How many of the values x, logs, lie farther than `least` off; off[i]: how far.  0 if more do than
- * may be left out.                                                                               */
+/* How many of the values x, logs, lie far off: by `least` and more, and by more than noise.
+ * off[i]: how far; 0: not far.  Returns 0 if more do than may be left out.                       */
 PERF_COLD_FN_ size_t perf_odd_ones_(const double *x, size_t n, double least, double *off)
 {
-    double sorted[PERF_READ_RUNS_ + 2], middle, sd;
+    double sorted[PERF_READ_RUNS_ + 2], middle, sd, far_off;
     size_t i, odd = 0;
 
     memcpy(sorted, x, n * sizeof *x);
     middle = perf_middle_(sorted, n, 0.5);
     for (i = 0; i < n; i++)
-        sorted[i] = x[i] < middle ? middle - x[i] : x[i] - middle;
+        sorted[i] = perf_fabs_(x[i] - middle);
     sd = 1.4826 * perf_middle_(sorted, n, 0.5);         /* of a normal law                        */
-    if (sd < PERF_ODD_LEAST_)
-        sd = PERF_ODD_LEAST_;
-    if (least < PERF_ODD_NOISES_ * sd)
-        least = PERF_ODD_NOISES_ * sd;
+    sd = perf_most_(PERF_ODD_LEAST_, sd);
+    far_off = perf_most_(PERF_ODD_NOISES_ * sd, least);
     for (i = 0; i < n; i++) {
         off[i] = x[i] - middle;
-        if (off[i] > least || off[i] < -least)
+        if (off[i] > far_off || off[i] < -far_off)
             odd++;
         else
             off[i] = 0.0;
@@ -1512,6 +1527,11 @@ PERF_COLD_FN_ void perf_odd_note_(perf_checking_ *check, int run, double off, co
 
 /* ---- checking: what entries share ---- */
 
+#define PERF_BESIDE_WEIGHT_ 12.0        /* most degrees of freedom of the prior                   */
+#define PERF_BESIDE_FAR_    0.99995     /* a quantile: the others may move as far, by chance 1 in */
+                                        /* 10,000 on both sides                                   */
+
+/* Fills in what entries share, if there are enough of them. */
 PERF_COLD_FN_ void perf_gather_(perf_checking_ *check)
 {
     double      *own = perf_gather_room_(check);
@@ -1536,7 +1556,8 @@ PERF_COLD_FN_ void perf_gather_(perf_checking_ *check)
     perf_sort_values_(check->sizes, check->each);
 }
 
-/* Memory for what entries share: moved, noises, sizes, and a row an entry of its own moves. */
+/* Memory for what entries share: moved, noises, sizes.  Returns what is behind them: a row an
+ * entry, of its own moves.  NULL: no memory.                                                     */
 PERF_COLD_FN_ double *perf_gather_room_(perf_checking_ *check)
 {
     const size_t rows = check->used + 1, room = check->now->entries;
@@ -1552,7 +1573,8 @@ PERF_COLD_FN_ double *perf_gather_room_(perf_checking_ *check)
     return check->sizes + room;
 }
 
-/* Fills `moved` and own, by entry, from entries that are in every run; ratios are left out. */
+/* Fills `moved` by run, and `own` by entry, from the entries that are in every run; ratios are left
+ * out.                                                                                           */
 PERF_COLD_FN_ void perf_gather_moves_(perf_checking_ *check, double *own)
 {
     const size_t  rows = check->used + 1, room = check->now->entries;
@@ -1578,39 +1600,42 @@ PERF_COLD_FN_ void perf_gather_moves_(perf_checking_ *check, double *own)
         perf_sort_values_(check->moved + j * room, check->each);
 }
 
-/* The prior: the geometric mean of the entries' variances.  It weighs 12 degrees of freedom, or
- * fewer if entries differ more than sampling explains: 2 / excess.  Sampling: the log of a variance
- * with df degrees is on average 1 / df too low, and has the variance 2 / df + 2 / df^2.          */
+/* The prior: the geometric mean of the entries' variances.  It weighs PERF_BESIDE_WEIGHT_ degrees
+ * of freedom, or fewer if entries differ more than sampling explains: 2 / excess.  Sampling: the
+ * log of a variance with df degrees is on average 1 / df too low, and has the variance 2 / df + 2 /
+ * df^2.                                                                                          */
 PERF_COLD_FN_ void perf_gather_prior_(perf_checking_ *check, const double *own)
 {
     const size_t rows = check->used + 1;
-    const double df = PERF_CAST_(double, check->used) - 2.0, tie = 1e-6;    /* a tenth of 1 %     */
-    double       sum = 0.0, squares = 0.0, n = 0.0, change = 0.0, times, excess, x;
+    const double df = PERF_CAST_(double, check->used) - 2.0;
+    const double least = 1e-6;                  /* a tenth of 1 %, squared                        */
+    double       sum = 0.0, squares = 0.0, n = 0.0, change = 0.0, times, excess, variance, x;
     size_t       i;
 
     for (i = 0; i < check->each; i++) {
-        x = perf_beside_regress_(check, own + i * rows, &change, &times);
-        if (x < 0.0)
+        variance = perf_beside_regress_(check, own + i * rows, &change, &times);
+        if (variance < 0.0)
             continue;
-        x = perf_log_(x + tie);
+        x = perf_log_(variance + least);
         n += 1.0;
         sum += x;
         squares += x * x;
     }
     check->common = perf_exp_(sum / n + 1.0 / df);
     excess = (squares - sum * sum / n) / (n - 1.0) - 2.0 / df - 2.0 / (df * df);
-    check->weight = 12.0;
+    check->weight = PERF_BESIDE_WEIGHT_;
     if (excess > 2.0 / check->weight)
         check->weight = 2.0 / excess;
 }
 
-/* The same beside the other entries of the run, where those can tell; returns whether. */
-PERF_COLD_FN_ int perf_spread_beside_(const perf_checking_ *check, const double *y, double walk,
+/* The spread of a new run beside the other entries of its run.  0: those cannot tell, and *spread
+ * is as it was.                                                                                  */
+PERF_COLD_FN_ int perf_spread_beside_(const perf_checking_ *check, const double *logs, double walk,
                                       perf_spread_ *spread)
 {
     perf_beside_ beside;
 
-    if (!perf_beside_of_(check, y, &beside))
+    if (!perf_beside_of_(check, logs, &beside))
         return 0;
     if (walk > 0.0 && !perf_beside_old_(check, &beside))
         return 0;
@@ -1621,15 +1646,15 @@ PERF_COLD_FN_ int perf_spread_beside_(const perf_checking_ *check, const double 
     return 1;
 }
 
-/* 0: the others moved too far to tell.  An entry much noisier than the others has its own noise
- * alone; else the prior variance, `common`, counts with its weight.                              */
-PERF_COLD_FN_ int perf_beside_of_(const perf_checking_ *check, const double *y,
+/* An entry beside the others; 0: they moved too far to tell.  An entry much noisier than the others
+ * has its own noise alone; else the prior variance, `common`, counts with its weight.            */
+PERF_COLD_FN_ int perf_beside_of_(const perf_checking_ *check, const double *logs,
                                   perf_beside_ *beside)
 {
     double variance, times;
 
-    beside->change = y[check->used];
-    variance = perf_beside_regress_(check, y, &beside->change, &times);
+    beside->change = logs[check->used];
+    variance = perf_beside_regress_(check, logs, &beside->change, &times);
     if (variance < 0.0)
         return 0;
     beside->df = PERF_CAST_(double, check->used) - 2.0;
@@ -1643,52 +1668,63 @@ PERF_COLD_FN_ int perf_beside_of_(const perf_checking_ *check, const double *y,
     return 1;
 }
 
-/* A regression of the logs y, 0 on average, on how far the other entries of each run moved.  It
- * takes their part out of the new run's (the last's) change.  *times: the variance of that over a
- * single run's, which is returned.  -1: the others moved farther than they do alone (by chance 1 in
- * 10,000).                                                                                       */
-PERF_COLD_FN_ double perf_beside_regress_(const perf_checking_ *check, const double *y,
+/* A regression of the logs, 0 on average, on how far the other entries of each run moved.  It takes
+ * their part out of the change of the new run, the last.  *times: the variance of that change over
+ * a single run's, which is returned.  -1: the others moved farther than they do by themselves.   */
+PERF_COLD_FN_ double perf_beside_regress_(const perf_checking_ *check, const double *logs,
                                           double *change, double *times)
 {
     const size_t runs = check->used, low = (check->each - 2) / 2, high = (check->each - 1) / 2;
     const double n = PERF_CAST_(double, runs), rounding = 1e-12;
-    double       others[PERF_READ_RUNS_ + 1], middle = 0.0, x, most;
+    double       others[PERF_READ_RUNS_ + 1], middle = 0.0, x, most, squares;
     double       xx = rounding * n, xy = 0.0, yy = 0.0;
     size_t       j;
 
     for (j = 0; j <= runs; j++) {               /* the median of the others                       */
         const double *all = check->moved + j * check->now->entries;
-        others[j] = 0.5 * (all[low + (y[j] <= all[low])] + all[high + (y[j] <= all[high])]);
+        others[j] = 0.5 * (all[low + (logs[j] <= all[low])] + all[high + (logs[j] <= all[high])]);
         if (j < runs)
             middle += others[j] / n;
     }
     for (j = 0; j < runs; j++) {
         x = others[j] - middle;
         xx += x * x;
-        xy += x * y[j];
-        yy += y[j] * y[j];
+        xy += x * logs[j];
+        yy += logs[j] * logs[j];
     }
-    x = others[runs] - middle;
-    most = perf_t_quantile_(0.99995, n - 1.0);
+    x = others[runs] - middle;                  /* from here on of the new run                    */
+    most = perf_t_quantile_(PERF_BESIDE_FAR_, n - 1.0);
     if (!(x * x < most * most * (1.0 + 1.0 / n) * xx / (n - 1.0)))
         return -1.0;
-    yy -= xy * xy / xx;
+    squares = yy - xy * xy / xx;
     *change -= xy / xx * x;
     *times = 1.0 + 1.0 / n + x * x / xx;
-    if (!(yy > 0.0))
+    if (!(squares > 0.0))
         return 0.0;
-    return yy / (n - 2.0);
+    return squares / (n - 2.0);
 }
 
-/* The standard deviation for runs that are old: by how far the others strayed since.  0: that is
- * not known.                                                                                     */
+/* The ranks at two thirds and at one half of n sorted entries, from 1. */
+PERF_FN size_t perf_rank_two_thirds_(size_t n)
+{
+    return (2 * n + 1) / 3;
+}
+
+PERF_FN size_t perf_rank_half_(size_t n)
+{
+    return (n + 1) / 2;
+}
+
+/* Sets sd_now, for saved runs that are old: by how far the others strayed since.  0: that is not
+ * known.                                                                                         */
 PERF_COLD_FN_ int perf_beside_old_(const perf_checking_ *check, perf_beside_ *beside)
 {
     const double most_df = 0.5 * PERF_CAST_(double, check->each) - 0.5;
     perf_straying_  stray = perf_strayed_(check, beside);
 
-    stray.noises = perf_stray_others_(check->noises, perf_stray_rank_(check, 0), stray.noises);
-    stray.size = perf_stray_others_(check->sizes, perf_stray_rank_(check, 1), stray.size);
+    stray.noises = perf_stray_others_(check->noises, perf_rank_two_thirds_(check->each),
+                                      stray.noises);
+    stray.size = perf_stray_others_(check->sizes, perf_rank_half_(check->each), stray.size);
     if (most_df < beside->df)
         beside->df = most_df;
     if (stray.noises > 1.0)
@@ -1698,28 +1734,23 @@ PERF_COLD_FN_ int perf_beside_old_(const perf_checking_ *check, perf_beside_ *be
     return beside->sd_now < PERF_INF_;
 }
 
-/* The value at that rank among the others: this one's own is left out. */
+/* The value at that rank, from 1, among the others: of the sorted ones, `own` is left out. */
 PERF_FN double perf_stray_others_(const double *sorted, size_t rank, double own)
 {
     return own <= sorted[rank - 1] ? sorted[rank] : sorted[rank - 1];
 }
 
-/* The ranks, of `each` entries, at two thirds and at one half. */
-PERF_FN size_t perf_stray_rank_(const perf_checking_ *check, int half)
-{
-    return half ? (check->each + 1) / 2 : (2 * check->each + 1) / 3;
-}
-
+/* How far an entry strayed: its change over the |change| below which noise stays in two thirds of
+ * cases (in one half: of a standard normal law).                                                 */
 PERF_COLD_FN_ perf_straying_ perf_strayed_(const perf_checking_ *check, const perf_beside_ *beside)
 {
-    const double size = beside->change < 0.0 ? -beside->change : beside->change;
-    const double n = PERF_CAST_(double, 2 * check->each);
-    const double two_thirds = 0.5 + PERF_CAST_(double, perf_stray_rank_(check, 0)) / n;
-    const double half = 0.5 + PERF_CAST_(double, perf_stray_rank_(check, 1)) / n;
-    perf_straying_  stray;
+    const double  change = perf_fabs_(beside->change), n = PERF_CAST_(double, check->each);
+    const double  two_thirds = PERF_CAST_(double, perf_rank_two_thirds_(check->each)) / n;
+    const double  half = PERF_CAST_(double, perf_rank_half_(check->each)) / n;
+    perf_straying_ stray;
 
-    stray.noises = size / (beside->sd * perf_t_quantile_(two_thirds, beside->df));
-    stray.size = size / perf_normal_quantile_(half);
+    stray.noises = change / (beside->sd * perf_t_quantile_(0.5 + 0.5 * two_thirds, beside->df));
+    stray.size = change / perf_normal_quantile_(0.5 + 0.5 * half);
     return stray;
 }
 
@@ -1883,27 +1914,20 @@ PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *out, const perf_baseline_en
 }
 
 #define PERF_BASELINE_NAME_ 28u         /* columns of a name in the table                         */
-#define PERF_NAME_COLUMNS_  4096u
-
-PERF_COLD_FN_ size_t perf_name_columns_(const char *name)
-{
-    perf_out_ nowhere = perf_out_open_(PERF_CAST_(char *, PERF_NULL_), 0);
-
-    return PERF_NAME_COLUMNS_ - perf_put_cut_(&nowhere, name, PERF_NAME_COLUMNS_);
-}
 
 /* A name in its column, or in a line of its own: the ends of long names differ, too. */
 PERF_COLD_FN_ void perf_put_row_name_(perf_out_ *out, const char *name)
 {
-    if (perf_name_columns_(name) > PERF_BASELINE_NAME_) {
+    if (perf_columns_(name) > PERF_BASELINE_NAME_) {
         perf_put_(out, "  ");
-        (void)perf_put_cut_(out, name, PERF_NAME_COLUMNS_);
+        perf_put_clean_(out, name, '?');
         perf_put_char_(out, '\n');
         name = "";
     }
     perf_putf_(out, "  %-28s", name);
 }
 
+/* A figure in 11 columns, in the unit of its entry and rule; "-": none. */
 PERF_COLD_FN_ void perf_put_figure_(perf_out_ *out, const perf_baseline_entry *entry, double x)
 {
     if (!(x > 0.0))
@@ -1936,15 +1960,16 @@ PERF_COLD_FN_ void perf_put_since_(perf_out_ *out, const perf_baseline_entry *en
 #define PERF_OUTLOOK_POWER_ 0.9         /* what is said to be found is found so often             */
 #define PERF_OUTLOOK_LINES_ 8u          /* of entries that are open                               */
 
-/* What would make the check decide the entries that are open, below the rows. */
+/* Says what would decide the entries that are open, below the rows. */
 PERF_COLD_FN_ void perf_put_baseline_undecided_(perf_out_ *out, const perf_baseline *baseline)
 {
     size_t i, open = 0;
 
     for (i = 0; i < baseline->entries; i++) {
         const perf_baseline_entry *entry = &baseline->entry[i];
-        if (entry->decision != PERF_INCONCLUSIVE || !entry->runs || entry->missing ||
-            (entry->verdict.warnings & PERF_WARN_OUTPUTS))
+        const int                  compared = entry->runs && !entry->missing;
+        const int                  wrong = (entry->verdict.warnings & PERF_WARN_OUTPUTS) != 0;
+        if (entry->decision != PERF_INCONCLUSIVE || !compared || wrong)
             continue;
         if (open++ < PERF_OUTLOOK_LINES_)
             perf_put_undecided_(out, baseline, entry);
@@ -1958,11 +1983,11 @@ PERF_COLD_FN_ void perf_put_baseline_undecided_(perf_out_ *out, const perf_basel
 PERF_COLD_FN_ void perf_put_undecided_(perf_out_ *out, const perf_baseline *baseline,
                                        const perf_baseline_entry *entry)
 {
-    const size_t more = perf_open_runs_(baseline, entry);
-    const double percent = perf_open_percent_(baseline, entry);
-    const int    ask = entry->runs >= PERF_BASELINE_RUNS_ && percent < 1000.0 &&
-                    baseline->rule.kind == PERF_RULE_NO_REGRESSION &&
-                    percent > baseline->rule.amount;
+    const size_t more = perf_undecided_runs_(baseline, entry);
+    const double percent = perf_undecided_percent_(baseline, entry);
+    const int    helps = percent < 1000.0 && percent > baseline->rule.amount;
+    const int    ask = helps && entry->runs >= PERF_BASELINE_RUNS_ &&
+                    baseline->rule.kind == PERF_RULE_NO_REGRESSION;
     double       apart = 0.0;
 
     if (!more && !ask)
@@ -1982,18 +2007,23 @@ PERF_COLD_FN_ void perf_put_undecided_(perf_out_ *out, const perf_baseline *base
     perf_put_char_(out, '\n');
 }
 
+/* The quantile for a limit of one entry that shall count beside all others (Bonferroni). */
+PERF_COLD_FN_ double perf_family_quantile_(const perf_baseline *baseline)
+{
+    return 1.0 - 0.5 * (1.0 - baseline->confidence) / PERF_CAST_(double, baseline->entries);
+}
+
 /* How many more runs like the saved ones decide the entry; 0: no number that a file keeps. */
-PERF_COLD_FN_ size_t perf_open_runs_(const perf_baseline *baseline,
+PERF_COLD_FN_ size_t perf_undecided_runs_(const perf_baseline *baseline,
                                      const perf_baseline_entry *entry)
 {
-    const double p =
-        1.0 - 0.5 * (1.0 - baseline->confidence) / PERF_CAST_(double, baseline->entries);
+    const double p = perf_family_quantile_(baseline);
     const double walk = perf_walk_(baseline->age_s, baseline->span_s, entry->runs);
-    double       gap = perf_log_(entry->verdict.ratio.estimate / entry->verdict.threshold), df, sd;
+    const double gap =
+        perf_fabs_(perf_log_(entry->verdict.ratio.estimate / entry->verdict.threshold));
+    double       df, sd;
     size_t       runs = entry->runs + 1;
 
-    if (gap < 0.0)
-        gap = -gap;
     if (entry->runs < PERF_BASELINE_RUNS_)
         return PERF_BASELINE_RUNS_ - entry->runs;
     if (walk > 0.0)                     /* the new ones have to come as late as this run does     */
@@ -2007,12 +2037,11 @@ PERF_COLD_FN_ size_t perf_open_runs_(const perf_baseline *baseline,
 }
 
 /* Up to how many percent the rule would have to allow for an ACCEPT. */
-PERF_COLD_FN_ double perf_open_percent_(const perf_baseline *baseline,
+PERF_COLD_FN_ double perf_undecided_percent_(const perf_baseline *baseline,
                                         const perf_baseline_entry *entry)
 {
     const perf_interval *ratio = &entry->verdict.ratio;
-    const double p =
-        1.0 - 0.5 * (1.0 - baseline->confidence) / PERF_CAST_(double, baseline->entries);
+    const double p = perf_family_quantile_(baseline);
     double       df, most;
 
     (void)perf_new_run_sd_(entry->spread * entry->spread, entry->runs,
@@ -2044,20 +2073,21 @@ PERF_COLD_FN_ void perf_baseline_outlook_to_(FILE *file, const char *path, const
 /* The spread of the entry in the middle; 0: none has one. */
 PERF_COLD_FN_ double perf_outlook_spread_(const perf_baseline *baseline)
 {
-    double *x = PERF_CAST_(double *, PERF_MALLOC((baseline->entries + 1) * sizeof *x)),
-           middle = 0.0;
+    double *spread =
+        PERF_CAST_(double *, PERF_MALLOC((baseline->entries + 1) * sizeof *spread));
+    double  middle = 0.0;
     size_t  i, n = 0;
 
-    for (i = 0; x && i < baseline->entries; i++)
+    for (i = 0; spread && i < baseline->entries; i++)
         if (baseline->entry[i].spread > 0.0)
-            x[n++] = baseline->entry[i].spread;
+            spread[n++] = baseline->entry[i].spread;
     if (n)
-        middle = perf_middle_(x, n, 0.5);
-    PERF_FREE(x);
+        middle = perf_middle_(spread, n, 0.5);
+    PERF_FREE(spread);
     return middle;
 }
 
-/* The change, in percent, that a check after that time finds in nine of ten runs. */
+/* The change, in percent, that a check made age_s from now finds in nine of ten runs. */
 PERF_COLD_FN_ double perf_outlook_finds_(const perf_baseline *baseline, double spread, double age_s)
 {
     const size_t runs = baseline->runs - baseline->other_runs;
@@ -2069,8 +2099,8 @@ PERF_COLD_FN_ double perf_outlook_finds_(const perf_baseline *baseline, double s
     return (1.0 + baseline->rule.amount / 100.0) * 100.0 * perf_exp_(sd) - 100.0;
 }
 
-/* "8 runs within 3 seconds: for 3 seconds more a check finds +8 %, a day later +39 %".  With a
- * check in which this run counts as saved; changes only for a rule on regressions.               */
+/* "8 runs within 3 seconds: for 3 seconds more a check finds +8 %, a day later +39 %".  Of a check
+ * in which this run counts as saved.  It tells of changes only by a rule on regressions.         */
 PERF_COLD_FN_ void perf_put_outlook_(perf_out_ *out, const void *with)
 {
     const perf_baseline *baseline = PERF_CAST_(const perf_baseline *, with);
