@@ -73,7 +73,8 @@ PERF_COLD_FN_ void perf_arm_rates_(perf_arm_ *arm)
     arm->items *= arm->threads;
 }
 
-/* Arm i of all: two a loop, of which a bench has the first.  0: there is nothing to write of it. */
+/* Fills in arm i of all: two a loop, of which a bench has the first.  0: there is nothing to write
+ * of it.                                                                                         */
 PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *saving, size_t i, perf_arm_ *arm)
 {
     const perf_saved_ *loop = &saving->loop[i / 2];
@@ -378,7 +379,8 @@ PERF_COLD_FN_ double perf_metric_bound_(int i)
     return bound;
 }
 
-/* Calls in (bound i - 1, bound i]; a bucket of ours (3 % wide) counts where its middle lies. */
+/* count[i]: the calls in (bound i - 1, bound i], the last without a bound.  A bucket of ours (3 %
+ * wide) counts where its middle lies.                                                            */
 PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *saving, const perf_saved_scope_ *scope,
                                       uint64_t *count)
 {
@@ -391,7 +393,7 @@ PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *saving, const perf_sav
         const perf_saved_bucket_ *bucket = &saving->bucket[scope->bucket + i];
         const double              middle = perf_bucket_value_(bucket->index) * second;
         for (at = 0; at < PERF_BOUNDS_ && middle > perf_metric_bound_(at); at++)
-            ;
+            continue;
         count[at] += bucket->count;
     }
 }
@@ -399,21 +401,21 @@ PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *saving, const perf_sav
 /* The value of a label of OpenMetrics, in quotes. */
 PERF_COLD_FN_ void perf_put_label_(perf_out_ *out, const char *text)
 {
-    perf_char_ ch;
+    perf_char_ letter;
 
     perf_put_char_(out, '"');
-    for (; *text; text += ch.bytes) {
-        ch = perf_char_of_(text);
-        if (ch.broken) {
+    for (; *text; text += letter.bytes) {
+        letter = perf_char_of_(text);
+        if (letter.broken) {
             perf_put_(out, "\xef\xbf\xbd");
-        } else if (ch.code == '\n') {
+        } else if (letter.code == '\n') {
             perf_put_(out, "\\n");
-        } else if (ch.control) {
+        } else if (letter.control) {
             perf_put_char_(out, '?');
         } else {
-            if (ch.code == '"' || ch.code == '\\')
+            if (letter.code == '"' || letter.code == '\\')
                 perf_put_char_(out, '\\');
-            perf_put_n_(out, text, PERF_CAST_(size_t, ch.bytes));
+            perf_put_n_(out, text, PERF_CAST_(size_t, letter.bytes));
         }
     }
     perf_put_char_(out, '"');
@@ -441,7 +443,7 @@ PERF_COLD_FN_ void perf_put_sample_(perf_out_ *out, const perf_series_ *series, 
     perf_put_char_(out, '\n');
 }
 
-/* unit "": none. */
+/* The head of a family of series.  unit "": it has none. */
 PERF_COLD_FN_ void perf_put_family_(perf_out_ *out, const char *name, const char *type,
                                     const char *unit, const char *help)
 {
@@ -480,20 +482,19 @@ PERF_COLD_FN_ void perf_put_histogram_(perf_out_ *out, const perf_saving_ *savin
     series.part = "_count";
     perf_put_sample_(out, &series, PERF_CAST_(double, total));
     series.part = "_sum";
-    perf_put_sample_(out, &series,
-                     scope->row.sum * 1e-9);
+    perf_put_sample_(out, &series, scope->row.sum * 1e-9);
 }
 
-/* The scopes of these kinds as one family. */
+/* The scopes of the kinds from first to last as one family. */
 PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *out, const perf_saving_ *saving,
-                                                uint32_t from, uint32_t to, const char *family,
-                                                const char *help)
+                                                uint32_t first, uint32_t last,
+                                                const char *family, const char *help)
 {
     size_t i, some = 0;
 
     for (i = 0; i < saving->scopes; i++) {
         const perf_saved_scope_ *scope = &saving->scope[i];
-        if (scope->row.kind < from || scope->row.kind > to || !scope->buckets)
+        if (scope->row.kind < first || scope->row.kind > last || !scope->buckets)
             continue;
         if (!some++)
             perf_put_family_(out, family, "histogram", "seconds", help);
@@ -518,7 +519,7 @@ PERF_COLD_FN_ void perf_put_openmetrics_counters_(perf_out_ *out, const perf_sav
     }
 }
 
-/* 1: an earlier loop has this name: a further round of --repeat. */
+/* 1: an earlier loop has the name of this arm's loop, which is then a further round of --repeat. */
 PERF_COLD_FN_ int perf_arm_again_(const perf_saving_ *saving, const perf_arm_ *arm)
 {
     const perf_saved_ *loop;

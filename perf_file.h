@@ -220,7 +220,8 @@ PERF_COLD_FN_ uint32_t perf_thread_id_(void)
 #endif
 }
 
-/* Changes *word from `from` to `to` unless another thread has changed it before.  1: changed. */
+/* Changes *word from `from` to `to`, if it is `from`.  0: it was not, so another thread has changed
+ * it.                                                                                            */
 PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
 {
 #if PERF_TCC_
@@ -422,9 +423,9 @@ PERF_COLD_FN_ int perf_out_bytes_(FILE *file, const char *text, size_t n)
     return perf_fwrite_(text, 1, n, file) == n;
 }
 
-/* Writes n bytes, flushes, and closes where asked to; 0: failed, errno says why.  So it is, too,
- * when a pipe's reader has left or a limit of the file's size is reached: the signal that comes
- * with it, and would end the host, is taken back.                                                */
+/* Writes n bytes, flushes, and closes where asked to; 0: failed, errno says why.  It fails, too,
+ * when a pipe's reader has left, or a limit of the file's size is reached.  The signal that comes
+ * with that would end the program: it is held back, and taken.                                   */
 PERF_COLD_FN_ int perf_out_write_(FILE *file, const char *text, size_t n, int closes)
 {
     int ok;
@@ -432,8 +433,8 @@ PERF_COLD_FN_ int perf_out_write_(FILE *file, const char *text, size_t n, int cl
     unsigned long hold[32] = {0}, was[32] = {0}, pending[32] = {0};     /* sigset_t is shorter   */
     const long    now[4] = {0, 0, 0, 0};
 
-    (void)perf_sigpending_(pending);            /* what the host has waiting stays                */
-    hold[0] = (1ul << 12 | 1ul << 24) & ~pending[0];
+    (void)perf_sigpending_(pending);            /* what the program has waiting stays             */
+    hold[0] = (1ul << 12 | 1ul << 24) & ~pending[0];        /* SIGPIPE, SIGXFSZ                   */
     (void)perf_sigmask_(PERF_SIG_BLOCK_, hold, was);
 #endif
     ok = perf_out_bytes_(file, text, n);
@@ -577,7 +578,8 @@ PERF_COLD_FN_ FILE *perf_file_read_(const char *path)
 #endif
 }
 
-/* A number that nobody can guess.  No key: without /dev/urandom it is made from an address. */
+/* A number that nobody can guess, but not good as a key: without /dev/urandom it is made from an
+ * address.                                                                                       */
 PERF_COLD_FN_ uint64_t perf_file_random_(int turn)
 {
     uint64_t value = PERF_PTR_(uintptr_t, &turn) + PERF_CAST_(unsigned, turn);
@@ -620,6 +622,7 @@ PERF_COLD_FN_ FILE *perf_file_beside_(perf_file_ *f, const char *path, unsigned 
     return file;
 }
 
+/* Opens `path` if it is a device, else a new file beside it.  0: failed; `starved`: no memory. */
 PERF_COLD_FN_ int perf_file_begin_(perf_file_ *file, const char *path)
 {
     unsigned mode;
@@ -639,7 +642,7 @@ PERF_COLD_FN_ int perf_file_begin_(perf_file_ *file, const char *path)
         if (file->fd >= 0 && !(file->file = perf_fdopen_(file->fd, "wb")))
             (void)perf_close_(file->fd);
         if (file->file)                         /* open waited for no pipe; writes may wait       */
-            /* F_SETFL */
+            /* F_SETFL of F_GETFL */
             (void)perf_fcntl_(file->fd, 4, perf_fcntl_(file->fd, 3) & ~PERF_O_NONBLOCK_);
     }
 #endif
@@ -654,8 +657,9 @@ PERF_COLD_FN_ int perf_file_begin_(perf_file_ *file, const char *path)
 }
 
 #if PERF_POSIX_FILES_
-/* Opens the folder of a file; -1: it cannot be.  With wait_ns also locks it, and after so long goes
- * on without: somebody may keep it for ever, and some file systems lock no folder (NFS).         */
+/* Opens the folder of a file; -1: failed.  With wait_ns it also locks the folder.  After so long it
+ * goes on without the lock: somebody may keep it for ever, and some file systems lock no folder
+ * (NFS).                                                                                         */
 PERF_COLD_FN_ int perf_file_folder_(const char *path, uint64_t wait_ns)
 {
     const uint64_t end = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_) + wait_ns;
@@ -681,6 +685,7 @@ PERF_COLD_FN_ int perf_file_folder_(const char *path, uint64_t wait_ns)
 #define perf_close_(fd)                ((void)(fd))
 #endif
 
+/* Closes the file and gives it its name, or removes it: keep 0, or a failure.  0: failed. */
 PERF_COLD_FN_ int perf_file_end_(perf_file_ *file, const char *path, int keep)
 {
     file->failed |= file->durable && keep && !file->direct && perf_fsync_(file->fd);
@@ -759,7 +764,7 @@ PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *file, vo
 
 /* ---- small files ---- */
 
-/* The beginning of a file in `text`, cut to fit; how many bytes, 0: none. */
+/* Reads the beginning of a file into `text`, cut to fit.  Returns how many bytes; 0: none. */
 PERF_COLD_FN_ size_t perf_file_head_(const char *path, char *text, size_t cap)
 {
     FILE  *file = perf_file_read_(path);
@@ -773,7 +778,7 @@ PERF_COLD_FN_ size_t perf_file_head_(const char *path, char *text, size_t cap)
     return length;
 }
 
-/* The first line of a small file, without its newline; 0: there is none. */
+/* Reads the first line of a small file, without its newline; 0: there is none. */
 PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
 {
     size_t any = perf_file_head_(path, line, cap);
@@ -793,8 +798,8 @@ extern void *perf_dlsym_(void *, const char *) __asm__(PERF_SYM_("dlsym")) PERF_
 #define PERF_DL_ 0
 #endif
 
-/* Opens a library by the first of its names that answers: one that is in the process already comes
- * first, whatever folder it came from. */
+/* Opens a library by the first of its names that answers; NULL: none does.  One that is in the
+ * process already comes first, whatever folder it came from.                                     */
 PERF_COLD_FN_ void *perf_library_open_(const char *const *name)
 {
     static const int how[2] = {1 | 4, 1};       /* 1: lazy, local; 4: only if it is loaded */
@@ -812,8 +817,8 @@ PERF_COLD_FN_ void *perf_library_open_(const char *const *name)
     return library;
 }
 
-/* A field stays as it is where the library lacks the function.  Function pointers come out of dlsym
- * as data pointers: copied, since no cast is allowed. */
+/* Puts a function of a library into a field, which stays as it is where the library lacks it.
+ * Function pointers come out of dlsym as data pointers: copied, since no cast is allowed.        */
 PERF_COLD_FN_ void perf_library_symbol_(void *library, const char *prefix, const char *name,
                                     void *field)
 {

@@ -344,8 +344,8 @@ PERF_FN int perf_saved_alike_(const perf_saved_ *one, const perf_saved_ *other)
            !strcmp(one->name, other->name);
 }
 
-/* Index of a loop like this, or of its free place, in a hash table (FNV-1a) of `room` places, a
- * power of two.  A place holds the number of a loop + 1; 0: free.                                */
+/* The place of a loop like this one in a hash table (FNV-1a) of `room` places, a power of two; or
+ * the free place where it belongs.  A place holds the number of a loop + 1; 0: free.             */
 PERF_COLD_FN_ size_t perf_saving_find_(const perf_saving_ *saving, const size_t *table, size_t room,
                                        const perf_saved_ *loop)
 {
@@ -435,16 +435,18 @@ PERF_COLD_FN_ int perf_saved_fill_(perf_saved_ *saved, const perf_loop_ *loop)
     return 1;
 }
 
-/* 1: the list "A, B" has that name, and not only one that contains it, as A100 does A10. */
+/* 1: the list "A, B" has that name, as a whole: A100 does not hold A10. */
 PERF_COLD_FN_ int perf_is_device_of_(const char *list, const char *device)
 {
     const size_t length = strlen(device);
     const char  *at = strstr(list, device);
 
-    for (; at; at = strstr(at + 1, device))
-        if ((at == list || (at - list >= 2 && !strncmp(at - 2, ", ", 2))) &&
-            (!at[length] || !strncmp(at + length, ", ", 2)))
+    for (; at; at = strstr(at + 1, device)) {
+        const int begins = at == list || (at - list >= 2 && !strncmp(at - 2, ", ", 2));
+        const int ends = !at[length] || !strncmp(at + length, ", ", 2);
+        if (begins && ends)
             return 1;
+    }
     return 0;
 }
 
@@ -462,7 +464,7 @@ PERF_COLD_FN_ void perf_run_device_(perf_run_ *run, const char *device)
     perf_put_(&out, device);
 }
 
-/* The finished loops of the process, oldest first. */
+/* Adds the finished loops of the process, oldest first. */
 PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *saving, perf_registry_ *core)
 {
     const perf_loop_ *loop = PERF_CAST_(const perf_loop_ *, PERF_ACQ_(&core->results));
@@ -472,7 +474,7 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *saving, perf_registry_ *core
     for (; loop && saving->status == PERF_OK; loop = loop->next)
         if (PERF_ACQ_(&loop->done) && !PERF_GET_(&loop->forgotten) && perf_saved_fill_(&one, loop))
             perf_saving_loop_(saving, one);
-    for (i = 0; i < saving->loops / 2; i++) {
+    for (i = 0; i < saving->loops / 2; i++) {   /* the registry has the newest first              */
         last = saving->loops - 1 - i;
         one = saving->loop[i];
         saving->loop[i] = saving->loop[last];
@@ -483,7 +485,7 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *saving, perf_registry_ *core
     perf_saving_names_(saving);
 }
 
-/* The calls of a scope by duration; 0: no memory. */
+/* Adds the calls of a scope by duration; 0: no memory. */
 PERF_COLD_FN_ int perf_saving_buckets_(perf_saving_ *saving, const perf_sum_ *sum)
 {
     uint32_t i;
@@ -500,6 +502,7 @@ PERF_COLD_FN_ int perf_saving_buckets_(perf_saving_ *saving, const perf_sum_ *su
     return 1;
 }
 
+/* Adds the scopes and counters that have counted something. */
 PERF_COLD_FN_ void perf_saving_scopes_(perf_saving_ *saving, perf_registry_ *core)
 {
     perf_sum_ *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
@@ -528,7 +531,7 @@ PERF_COLD_FN_ void perf_saving_scopes_(perf_saving_ *saving, perf_registry_ *cor
     PERF_FREE(sum);
 }
 
-/* The results that the caller gives. */
+/* Adds the results that the caller gives. */
 PERF_COLD_FN_ void perf_saving_items_(perf_saving_ *saving, const perf_results_opts *opts)
 {
     size_t i;
@@ -549,6 +552,7 @@ PERF_COLD_FN_ void perf_saving_items_(perf_saving_ *saving, const perf_results_o
     }
 }
 
+/* All that there is to write now; its `status` says whether there was memory.  opts NULL: none. */
 PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
 {
     perf_results_opts none = PERF_ZERO;
@@ -579,7 +583,8 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     return saving;
 }
 
-/* Value of slice i of an arm, whatever the other arm has; 0: none, or no duration. */
+/* The value of slice i of an arm, whatever the other arm has; 0: there is none, or it is no
+ * duration.                                                                                      */
 PERF_FN double perf_saved_side_(const perf_saved_ *loop, int arm, size_t i)
 {
     double x = 0.0;
@@ -591,7 +596,7 @@ PERF_FN double perf_saved_side_(const perf_saved_ *loop, int arm, size_t i)
     return x;
 }
 
-/* The same; 0 also if the other arm of the pair has none. */
+/* The same; 0 also where the other arm of the pair has none. */
 PERF_FN double perf_saved_value_(const perf_saved_ *loop, int arm, size_t i)
 {
     if (loop->ab && !(perf_saved_side_(loop, 1 - arm, i) > 0.0))
@@ -711,8 +716,8 @@ PERF_COLD_FN_ int perf_read_hex_(perf_reader_ *in, uint32_t *out)
     return 1;
 }
 
-/* The code behind \u; of a surrogate pair, with the one behind the next \u.  NUL and lone
- * surrogates: U+FFFD.                                                                            */
+/* The code behind \u.  Of a surrogate pair it reads the second \u, too.  U+FFFD: NUL, or a lone
+ * surrogate.                                                                                     */
 PERF_COLD_FN_ uint32_t perf_read_code_(perf_reader_ *in)
 {
     const uint32_t unknown = 0xfffd;
@@ -735,7 +740,7 @@ PERF_COLD_FN_ uint32_t perf_read_code_(perf_reader_ *in)
     return unknown;
 }
 
-/* A code as UTF-8; returns where it ends. */
+/* Writes a code as UTF-8; returns where it ends. */
 PERF_COLD_FN_ char *perf_utf8_put_(char *to, uint32_t code)
 {
     static const uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
@@ -753,7 +758,8 @@ PERF_COLD_FN_ char *perf_utf8_put_(char *to, uint32_t code)
     return to;
 }
 
-/* What a \ stands for, as UTF-8; never longer than it was. */
+/* Writes what a \ stands for, as UTF-8, and returns where that ends; it is never longer than the
+ * escape.                                                                                        */
 PERF_COLD_FN_ char *perf_read_escape_(perf_reader_ *in, char *to)
 {
     static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
@@ -778,10 +784,10 @@ PERF_COLD_FN_ char *perf_read_escape_(perf_reader_ *in, char *to)
 /* A string, ended by NUL, valid as long as `in`; "" after a failure. */
 PERF_COLD_FN_ const char *perf_read_string_(perf_reader_ *in)
 {
-    const int open = perf_read_this_(in, '"');
-    char     *begin = in->decoded + in->at - open, *to = begin;
+    const int opens = perf_read_this_(in, '"');
+    char     *begin = in->decoded + in->at - opens, *to = begin;
 
-    while (open && in->at < in->size) {
+    while (opens && in->at < in->size) {
         const char next = in->text[in->at];
         if (next == '"') {
             in->at++;
@@ -800,6 +806,7 @@ PERF_COLD_FN_ const char *perf_read_string_(perf_reader_ *in)
     return "";
 }
 
+/* Reads the word; 0: another one is there. */
 PERF_COLD_FN_ int perf_read_word_(perf_reader_ *in, const char *word)
 {
     size_t length = strlen(word);
@@ -810,8 +817,8 @@ PERF_COLD_FN_ int perf_read_word_(perf_reader_ *in, const char *word)
     return 1;
 }
 
-/* Digits with at most one point among them; *x is their number without the point.  Returns the
- * power of ten to multiply it with, 0 or less; 1: they are no number of JSON.                    */
+/* Reads digits with at most one point among them; *x is their number without the point.  Returns
+ * the power of ten to multiply it with, 0 or less; 1: they are no number of JSON.                */
 PERF_COLD_FN_ int perf_read_digits_(perf_reader_ *in, double *x)
 {
     const size_t first = in->at;
@@ -891,8 +898,8 @@ PERF_COLD_FN_ double perf_read_figure_(perf_reader_ *in)
     return x;
 }
 
-/* Goes to the next part of an object or a list; returns 0 at its end.  *count: the parts so far; at
- * 0 it reads `open` first.                                                                       */
+/* Goes to the next part of an object or a list; 0: its end, or a failure.  *count: the parts so
+ * far; with 0 it reads `open` first.                                                             */
 PERF_COLD_FN_ int perf_read_next_(perf_reader_ *in, size_t *count, char open, char close)
 {
     if (!*count && !perf_read_this_(in, open))
@@ -907,7 +914,7 @@ PERF_COLD_FN_ int perf_read_next_(perf_reader_ *in, size_t *count, char open, ch
     return 1;
 }
 
-/* Goes to the value of the next member of an object; returns 0 at its end. */
+/* Goes to the value of the next member of an object; 0: its end, or a failure. */
 PERF_COLD_FN_ int perf_read_member_(perf_reader_ *in, size_t *count, const char **key)
 {
     if (!perf_read_next_(in, count, '{', '}'))
@@ -962,7 +969,7 @@ PERF_COLD_FN_ int perf_read_known_(perf_reader_ *in, perf_members_ *members)
 
     while (perf_read_member_(in, &members->count, &key)) {
         for (i = 0; members->name[i] && strcmp(members->name[i], key) != 0; i++)
-            ;
+            continue;
         if (!members->name[i]) {
             perf_read_skip_(in, 0);
             continue;
@@ -1057,7 +1064,7 @@ PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file)
     return count;
 }
 
-PERF_COLD_FN_ void perf_read_keep_(perf_read_ *file, const perf_read_entry_ *entry)
+PERF_COLD_FN_ void perf_read_append_(perf_read_ *file, const perf_read_entry_ *entry)
 {
     if (perf_read_room_(&file->in, &file->entry, &file->entry_room, file->entries, sizeof *entry,
                         PERF_READ_ENTRIES_))
@@ -1090,9 +1097,9 @@ PERF_COLD_FN_ double perf_read_or_null_(perf_read_ *file)
 
 #define PERF_COUNT_LEAST_VALUE_ 0.01    /* an iteration: smaller counts are raised to this        */
 
-/* "counters" of a loop.  The one that is asked for goes to x[0], of an A/B loop those of its arms
- * to x[0] and x[1]; what is not there stays as it is.                                            */
-PERF_COLD_FN_ void perf_read_counters_(perf_read_ *file, double *x)
+/* Reads "counters" of a loop.  The one that is asked for goes to found[0]; those of the arms of an
+ * A/B loop to found[0] and found[1].  What is not there stays as it is.                          */
+PERF_COLD_FN_ void perf_read_counters_(perf_read_ *file, double *found)
 {
     const size_t length = strlen(file->counter);
     size_t       count = 0;
@@ -1109,11 +1116,12 @@ PERF_COLD_FN_ void perf_read_counters_(perf_read_ *file, double *x)
             continue;
         if (value < PERF_COUNT_LEAST_VALUE_)
             value = PERF_COUNT_LEAST_VALUE_;
-        x[arm] = value;
+        found[arm] = value;
     }
 }
 
-/* Makes a count the only value of each arm of an entry, or leaves the entry without values. */
+/* Makes the count x[arm] the only value of each arm of an entry; without counts the entry has no
+ * values.                                                                                        */
 PERF_COLD_FN_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, const double *x)
 {
     int arm, arms = 1 + (entry->kind == PERF_BASELINE_AB);
@@ -1142,7 +1150,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     perf_read_entry_ entry = PERF_ZERO;
     size_t           candidate = 0, candidates = 0;
     double           count[2] = {0.0, 0.0};
-    int              member, wrong;
+    int              member, is_pair, wrong;
 
     entry.from = file->in.at;
     entry.run = "";
@@ -1169,17 +1177,18 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
         }
     }
     entry.to = file->in.at;
+    is_pair = members.has[PERF_FIELD_CANDIDATE_];
     wrong = !entry.name || (members.has[PERF_FIELD_SAMPLES_] && members.has[PERF_FIELD_BASELINE_]);
-    if (members.has[PERF_FIELD_CANDIDATE_])
+    if (is_pair)
         wrong |= candidates != entry.values || candidate != entry.value + entry.values;
-    if (entry.values && members.has[PERF_FIELD_CANDIDATE_])
+    if (entry.values && is_pair)
         entry.kind = PERF_BASELINE_AB;
     else if (entry.values && !members.has[PERF_FIELD_BASELINE_])    /* alone it is nothing        */
         entry.kind = PERF_BASELINE_BENCH;
     if (file->counter)
         perf_read_count_(file, &entry, count);
     (void)perf_read_need_(&file->in, !wrong, entry.from, PERF_EFORMAT);
-    perf_read_keep_(file, &entry);
+    perf_read_append_(file, &entry);
 }
 
 /* A scope, or a counter, which has no median and may hold any number. */
@@ -1213,7 +1222,7 @@ PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
     (void)perf_read_need_(&file->in, entry.name != PERF_NULL_, entry.from, PERF_EFORMAT);
     for (i = 0; i < PERF_SCOPE_FIGURES_ && entry.kind; i++)
         (void)perf_read_need_(&file->in, perf_is_finite_(entry.figure[i]), entry.from, PERF_ERANGE);
-    perf_read_keep_(file, &entry);
+    perf_read_append_(file, &entry);
 }
 
 PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
@@ -1324,7 +1333,7 @@ PERF_COLD_FN_ void perf_read_free_(perf_read_ *file)
     PERF_FREE(file->own);
 }
 
-/* Why a file does not open; PERF_ENODATA: there is none. */
+/* Why a file does not open.  PERF_ENODATA: there is none; PERF_EINVAL: no path. */
 PERF_COLD_FN_ perf_status perf_read_refused_(const char *path)
 {
     unsigned mode;
@@ -1607,7 +1616,7 @@ PERF_COLD_FN_ void perf_put_scope_json_(perf_writer_ *json, const perf_saving_ *
 }
 
 /* 1: that run of the old file stays when this one is added: it has another id and is among the
- * newest.  Marked runs are counted apart from the others.  -1, no run: its entries stay.         */
+ * newest, marked and other runs counted apart.  run -1: an entry of no run, which stays.         */
 PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *saving, int run)
 {
     const perf_read_ *old = saving->old;
@@ -1662,7 +1671,8 @@ PERF_COLD_FN_ int perf_run_is_like_(const perf_read_run_ *old, const perf_run_ *
            !strcmp(old->compiler, run->compiler) && !strcmp(old->build, run->build);
 }
 
-/* The new level of an old entry; with an accepted change: normal from its run on, past before. */
+/* The new level of an old entry.  After an accepted change it is normal from the change's run on,
+ * and past before.                                                                               */
 PERF_COLD_FN_ int perf_keep_level_(const perf_saving_ *saving, const perf_read_entry_ *entry)
 {
     const perf_read_  *old = saving->old;
@@ -1838,14 +1848,14 @@ PERF_COLD_FN_ void perf_run_number_(perf_run_ *run, const perf_read_ *old)
     }
 }
 
-/* 1: they are within their ranges. */
+/* 1: the options are within their ranges, or NULL. */
 PERF_FN int perf_results_opts_good_(const perf_results_opts *opts)
 {
     return !opts || (opts->time_s >= 0.0 && opts->time_s < PERF_TIME_MOST_);
 }
 
-/* What there is to write, as `put` writes it (NULL: as our own JSON), with what is kept of `old`,
- * if not NULL.  NULL: *status says why.                                                          */
+/* The text of what there is to write, to be freed, as `put` writes it (NULL: as our own JSON).
+ * With what is kept of `old`, if that is not NULL.  NULL: *status says why.                      */
 PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
                                       const perf_results_opts *opts, const perf_read_ *old,
                                       size_t *len, perf_status *status)
@@ -1885,6 +1895,7 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     return PERF_CAST_(char *, PERF_NULL_);
 }
 
+/* Reads a file and, if it is one, what this process would save.  Gives both to go(), frees them. */
 PERF_COLD_FN_ void perf_read_beside_(const char *path, const perf_results_opts *opts,
                                      const char *counter,
                                      void (*go)(perf_read_ *old, perf_read_ *now, void *with),
@@ -1938,8 +1949,8 @@ PERF_COLD_FN_ void perf_text_go_(void *with)
         file->failed = 1;
 }
 
-/* Into a file, or (not NULL) an open stream, which stays open.  durable: read back, and on the disk
- * before it replaces what was there.                                                             */
+/* Writes what there is into a file, or into `stream`, if not NULL, which stays open.  durable: read
+ * back, and on the disk before it replaces what was there.                                       */
 PERF_COLD_FN_ perf_status perf_saving_save_(const char *path, FILE *stream,
                                             void (*put)(perf_out_ *, const void *),
                                             const perf_results_opts *opts, const perf_read_ *old,

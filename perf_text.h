@@ -75,25 +75,26 @@ PERF_FN perf_out_ perf_out_open_(char *out, size_t cap)
     return buffer;
 }
 
-/* Room for one more element of a list that doubles; 0: no memory, and the list is as it was. */
-PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size)
+/* Makes room for one more element of a list that doubles; `list` points to the pointer to it.  0:
+ * no memory, and the list is as it was.                                                          */
+PERF_COLD_FN_ int perf_more_(void *list, size_t *room, size_t used, size_t size)
 {
-    void  *list, *more = PERF_NULL_;
+    void  *old, *more = PERF_NULL_;
     size_t next = 16;
 
     if (used < *room)
         return 1;
     if (*room)
         next = 2 * *room;
-    PERF_LIBC_(memcpy)(&list, list_, sizeof list);
+    PERF_LIBC_(memcpy)(&old, list, sizeof old);
     if (next <= PERF_CAST_(size_t, -1) / 4 / size)
         more = PERF_MALLOC(next * size);
     if (!more)
         return 0;
     if (used)
-        PERF_LIBC_(memcpy)(more, list, used * size);
-    PERF_FREE(list);
-    PERF_LIBC_(memcpy)(list_, &more, sizeof more);
+        PERF_LIBC_(memcpy)(more, old, used * size);
+    PERF_FREE(old);
+    PERF_LIBC_(memcpy)(list, &more, sizeof more);
     *room = next;
     return 1;
 }
@@ -167,7 +168,8 @@ PERF_FN char *perf_digits_(char *at, uint64_t value)
     return at + (text + 20 - q);
 }
 
-/* Nanoseconds as microseconds with three decimals, exact. */
+/* Nanoseconds as microseconds with three decimals, exact: "0.042".  Below 1000 a 1 before the three
+ * digits makes room for the 0, which then replaces it.                                           */
 PERF_FN char *perf_digits_us_(char *at, uint64_t ns)
 {
     char *end = perf_digits_(at, ns < 1000 ? ns + 1000 : ns);
@@ -348,15 +350,15 @@ PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t va
     perf_put_u64_(out, value);
 }
 
-/* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
- * leap day is the last.  An era has 400 years.                                                   */
+/* Seconds since the epoch as "2026-11-21T12:00:00".  Here a year begins in March, so that its leap
+ * day is the last.  Days count from 0000-03-01; an era has 400 years, which are 146097 days.     */
 PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
 {
     uint64_t seconds = 0, days, era, day, year, month;
 
     if (time_s > 0.0 && time_s < PERF_TIME_MOST_)
         seconds = PERF_CAST_(uint64_t, time_s);
-    days = seconds / 86400 + 719468;
+    days = seconds / 86400 + 719468;            /* of 1970-01-01                                  */
     era = days / 146097;
     day = days % 146097;
     year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
@@ -478,8 +480,8 @@ PERF_COLD_FN_ perf_char_ perf_char_of_(const char *text)
     return ch;
 }
 
-/* Columns of a terminal that it takes: 2 for East Asian wide ones and emoji, 0 for combining
- * marks, else 1 (by large blocks of Unicode's East Asian Width).                                 */
+/* The columns that a character takes on a terminal: 2 for East Asian wide ones and emoji, 0 for
+ * combining marks, else 1 (by large blocks of Unicode's East Asian Width).                       */
 PERF_COLD_FN_ size_t perf_char_columns_(perf_char_ ch)
 {
     static const uint32_t block[][3] = {        /* first, last, columns                           */
@@ -799,14 +801,14 @@ typedef struct perf_spec_ {
 } perf_spec_;
 
 /* Reads a number, or takes the argument that a * stands for; returns what follows it. */
-PERF_COLD_FN_ const char *perf_spec_number_(const char *format, va_list *a, int *n)
+PERF_COLD_FN_ const char *perf_spec_number_(const char *format, va_list *args, int *number)
 {
     if (*format == '*') {
-        *n = va_arg(*a, int);
+        *number = va_arg(*args, int);
         return format + 1;
     }
-    for (*n = 0; *format >= '0' && *format <= '9'; format++)
-        *n = 10 * *n + (*format - '0');
+    for (*number = 0; *format >= '0' && *format <= '9'; format++)
+        *number = 10 * *number + (*format - '0');
     return format;
 }
 
@@ -823,7 +825,7 @@ PERF_COLD_FN_ void perf_put_spec_(perf_out_ *out, const char *text, perf_spec_ s
         perf_put_(out, text);
 }
 
-PERF_COLD_FN_ void perf_putv_(perf_out_ *out, const char *format, va_list *a)
+PERF_COLD_FN_ void perf_putv_(perf_out_ *out, const char *format, va_list *args)
 {
     for (; *format; format++) {
         char       text[48];
@@ -838,17 +840,17 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *out, const char *format, va_list *a)
             spec.left = 1;
             format++;
         }
-        format = perf_spec_number_(format, a, &spec.width);
+        format = perf_spec_number_(format, args, &spec.width);
         if (*format == '.')
-            format = perf_spec_number_(format + 1, a, &spec.precision);
+            format = perf_spec_number_(format + 1, args, &spec.precision);
         if (*format == 's') {
-            perf_put_spec_(out, va_arg(*a, const char *), spec);
+            perf_put_spec_(out, va_arg(*args, const char *), spec);
             continue;
         }
         if (*format == 'c')
-            perf_put_char_(&cell, PERF_CAST_(char, va_arg(*a, int)));
+            perf_put_char_(&cell, PERF_CAST_(char, va_arg(*args, int)));
         else
-            perf_put_fixed_(&cell, va_arg(*a, double), spec.precision);
+            perf_put_fixed_(&cell, va_arg(*args, double), spec.precision);
         spec.precision = 0;
         perf_put_spec_(out, text, spec);
     }

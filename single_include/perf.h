@@ -1779,25 +1779,26 @@ PERF_FN perf_out_ perf_out_open_(char *out, size_t cap)
     return buffer;
 }
 
-/* Room for one more element of a list that doubles; 0: no memory, and the list is as it was. */
-PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size)
+/* Makes room for one more element of a list that doubles; `list` points to the pointer to it.  0:
+ * no memory, and the list is as it was.                                                          */
+PERF_COLD_FN_ int perf_more_(void *list, size_t *room, size_t used, size_t size)
 {
-    void  *list, *more = PERF_NULL_;
+    void  *old, *more = PERF_NULL_;
     size_t next = 16;
 
     if (used < *room)
         return 1;
     if (*room)
         next = 2 * *room;
-    PERF_LIBC_(memcpy)(&list, list_, sizeof list);
+    PERF_LIBC_(memcpy)(&old, list, sizeof old);
     if (next <= PERF_CAST_(size_t, -1) / 4 / size)
         more = PERF_MALLOC(next * size);
     if (!more)
         return 0;
     if (used)
-        PERF_LIBC_(memcpy)(more, list, used * size);
-    PERF_FREE(list);
-    PERF_LIBC_(memcpy)(list_, &more, sizeof more);
+        PERF_LIBC_(memcpy)(more, old, used * size);
+    PERF_FREE(old);
+    PERF_LIBC_(memcpy)(list, &more, sizeof more);
     *room = next;
     return 1;
 }
@@ -1871,7 +1872,8 @@ PERF_FN char *perf_digits_(char *at, uint64_t value)
     return at + (text + 20 - q);
 }
 
-/* Nanoseconds as microseconds with three decimals, exact. */
+/* Nanoseconds as microseconds with three decimals, exact: "0.042".  Below 1000 a 1 before the three
+ * digits makes room for the 0, which then replaces it.                                           */
 PERF_FN char *perf_digits_us_(char *at, uint64_t ns)
 {
     char *end = perf_digits_(at, ns < 1000 ? ns + 1000 : ns);
@@ -2052,15 +2054,15 @@ PERF_COLD_FN_ void perf_put_two_digits_(perf_out_ *out, char before, uint64_t va
     perf_put_u64_(out, value);
 }
 
-/* Seconds since the epoch as "2026-11-21T12:00:00".  The year of this begins in March: then its
- * leap day is the last.  An era has 400 years.                                                   */
+/* Seconds since the epoch as "2026-11-21T12:00:00".  Here a year begins in March, so that its leap
+ * day is the last.  Days count from 0000-03-01; an era has 400 years, which are 146097 days.     */
 PERF_COLD_FN_ void perf_put_date_(perf_out_ *out, double time_s)
 {
     uint64_t seconds = 0, days, era, day, year, month;
 
     if (time_s > 0.0 && time_s < PERF_TIME_MOST_)
         seconds = PERF_CAST_(uint64_t, time_s);
-    days = seconds / 86400 + 719468;
+    days = seconds / 86400 + 719468;            /* of 1970-01-01                                  */
     era = days / 146097;
     day = days % 146097;
     year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
@@ -2182,8 +2184,8 @@ PERF_COLD_FN_ perf_char_ perf_char_of_(const char *text)
     return ch;
 }
 
-/* Columns of a terminal that it takes: 2 for East Asian wide ones and emoji, 0 for combining
- * marks, else 1 (by large blocks of Unicode's East Asian Width).                                 */
+/* The columns that a character takes on a terminal: 2 for East Asian wide ones and emoji, 0 for
+ * combining marks, else 1 (by large blocks of Unicode's East Asian Width).                       */
 PERF_COLD_FN_ size_t perf_char_columns_(perf_char_ ch)
 {
     static const uint32_t block[][3] = {        /* first, last, columns                           */
@@ -2503,14 +2505,14 @@ typedef struct perf_spec_ {
 } perf_spec_;
 
 /* Reads a number, or takes the argument that a * stands for; returns what follows it. */
-PERF_COLD_FN_ const char *perf_spec_number_(const char *format, va_list *a, int *n)
+PERF_COLD_FN_ const char *perf_spec_number_(const char *format, va_list *args, int *number)
 {
     if (*format == '*') {
-        *n = va_arg(*a, int);
+        *number = va_arg(*args, int);
         return format + 1;
     }
-    for (*n = 0; *format >= '0' && *format <= '9'; format++)
-        *n = 10 * *n + (*format - '0');
+    for (*number = 0; *format >= '0' && *format <= '9'; format++)
+        *number = 10 * *number + (*format - '0');
     return format;
 }
 
@@ -2527,7 +2529,7 @@ PERF_COLD_FN_ void perf_put_spec_(perf_out_ *out, const char *text, perf_spec_ s
         perf_put_(out, text);
 }
 
-PERF_COLD_FN_ void perf_putv_(perf_out_ *out, const char *format, va_list *a)
+PERF_COLD_FN_ void perf_putv_(perf_out_ *out, const char *format, va_list *args)
 {
     for (; *format; format++) {
         char       text[48];
@@ -2542,17 +2544,17 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *out, const char *format, va_list *a)
             spec.left = 1;
             format++;
         }
-        format = perf_spec_number_(format, a, &spec.width);
+        format = perf_spec_number_(format, args, &spec.width);
         if (*format == '.')
-            format = perf_spec_number_(format + 1, a, &spec.precision);
+            format = perf_spec_number_(format + 1, args, &spec.precision);
         if (*format == 's') {
-            perf_put_spec_(out, va_arg(*a, const char *), spec);
+            perf_put_spec_(out, va_arg(*args, const char *), spec);
             continue;
         }
         if (*format == 'c')
-            perf_put_char_(&cell, PERF_CAST_(char, va_arg(*a, int)));
+            perf_put_char_(&cell, PERF_CAST_(char, va_arg(*args, int)));
         else
-            perf_put_fixed_(&cell, va_arg(*a, double), spec.precision);
+            perf_put_fixed_(&cell, va_arg(*args, double), spec.precision);
         spec.precision = 0;
         perf_put_spec_(out, text, spec);
     }
@@ -2848,7 +2850,8 @@ PERF_COLD_FN_ uint32_t perf_thread_id_(void)
 #endif
 }
 
-/* Changes *word from `from` to `to` unless another thread has changed it before.  1: changed. */
+/* Changes *word from `from` to `to`, if it is `from`.  0: it was not, so another thread has changed
+ * it.                                                                                            */
 PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
 {
 #if PERF_TCC_
@@ -3050,9 +3053,9 @@ PERF_COLD_FN_ int perf_out_bytes_(FILE *file, const char *text, size_t n)
     return perf_fwrite_(text, 1, n, file) == n;
 }
 
-/* Writes n bytes, flushes, and closes where asked to; 0: failed, errno says why.  So it is, too,
- * when a pipe's reader has left or a limit of the file's size is reached: the signal that comes
- * with it, and would end the host, is taken back.                                                */
+/* Writes n bytes, flushes, and closes where asked to; 0: failed, errno says why.  It fails, too,
+ * when a pipe's reader has left, or a limit of the file's size is reached.  The signal that comes
+ * with that would end the program: it is held back, and taken.                                   */
 PERF_COLD_FN_ int perf_out_write_(FILE *file, const char *text, size_t n, int closes)
 {
     int ok;
@@ -3060,8 +3063,8 @@ PERF_COLD_FN_ int perf_out_write_(FILE *file, const char *text, size_t n, int cl
     unsigned long hold[32] = {0}, was[32] = {0}, pending[32] = {0};     /* sigset_t is shorter   */
     const long    now[4] = {0, 0, 0, 0};
 
-    (void)perf_sigpending_(pending);            /* what the host has waiting stays                */
-    hold[0] = (1ul << 12 | 1ul << 24) & ~pending[0];
+    (void)perf_sigpending_(pending);            /* what the program has waiting stays             */
+    hold[0] = (1ul << 12 | 1ul << 24) & ~pending[0];        /* SIGPIPE, SIGXFSZ                   */
     (void)perf_sigmask_(PERF_SIG_BLOCK_, hold, was);
 #endif
     ok = perf_out_bytes_(file, text, n);
@@ -3205,7 +3208,8 @@ PERF_COLD_FN_ FILE *perf_file_read_(const char *path)
 #endif
 }
 
-/* A number that nobody can guess.  No key: without /dev/urandom it is made from an address. */
+/* A number that nobody can guess, but not good as a key: without /dev/urandom it is made from an
+ * address.                                                                                       */
 PERF_COLD_FN_ uint64_t perf_file_random_(int turn)
 {
     uint64_t value = PERF_PTR_(uintptr_t, &turn) + PERF_CAST_(unsigned, turn);
@@ -3248,6 +3252,7 @@ PERF_COLD_FN_ FILE *perf_file_beside_(perf_file_ *f, const char *path, unsigned 
     return file;
 }
 
+/* Opens `path` if it is a device, else a new file beside it.  0: failed; `starved`: no memory. */
 PERF_COLD_FN_ int perf_file_begin_(perf_file_ *file, const char *path)
 {
     unsigned mode;
@@ -3267,7 +3272,7 @@ PERF_COLD_FN_ int perf_file_begin_(perf_file_ *file, const char *path)
         if (file->fd >= 0 && !(file->file = perf_fdopen_(file->fd, "wb")))
             (void)perf_close_(file->fd);
         if (file->file)                         /* open waited for no pipe; writes may wait       */
-            /* F_SETFL */
+            /* F_SETFL of F_GETFL */
             (void)perf_fcntl_(file->fd, 4, perf_fcntl_(file->fd, 3) & ~PERF_O_NONBLOCK_);
     }
 #endif
@@ -3282,8 +3287,9 @@ PERF_COLD_FN_ int perf_file_begin_(perf_file_ *file, const char *path)
 }
 
 #if PERF_POSIX_FILES_
-/* Opens the folder of a file; -1: it cannot be.  With wait_ns also locks it, and after so long goes
- * on without: somebody may keep it for ever, and some file systems lock no folder (NFS).         */
+/* Opens the folder of a file; -1: failed.  With wait_ns it also locks the folder.  After so long it
+ * goes on without the lock: somebody may keep it for ever, and some file systems lock no folder
+ * (NFS).                                                                                         */
 PERF_COLD_FN_ int perf_file_folder_(const char *path, uint64_t wait_ns)
 {
     const uint64_t end = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_) + wait_ns;
@@ -3309,6 +3315,7 @@ PERF_COLD_FN_ int perf_file_folder_(const char *path, uint64_t wait_ns)
 #define perf_close_(fd)                ((void)(fd))
 #endif
 
+/* Closes the file and gives it its name, or removes it: keep 0, or a failure.  0: failed. */
 PERF_COLD_FN_ int perf_file_end_(perf_file_ *file, const char *path, int keep)
 {
     file->failed |= file->durable && keep && !file->direct && perf_fsync_(file->fd);
@@ -3387,7 +3394,7 @@ PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *file, vo
 
 /* ---- small files ---- */
 
-/* The beginning of a file in `text`, cut to fit; how many bytes, 0: none. */
+/* Reads the beginning of a file into `text`, cut to fit.  Returns how many bytes; 0: none. */
 PERF_COLD_FN_ size_t perf_file_head_(const char *path, char *text, size_t cap)
 {
     FILE  *file = perf_file_read_(path);
@@ -3401,7 +3408,7 @@ PERF_COLD_FN_ size_t perf_file_head_(const char *path, char *text, size_t cap)
     return length;
 }
 
-/* The first line of a small file, without its newline; 0: there is none. */
+/* Reads the first line of a small file, without its newline; 0: there is none. */
 PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
 {
     size_t any = perf_file_head_(path, line, cap);
@@ -3421,8 +3428,8 @@ extern void *perf_dlsym_(void *, const char *) __asm__(PERF_SYM_("dlsym")) PERF_
 #define PERF_DL_ 0
 #endif
 
-/* Opens a library by the first of its names that answers: one that is in the process already comes
- * first, whatever folder it came from. */
+/* Opens a library by the first of its names that answers; NULL: none does.  One that is in the
+ * process already comes first, whatever folder it came from.                                     */
 PERF_COLD_FN_ void *perf_library_open_(const char *const *name)
 {
     static const int how[2] = {1 | 4, 1};       /* 1: lazy, local; 4: only if it is loaded */
@@ -3440,8 +3447,8 @@ PERF_COLD_FN_ void *perf_library_open_(const char *const *name)
     return library;
 }
 
-/* A field stays as it is where the library lacks the function.  Function pointers come out of dlsym
- * as data pointers: copied, since no cast is allowed. */
+/* Puts a function of a library into a field, which stays as it is where the library lacks it.
+ * Function pointers come out of dlsym as data pointers: copied, since no cast is allowed.        */
 PERF_COLD_FN_ void perf_library_symbol_(void *library, const char *prefix, const char *name,
                                     void *field)
 {
@@ -21815,8 +21822,8 @@ PERF_FN int perf_saved_alike_(const perf_saved_ *one, const perf_saved_ *other)
            !strcmp(one->name, other->name);
 }
 
-/* Index of a loop like this, or of its free place, in a hash table (FNV-1a) of `room` places, a
- * power of two.  A place holds the number of a loop + 1; 0: free.                                */
+/* The place of a loop like this one in a hash table (FNV-1a) of `room` places, a power of two; or
+ * the free place where it belongs.  A place holds the number of a loop + 1; 0: free.             */
 PERF_COLD_FN_ size_t perf_saving_find_(const perf_saving_ *saving, const size_t *table, size_t room,
                                        const perf_saved_ *loop)
 {
@@ -21906,16 +21913,18 @@ PERF_COLD_FN_ int perf_saved_fill_(perf_saved_ *saved, const perf_loop_ *loop)
     return 1;
 }
 
-/* 1: the list "A, B" has that name, and not only one that contains it, as A100 does A10. */
+/* 1: the list "A, B" has that name, as a whole: A100 does not hold A10. */
 PERF_COLD_FN_ int perf_is_device_of_(const char *list, const char *device)
 {
     const size_t length = strlen(device);
     const char  *at = strstr(list, device);
 
-    for (; at; at = strstr(at + 1, device))
-        if ((at == list || (at - list >= 2 && !strncmp(at - 2, ", ", 2))) &&
-            (!at[length] || !strncmp(at + length, ", ", 2)))
+    for (; at; at = strstr(at + 1, device)) {
+        const int begins = at == list || (at - list >= 2 && !strncmp(at - 2, ", ", 2));
+        const int ends = !at[length] || !strncmp(at + length, ", ", 2);
+        if (begins && ends)
             return 1;
+    }
     return 0;
 }
 
@@ -21933,7 +21942,7 @@ PERF_COLD_FN_ void perf_run_device_(perf_run_ *run, const char *device)
     perf_put_(&out, device);
 }
 
-/* The finished loops of the process, oldest first. */
+/* Adds the finished loops of the process, oldest first. */
 PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *saving, perf_registry_ *core)
 {
     const perf_loop_ *loop = PERF_CAST_(const perf_loop_ *, PERF_ACQ_(&core->results));
@@ -21943,7 +21952,7 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *saving, perf_registry_ *core
     for (; loop && saving->status == PERF_OK; loop = loop->next)
         if (PERF_ACQ_(&loop->done) && !PERF_GET_(&loop->forgotten) && perf_saved_fill_(&one, loop))
             perf_saving_loop_(saving, one);
-    for (i = 0; i < saving->loops / 2; i++) {
+    for (i = 0; i < saving->loops / 2; i++) {   /* the registry has the newest first              */
         last = saving->loops - 1 - i;
         one = saving->loop[i];
         saving->loop[i] = saving->loop[last];
@@ -21954,7 +21963,7 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *saving, perf_registry_ *core
     perf_saving_names_(saving);
 }
 
-/* The calls of a scope by duration; 0: no memory. */
+/* Adds the calls of a scope by duration; 0: no memory. */
 PERF_COLD_FN_ int perf_saving_buckets_(perf_saving_ *saving, const perf_sum_ *sum)
 {
     uint32_t i;
@@ -21971,6 +21980,7 @@ PERF_COLD_FN_ int perf_saving_buckets_(perf_saving_ *saving, const perf_sum_ *su
     return 1;
 }
 
+/* Adds the scopes and counters that have counted something. */
 PERF_COLD_FN_ void perf_saving_scopes_(perf_saving_ *saving, perf_registry_ *core)
 {
     perf_sum_ *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
@@ -21999,7 +22009,7 @@ PERF_COLD_FN_ void perf_saving_scopes_(perf_saving_ *saving, perf_registry_ *cor
     PERF_FREE(sum);
 }
 
-/* The results that the caller gives. */
+/* Adds the results that the caller gives. */
 PERF_COLD_FN_ void perf_saving_items_(perf_saving_ *saving, const perf_results_opts *opts)
 {
     size_t i;
@@ -22020,6 +22030,7 @@ PERF_COLD_FN_ void perf_saving_items_(perf_saving_ *saving, const perf_results_o
     }
 }
 
+/* All that there is to write now; its `status` says whether there was memory.  opts NULL: none. */
 PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
 {
     perf_results_opts none = PERF_ZERO;
@@ -22050,7 +22061,8 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     return saving;
 }
 
-/* Value of slice i of an arm, whatever the other arm has; 0: none, or no duration. */
+/* The value of slice i of an arm, whatever the other arm has; 0: there is none, or it is no
+ * duration.                                                                                      */
 PERF_FN double perf_saved_side_(const perf_saved_ *loop, int arm, size_t i)
 {
     double x = 0.0;
@@ -22062,7 +22074,7 @@ PERF_FN double perf_saved_side_(const perf_saved_ *loop, int arm, size_t i)
     return x;
 }
 
-/* The same; 0 also if the other arm of the pair has none. */
+/* The same; 0 also where the other arm of the pair has none. */
 PERF_FN double perf_saved_value_(const perf_saved_ *loop, int arm, size_t i)
 {
     if (loop->ab && !(perf_saved_side_(loop, 1 - arm, i) > 0.0))
@@ -22182,8 +22194,8 @@ PERF_COLD_FN_ int perf_read_hex_(perf_reader_ *in, uint32_t *out)
     return 1;
 }
 
-/* The code behind \u; of a surrogate pair, with the one behind the next \u.  NUL and lone
- * surrogates: U+FFFD.                                                                            */
+/* The code behind \u.  Of a surrogate pair it reads the second \u, too.  U+FFFD: NUL, or a lone
+ * surrogate.                                                                                     */
 PERF_COLD_FN_ uint32_t perf_read_code_(perf_reader_ *in)
 {
     const uint32_t unknown = 0xfffd;
@@ -22206,7 +22218,7 @@ PERF_COLD_FN_ uint32_t perf_read_code_(perf_reader_ *in)
     return unknown;
 }
 
-/* A code as UTF-8; returns where it ends. */
+/* Writes a code as UTF-8; returns where it ends. */
 PERF_COLD_FN_ char *perf_utf8_put_(char *to, uint32_t code)
 {
     static const uint32_t lead[] = {0, 0xc0, 0xe0, 0xf0};
@@ -22224,7 +22236,8 @@ PERF_COLD_FN_ char *perf_utf8_put_(char *to, uint32_t code)
     return to;
 }
 
-/* What a \ stands for, as UTF-8; never longer than it was. */
+/* Writes what a \ stands for, as UTF-8, and returns where that ends; it is never longer than the
+ * escape.                                                                                        */
 PERF_COLD_FN_ char *perf_read_escape_(perf_reader_ *in, char *to)
 {
     static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
@@ -22249,10 +22262,10 @@ PERF_COLD_FN_ char *perf_read_escape_(perf_reader_ *in, char *to)
 /* A string, ended by NUL, valid as long as `in`; "" after a failure. */
 PERF_COLD_FN_ const char *perf_read_string_(perf_reader_ *in)
 {
-    const int open = perf_read_this_(in, '"');
-    char     *begin = in->decoded + in->at - open, *to = begin;
+    const int opens = perf_read_this_(in, '"');
+    char     *begin = in->decoded + in->at - opens, *to = begin;
 
-    while (open && in->at < in->size) {
+    while (opens && in->at < in->size) {
         const char next = in->text[in->at];
         if (next == '"') {
             in->at++;
@@ -22271,6 +22284,7 @@ PERF_COLD_FN_ const char *perf_read_string_(perf_reader_ *in)
     return "";
 }
 
+/* Reads the word; 0: another one is there. */
 PERF_COLD_FN_ int perf_read_word_(perf_reader_ *in, const char *word)
 {
     size_t length = strlen(word);
@@ -22281,8 +22295,8 @@ PERF_COLD_FN_ int perf_read_word_(perf_reader_ *in, const char *word)
     return 1;
 }
 
-/* Digits with at most one point among them; *x is their number without the point.  Returns the
- * power of ten to multiply it with, 0 or less; 1: they are no number of JSON.                    */
+/* Reads digits with at most one point among them; *x is their number without the point.  Returns
+ * the power of ten to multiply it with, 0 or less; 1: they are no number of JSON.                */
 PERF_COLD_FN_ int perf_read_digits_(perf_reader_ *in, double *x)
 {
     const size_t first = in->at;
@@ -22362,8 +22376,8 @@ PERF_COLD_FN_ double perf_read_figure_(perf_reader_ *in)
     return x;
 }
 
-/* Goes to the next part of an object or a list; returns 0 at its end.  *count: the parts so far; at
- * 0 it reads `open` first.                                                                       */
+/* Goes to the next part of an object or a list; 0: its end, or a failure.  *count: the parts so
+ * far; with 0 it reads `open` first.                                                             */
 PERF_COLD_FN_ int perf_read_next_(perf_reader_ *in, size_t *count, char open, char close)
 {
     if (!*count && !perf_read_this_(in, open))
@@ -22378,7 +22392,7 @@ PERF_COLD_FN_ int perf_read_next_(perf_reader_ *in, size_t *count, char open, ch
     return 1;
 }
 
-/* Goes to the value of the next member of an object; returns 0 at its end. */
+/* Goes to the value of the next member of an object; 0: its end, or a failure. */
 PERF_COLD_FN_ int perf_read_member_(perf_reader_ *in, size_t *count, const char **key)
 {
     if (!perf_read_next_(in, count, '{', '}'))
@@ -22433,7 +22447,7 @@ PERF_COLD_FN_ int perf_read_known_(perf_reader_ *in, perf_members_ *members)
 
     while (perf_read_member_(in, &members->count, &key)) {
         for (i = 0; members->name[i] && strcmp(members->name[i], key) != 0; i++)
-            ;
+            continue;
         if (!members->name[i]) {
             perf_read_skip_(in, 0);
             continue;
@@ -22528,7 +22542,7 @@ PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file)
     return count;
 }
 
-PERF_COLD_FN_ void perf_read_keep_(perf_read_ *file, const perf_read_entry_ *entry)
+PERF_COLD_FN_ void perf_read_append_(perf_read_ *file, const perf_read_entry_ *entry)
 {
     if (perf_read_room_(&file->in, &file->entry, &file->entry_room, file->entries, sizeof *entry,
                         PERF_READ_ENTRIES_))
@@ -22561,9 +22575,9 @@ PERF_COLD_FN_ double perf_read_or_null_(perf_read_ *file)
 
 #define PERF_COUNT_LEAST_VALUE_ 0.01    /* an iteration: smaller counts are raised to this        */
 
-/* "counters" of a loop.  The one that is asked for goes to x[0], of an A/B loop those of its arms
- * to x[0] and x[1]; what is not there stays as it is.                                            */
-PERF_COLD_FN_ void perf_read_counters_(perf_read_ *file, double *x)
+/* Reads "counters" of a loop.  The one that is asked for goes to found[0]; those of the arms of an
+ * A/B loop to found[0] and found[1].  What is not there stays as it is.                          */
+PERF_COLD_FN_ void perf_read_counters_(perf_read_ *file, double *found)
 {
     const size_t length = strlen(file->counter);
     size_t       count = 0;
@@ -22580,11 +22594,12 @@ PERF_COLD_FN_ void perf_read_counters_(perf_read_ *file, double *x)
             continue;
         if (value < PERF_COUNT_LEAST_VALUE_)
             value = PERF_COUNT_LEAST_VALUE_;
-        x[arm] = value;
+        found[arm] = value;
     }
 }
 
-/* Makes a count the only value of each arm of an entry, or leaves the entry without values. */
+/* Makes the count x[arm] the only value of each arm of an entry; without counts the entry has no
+ * values.                                                                                        */
 PERF_COLD_FN_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, const double *x)
 {
     int arm, arms = 1 + (entry->kind == PERF_BASELINE_AB);
@@ -22613,7 +22628,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     perf_read_entry_ entry = PERF_ZERO;
     size_t           candidate = 0, candidates = 0;
     double           count[2] = {0.0, 0.0};
-    int              member, wrong;
+    int              member, is_pair, wrong;
 
     entry.from = file->in.at;
     entry.run = "";
@@ -22640,17 +22655,18 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
         }
     }
     entry.to = file->in.at;
+    is_pair = members.has[PERF_FIELD_CANDIDATE_];
     wrong = !entry.name || (members.has[PERF_FIELD_SAMPLES_] && members.has[PERF_FIELD_BASELINE_]);
-    if (members.has[PERF_FIELD_CANDIDATE_])
+    if (is_pair)
         wrong |= candidates != entry.values || candidate != entry.value + entry.values;
-    if (entry.values && members.has[PERF_FIELD_CANDIDATE_])
+    if (entry.values && is_pair)
         entry.kind = PERF_BASELINE_AB;
     else if (entry.values && !members.has[PERF_FIELD_BASELINE_])    /* alone it is nothing        */
         entry.kind = PERF_BASELINE_BENCH;
     if (file->counter)
         perf_read_count_(file, &entry, count);
     (void)perf_read_need_(&file->in, !wrong, entry.from, PERF_EFORMAT);
-    perf_read_keep_(file, &entry);
+    perf_read_append_(file, &entry);
 }
 
 /* A scope, or a counter, which has no median and may hold any number. */
@@ -22684,7 +22700,7 @@ PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
     (void)perf_read_need_(&file->in, entry.name != PERF_NULL_, entry.from, PERF_EFORMAT);
     for (i = 0; i < PERF_SCOPE_FIGURES_ && entry.kind; i++)
         (void)perf_read_need_(&file->in, perf_is_finite_(entry.figure[i]), entry.from, PERF_ERANGE);
-    perf_read_keep_(file, &entry);
+    perf_read_append_(file, &entry);
 }
 
 PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
@@ -22795,7 +22811,7 @@ PERF_COLD_FN_ void perf_read_free_(perf_read_ *file)
     PERF_FREE(file->own);
 }
 
-/* Why a file does not open; PERF_ENODATA: there is none. */
+/* Why a file does not open.  PERF_ENODATA: there is none; PERF_EINVAL: no path. */
 PERF_COLD_FN_ perf_status perf_read_refused_(const char *path)
 {
     unsigned mode;
@@ -23078,7 +23094,7 @@ PERF_COLD_FN_ void perf_put_scope_json_(perf_writer_ *json, const perf_saving_ *
 }
 
 /* 1: that run of the old file stays when this one is added: it has another id and is among the
- * newest.  Marked runs are counted apart from the others.  -1, no run: its entries stay.         */
+ * newest, marked and other runs counted apart.  run -1: an entry of no run, which stays.         */
 PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *saving, int run)
 {
     const perf_read_ *old = saving->old;
@@ -23133,7 +23149,8 @@ PERF_COLD_FN_ int perf_run_is_like_(const perf_read_run_ *old, const perf_run_ *
            !strcmp(old->compiler, run->compiler) && !strcmp(old->build, run->build);
 }
 
-/* The new level of an old entry; with an accepted change: normal from its run on, past before. */
+/* The new level of an old entry.  After an accepted change it is normal from the change's run on,
+ * and past before.                                                                               */
 PERF_COLD_FN_ int perf_keep_level_(const perf_saving_ *saving, const perf_read_entry_ *entry)
 {
     const perf_read_  *old = saving->old;
@@ -23309,14 +23326,14 @@ PERF_COLD_FN_ void perf_run_number_(perf_run_ *run, const perf_read_ *old)
     }
 }
 
-/* 1: they are within their ranges. */
+/* 1: the options are within their ranges, or NULL. */
 PERF_FN int perf_results_opts_good_(const perf_results_opts *opts)
 {
     return !opts || (opts->time_s >= 0.0 && opts->time_s < PERF_TIME_MOST_);
 }
 
-/* What there is to write, as `put` writes it (NULL: as our own JSON), with what is kept of `old`,
- * if not NULL.  NULL: *status says why.                                                          */
+/* The text of what there is to write, to be freed, as `put` writes it (NULL: as our own JSON).
+ * With what is kept of `old`, if that is not NULL.  NULL: *status says why.                      */
 PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
                                       const perf_results_opts *opts, const perf_read_ *old,
                                       size_t *len, perf_status *status)
@@ -23356,6 +23373,7 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     return PERF_CAST_(char *, PERF_NULL_);
 }
 
+/* Reads a file and, if it is one, what this process would save.  Gives both to go(), frees them. */
 PERF_COLD_FN_ void perf_read_beside_(const char *path, const perf_results_opts *opts,
                                      const char *counter,
                                      void (*go)(perf_read_ *old, perf_read_ *now, void *with),
@@ -23409,8 +23427,8 @@ PERF_COLD_FN_ void perf_text_go_(void *with)
         file->failed = 1;
 }
 
-/* Into a file, or (not NULL) an open stream, which stays open.  durable: read back, and on the disk
- * before it replaces what was there.                                                             */
+/* Writes what there is into a file, or into `stream`, if not NULL, which stays open.  durable: read
+ * back, and on the disk before it replaces what was there.                                       */
 PERF_COLD_FN_ perf_status perf_saving_save_(const char *path, FILE *stream,
                                             void (*put)(perf_out_ *, const void *),
                                             const perf_results_opts *opts, const perf_read_ *old,
@@ -25684,7 +25702,8 @@ PERF_COLD_FN_ void perf_arm_rates_(perf_arm_ *arm)
     arm->items *= arm->threads;
 }
 
-/* Arm i of all: two a loop, of which a bench has the first.  0: there is nothing to write of it. */
+/* Fills in arm i of all: two a loop, of which a bench has the first.  0: there is nothing to write
+ * of it.                                                                                         */
 PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *saving, size_t i, perf_arm_ *arm)
 {
     const perf_saved_ *loop = &saving->loop[i / 2];
@@ -25989,7 +26008,8 @@ PERF_COLD_FN_ double perf_metric_bound_(int i)
     return bound;
 }
 
-/* Calls in (bound i - 1, bound i]; a bucket of ours (3 % wide) counts where its middle lies. */
+/* count[i]: the calls in (bound i - 1, bound i], the last without a bound.  A bucket of ours (3 %
+ * wide) counts where its middle lies.                                                            */
 PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *saving, const perf_saved_scope_ *scope,
                                       uint64_t *count)
 {
@@ -26002,7 +26022,7 @@ PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *saving, const perf_sav
         const perf_saved_bucket_ *bucket = &saving->bucket[scope->bucket + i];
         const double              middle = perf_bucket_value_(bucket->index) * second;
         for (at = 0; at < PERF_BOUNDS_ && middle > perf_metric_bound_(at); at++)
-            ;
+            continue;
         count[at] += bucket->count;
     }
 }
@@ -26010,21 +26030,21 @@ PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *saving, const perf_sav
 /* The value of a label of OpenMetrics, in quotes. */
 PERF_COLD_FN_ void perf_put_label_(perf_out_ *out, const char *text)
 {
-    perf_char_ ch;
+    perf_char_ letter;
 
     perf_put_char_(out, '"');
-    for (; *text; text += ch.bytes) {
-        ch = perf_char_of_(text);
-        if (ch.broken) {
+    for (; *text; text += letter.bytes) {
+        letter = perf_char_of_(text);
+        if (letter.broken) {
             perf_put_(out, "\xef\xbf\xbd");
-        } else if (ch.code == '\n') {
+        } else if (letter.code == '\n') {
             perf_put_(out, "\\n");
-        } else if (ch.control) {
+        } else if (letter.control) {
             perf_put_char_(out, '?');
         } else {
-            if (ch.code == '"' || ch.code == '\\')
+            if (letter.code == '"' || letter.code == '\\')
                 perf_put_char_(out, '\\');
-            perf_put_n_(out, text, PERF_CAST_(size_t, ch.bytes));
+            perf_put_n_(out, text, PERF_CAST_(size_t, letter.bytes));
         }
     }
     perf_put_char_(out, '"');
@@ -26052,7 +26072,7 @@ PERF_COLD_FN_ void perf_put_sample_(perf_out_ *out, const perf_series_ *series, 
     perf_put_char_(out, '\n');
 }
 
-/* unit "": none. */
+/* The head of a family of series.  unit "": it has none. */
 PERF_COLD_FN_ void perf_put_family_(perf_out_ *out, const char *name, const char *type,
                                     const char *unit, const char *help)
 {
@@ -26091,20 +26111,19 @@ PERF_COLD_FN_ void perf_put_histogram_(perf_out_ *out, const perf_saving_ *savin
     series.part = "_count";
     perf_put_sample_(out, &series, PERF_CAST_(double, total));
     series.part = "_sum";
-    perf_put_sample_(out, &series,
-                     scope->row.sum * 1e-9);
+    perf_put_sample_(out, &series, scope->row.sum * 1e-9);
 }
 
-/* The scopes of these kinds as one family. */
+/* The scopes of the kinds from first to last as one family. */
 PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *out, const perf_saving_ *saving,
-                                                uint32_t from, uint32_t to, const char *family,
-                                                const char *help)
+                                                uint32_t first, uint32_t last,
+                                                const char *family, const char *help)
 {
     size_t i, some = 0;
 
     for (i = 0; i < saving->scopes; i++) {
         const perf_saved_scope_ *scope = &saving->scope[i];
-        if (scope->row.kind < from || scope->row.kind > to || !scope->buckets)
+        if (scope->row.kind < first || scope->row.kind > last || !scope->buckets)
             continue;
         if (!some++)
             perf_put_family_(out, family, "histogram", "seconds", help);
@@ -26129,7 +26148,7 @@ PERF_COLD_FN_ void perf_put_openmetrics_counters_(perf_out_ *out, const perf_sav
     }
 }
 
-/* 1: an earlier loop has this name: a further round of --repeat. */
+/* 1: an earlier loop has the name of this arm's loop, which is then a further round of --repeat. */
 PERF_COLD_FN_ int perf_arm_again_(const perf_saving_ *saving, const perf_arm_ *arm)
 {
     const perf_saved_ *loop;
