@@ -67,6 +67,7 @@ typedef struct perf_counter_ {
     int      fd;                        /* -1: none                                               */
     int      leads;                     /* 1: first of its group                                  */
     int      error;                     /* errno of the system's refusal; 0: none                 */
+    uint64_t id;                        /* the kernel's number of the event                       */
     uint64_t at[3];                     /* at start: value, ns enabled, ns on the processor; of   */
                                         /* the system's own: value, thread (0: of the process)    */
 } perf_counter_;
@@ -169,7 +170,7 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *counters, const perf_rul
  * "front end" in place of "cpu", and JSON has them.  They are a group of their own: where counters
  * are short, instructions and cycles come first.
  * Up to five descriptors a thread, until it ends.  A counted scope costs 1,500 to 1,800
- * instructions; where the kernel does not allow rdpmc or mrs, two to four system calls more.  Off:
+ * instructions; where the kernel does not allow rdpmc or mrs, three to six system calls more.  Off:
  * nothing.  Linux with gcc or clang; elsewhere scopes are not counted: perf_counters_start says
  * PERF_ENODATA, and perf_counters_text and a note in the reports say why.                        */
 
@@ -230,10 +231,29 @@ PERF_COLD_FN_ int perf_event_open_(const perf_event_attr_ *attr, int process, in
     return fd < 0 ? -PERF_ERRNO_ : PERF_CAST_(int, fd);
 }
 
-/* Value, ns enabled, ns running.  0: they cannot be read. */
-PERF_FN int perf_event_read_(int fd, uint64_t *at)
+/* The kernel's number of an event; 0: the descriptor is no event. */
+PERF_COLD_FN_ uint64_t perf_event_id_(int fd)
 {
-    return perf_fd_read_(fd, at, 3 * sizeof *at) == PERF_CAST_(long, 3 * sizeof *at);
+    uint64_t id = 0;
+
+    if (perf_event_ioctl_(fd, PERF_EVENT_ID_, &id))
+        return 0;
+    return id;
+}
+
+/* A program may have closed all descriptors, as a daemon does, and have a file of its own under the
+ * number, which is neither read nor closed.  0: so it is, or there is no descriptor.             */
+PERF_FN int perf_event_is_ours_(int fd, uint64_t id)
+{
+    return fd >= 0 && perf_event_id_(fd) == id;
+}
+
+/* Value, ns enabled, ns running.  0: they cannot be read. */
+PERF_FN int perf_event_read_(int fd, uint64_t id, uint64_t *at)
+{
+    const long bytes = PERF_CAST_(long, 3 * sizeof *at);
+
+    return perf_event_is_ours_(fd, id) && perf_fd_read_(fd, at, 3 * sizeof *at) == bytes;
 }
 
 /* Opens counter `which`, in its group if that is open and has room. */
@@ -261,7 +281,9 @@ PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which, perf_e
         counter->fd = perf_event_open_(&attr, counters->opts.process, -1);
     }
     counter->how = PERF_BY_EVENT_;
-    if (counter->fd < 0) {
+    if (counter->fd >= 0) {
+        counter->id = perf_event_id_(counter->fd);
+    } else {
         counter->error = -counter->fd;
         counter->fd = -1;
         counter->how = PERF_REFUSED_;
@@ -289,7 +311,7 @@ typedef struct perf_event_attr_ {
     uint32_t type;
     uint64_t config;
 } perf_event_attr_;
-#define perf_event_read_(fd, at)     ((void)(fd), (void)(at), 0)
+#define perf_event_read_(fd, id, at) ((void)(fd), (void)(id), (void)(at), 0)
 #define perf_counters_switch_(counters, on) ((void)0)
 
 PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which, perf_event_attr_ attr,
@@ -410,7 +432,7 @@ PERF_FN int perf_counter_read_(const perf_counters *counters, int which, uint64_
 
     if (counter->how == PERF_BY_SYSTEM_)
         return perf_counter_system_(counters, which, at);
-    return counter->fd >= 0 && perf_event_read_(counter->fd, at);
+    return perf_event_read_(counter->fd, counter->id, at);
 }
 
 PERF_FN perf_status perf_counters_start(perf_counters *counters)
@@ -502,7 +524,7 @@ PERF_FN void perf_counters_close(perf_counters *counters)
     counters->counts = PERF_NULL_;
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
 #if PERF_SYS_EVENT_OPEN_
-        if (counters->own[i].fd >= 0)
+        if (perf_event_is_ours_(counters->own[i].fd, counters->own[i].id))
             (void)perf_close_(counters->own[i].fd);
 #endif
         counters->own[i].fd = -1;
@@ -1422,15 +1444,18 @@ PERF_FN int perf_worker_peek_(const perf_worker_ *worker, perf_reading_ *at, int
 /* What the calling thread has counted so far of a group.  0: it cannot be read. */
 PERF_FN int perf_worker_read_(perf_worker_ *worker, perf_reading_ *at, int group)
 {
-    uint64_t got[3 + PERF_WORK_COUNTS_];
-    long     bytes;
-    int      i, next = 3;
+    const int leader = worker->lead[group];
+    uint64_t  got[3 + PERF_WORK_COUNTS_];
+    long      bytes;
+    int       i, next = 3;
 
-    if (worker->lead[group] < 0)
+    if (leader < 0)
         return 0;
     if (perf_worker_peek_(worker, at, group))
         return 1;
-    bytes = perf_fd_read_(worker->fd[worker->lead[group]], got, sizeof got);
+    if (!perf_event_is_ours_(worker->fd[leader], worker->id[leader]))
+        return 0;
+    bytes = perf_fd_read_(worker->fd[leader], got, sizeof got);
     for (i = perf_group_begin_(group); i < perf_group_end_(group); i++) {
         at->count[i] = 0;
         if (worker->fd[i] < 0)
@@ -1447,18 +1472,7 @@ PERF_FN int perf_worker_read_(perf_worker_ *worker, perf_reading_ *at, int group
 
 /* ---- open and close ---- */
 
-/* The kernel's number of an event; 0: the descriptor is no event. */
-PERF_COLD_FN_ uint64_t perf_event_id_(int fd)
-{
-    uint64_t id = 0;
-
-    if (perf_event_ioctl_(fd, PERF_EVENT_ID_, &id))
-        return 0;
-    return id;
-}
-
-/* Closes the descriptors; called by the thread itself, or after its end.  A program may have closed
- * them, as a daemon does: a number that is another file by now stays open.                       */
+/* Closes the descriptors; called by the thread itself, or after its end. */
 PERF_COLD_FN_ void perf_worker_close_(perf_worker_ *worker)
 {
     int i;
@@ -1466,7 +1480,7 @@ PERF_COLD_FN_ void perf_worker_close_(perf_worker_ *worker)
     for (i = 0; i < PERF_WORK_COUNTS_; i++) {
         if (worker->page[i] && worker->process == perf_process_id_()) /* a forked child has none  */
             (void)perf_munmap_(PERF_PTR_(void *, PERF_PTR_(uintptr_t, worker->page[i])), 4096);
-        if (worker->fd[i] >= 0 && perf_event_id_(worker->fd[i]) == worker->id[i])
+        if (perf_event_is_ours_(worker->fd[i], worker->id[i]))
             (void)perf_close_(worker->fd[i]);
         worker->page[i] = PERF_NULL_;
         worker->fd[i] = -1;

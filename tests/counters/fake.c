@@ -27,6 +27,7 @@ static uint64_t value_of[KINDS], enabled, running;
 static struct perf_event_attr last;
 static int      last_process;
 static long     runs[2];                        /* of each variant */
+static int      strays;                         /* reads of files that are not ours */
 static int      starts;                         /* of the instructions */
 static uint64_t now_ns = UINT64_C(1) << 40;
 
@@ -85,6 +86,7 @@ ssize_t read(int fd, void *to, size_t n)
 {
     uint64_t at[3];
 
+    strays += fd >= 0 && !number_of[fd];
     if (fd < 0 || !number_of[fd] || n != sizeof at)
         return -1;
     at[0] = value_of[number_of[fd] - 1];
@@ -96,6 +98,16 @@ ssize_t read(int fd, void *to, size_t n)
 
 int ioctl(int fd, unsigned long order, ...)
 {
+    va_list a;
+
+    if (order == PERF_EVENT_IOC_ID) {
+        if (!number_of[fd])
+            return -1;
+        va_start(a, order);
+        *va_arg(a, uint64_t *) = 1000 + (uint64_t)fd;
+        va_end(a);
+        return 0;
+    }
     CHECK(order == PERF_EVENT_IOC_ENABLE || order == PERF_EVENT_IOC_DISABLE, "order %#lx", order);
     is_on[fd] = order == PERF_EVENT_IOC_ENABLE;
     starts += is_on[fd] && number_of[fd] == 1 + PERF_COUNT_HW_INSTRUCTIONS;
@@ -680,6 +692,36 @@ static void nothing(void)
     CHECK(!strcmp(perf_counters_why(&c, PERF_COUNTER_COUNT), "there is no such counter"), "none");
 }
 
+/* The program closes all descriptors, as a daemon does, and opens files of its own: these are
+ * neither read nor closed, and nothing that they hold is a count. */
+static void a_daemon(void)
+{
+    perf_counters c = perf_counters_open(NULL);
+    int           fd, i, taken = 0, open_still = 0;
+    int           own[MOST];
+
+    CHECK(perf_counters_start(&c) == PERF_OK, "counts");
+    for (fd = 3; fd < MOST; fd++)
+        if (number_of[fd]) {
+            (void)close(fd);
+            number_of[fd] = 0;
+            own[taken++] = open("/dev/null", O_RDONLY);
+        }
+    CHECK(taken > 3 && own[0] >= 3, "%d files", taken);
+    strays = 0;
+    CHECK(perf_counters_stop(&c) == PERF_OK, "what the system tells is there");
+    CHECK(strays == 0, "%d files of the program were read", strays);
+    CHECK(c.value[PERF_COUNTER_INSTRUCTIONS] != c.value[PERF_COUNTER_INSTRUCTIONS], "no number");
+    CHECK(strstr(perf_counters_why(&c, PERF_COUNTER_INSTRUCTIONS), "could not be read"), "%s",
+          perf_counters_why(&c, PERF_COUNTER_INSTRUCTIONS));
+    perf_counters_close(&c);
+    for (i = 0; i < taken; i++) {
+        open_still += fcntl(own[i], F_GETFD) >= 0;
+        (void)close(own[i]);
+    }
+    CHECK(open_still == taken, "%d of %d files are open", open_still, taken);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2 || chdir(argv[1]))                 /* a scratch folder, for our proc/ */
@@ -703,5 +745,6 @@ int main(int argc, char **argv)
     perf_reset();
     a_race(3);
     a_race(64);
+    a_daemon();
     return check_done();
 }
