@@ -725,7 +725,7 @@ typedef struct perf_auto_frame_ {
     uintptr_t   place;          /* in the stack, of the hook that saw the function begin          */
     uint64_t    bytes;          /* of its code; 0: not known                                      */
     uint64_t    recorded;       /* 0: too deep, or recording was off                              */
-    perf_span_  span;
+    perf_scope  span;
 } perf_auto_frame_;
 
 #define PERF_AUTO_FRAMES_ 65536         /* pages that are not used take no memory                 */
@@ -772,7 +772,7 @@ PERF_OUTLINE_FN_ perf_auto_thread_ *perf_auto_thread_get_(void)
 }
 
 /* Ends a span that is too short for the trace: the ring seems to be off meanwhile. */
-PERF_COLD_FN_ void perf_auto_end_short_(perf_span_ *span)
+PERF_COLD_FN_ void perf_auto_end_short_(perf_scope *span)
 {
     perf_recorder_ *rec = span->rec;
     const uint64_t  mask = rec->ring_mask, limit = rec->ring_limit;

@@ -192,23 +192,26 @@ PERF_COLD_FN_ perf_bound_by perf_bound_of_cpu_(const perf_evidence_ *evidence)
 /* The decision: the one of the whole library. */
 PERF_COLD_FN_ perf_bound_by perf_bound_decide_(const perf_evidence_ *evidence)
 {
-    const perf_bound_by most = perf_bound_most_(evidence),
-                        work = evidence->copies > 0.5 ? PERF_BY_COPIES
-                                                                           : PERF_BY_DEVICE;
-    const int idles = evidence->starved >= evidence->busy; /* more than it works                  */
-    const int host_works = evidence->share[PERF_BY_CPU] >= 0.5 || evidence->share[PERF_BY_CPU] < 0;
+    const perf_bound_by most = perf_bound_most_(evidence);
+    const perf_bound_by device = evidence->copies > 0.5 ? PERF_BY_COPIES : PERF_BY_DEVICE;
+    const double        cpu = evidence->share[PERF_BY_CPU];     /* negative: not known            */
+    const double        idle = 1 - evidence->busy;
+    const int           mostly_idle = evidence->starved >= evidence->busy;
 
     if (most != PERF_BY_UNKNOWN && most != PERF_BY_SYNCS)
         return most;
     if (evidence->measured && evidence->busy >= PERF_BOUND_BUSY_)
-        return work;
-    if (most == PERF_BY_SYNCS && !idles && evidence->busy >= evidence->share[PERF_BY_SYNCS] / 2)
-        return work;
+        return device;
+    if (most == PERF_BY_SYNCS && !mostly_idle &&
+        evidence->busy >= evidence->share[PERF_BY_SYNCS] / 2)
+        return device;
     if (most == PERF_BY_SYNCS)
         return PERF_BY_SYNCS;
-    if (evidence->busy >= 0 && host_works && evidence->starved >= (1 - evidence->busy) / 2)
+    if (evidence->busy >= 0 && (cpu >= 0.5 || cpu < 0) && evidence->starved >= idle / 2)
         return PERF_BY_LAUNCHES;
-    return evidence->share[PERF_BY_CPU] >= 0.5 ? perf_bound_of_cpu_(evidence) : PERF_BY_UNKNOWN;
+    if (cpu >= 0.5)
+        return perf_bound_of_cpu_(evidence);
+    return PERF_BY_UNKNOWN;
 }
 
 PERF_END_DECLS

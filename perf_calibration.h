@@ -51,7 +51,8 @@ PERF_FN perf_clock_info perf_clock(void);
 
 /* ---- calibration ---- */
 
-/* Takes the narrowest of eight: an interrupt lands in one or two of them.  0.5 us. */
+/* A reading of both clocks, the narrowest of eight: an interrupt lands in one or two of them.
+ * Takes 0.5 us.                                                                                  */
 PERF_COLD_FN_ perf_pair_ perf_pair_read_(void)
 {
     perf_pair_ best = PERF_ZERO;
@@ -71,9 +72,10 @@ PERF_COLD_FN_ perf_pair_ perf_pair_read_(void)
     return best;
 }
 
+/* The calibration of this image, its first reading taken; NULL while another thread takes it. */
 PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
 {
-    perf_calibration_     *calibration = &perf_anchor_v1_.clock;
+    perf_calibration_    *calibration = &perf_anchor_v1_.clock;
     const perf_registry_ *reg;
 
     if (PERF_ACQ_(&calibration->state) != 2 && perf_claim_(&calibration->state, 0, 1)) {
@@ -112,13 +114,14 @@ PERF_COLD_FN_ double perf_tick_ns_kept_(const perf_calibration_ *calibration)
     return perf_from_bits_(PERF_GET_(&calibration->tick_ns));
 }
 
-/* Rate from the first pair and a later one, which is taken when the distance has doubled. */
+/* Nanoseconds a tick, from the first pair and a later one.  That is taken anew when the distance of
+ * the two has doubled.                                                                           */
 PERF_COLD_FN_ double perf_tick_ns_(void)
 {
-    perf_calibration_  mine = PERF_ZERO, *calibration = perf_calibrate_();
-    perf_pair_         pair;
-    uint64_t           length, slack, now;
-    double             rate, ppm;
+    perf_calibration_ mine = PERF_ZERO, *calibration = perf_calibrate_();
+    perf_pair_        pair;
+    uint64_t          length, slack, now;
+    double            rate, ppm;
 
     if (!calibration) {                         /* another thread is at it this microsecond       */
         mine.first = perf_pair_read_();
@@ -149,7 +152,7 @@ PERF_COLD_FN_ double perf_tick_ns_(void)
     slack = pair.width - calibration->first.width;
     if (pair.width < calibration->first.width)
         slack = calibration->first.width - pair.width;
-    /* Both sit anywhere in a step of a clock: 10 ns (108 ppm after 100 us, 11 after 1 ms) */
+    /* both pairs lie anywhere in a clock's step, 10 ns: 108 ppm after 100 us, 11 ppm after 1 ms */
     ppm = (10.0 / rate + PERF_CAST_(double, slack) / 2) / PERF_CAST_(double, length) * 1e6;
     PERF_SET_(&calibration->tick_ns, perf_bits_(rate));
     PERF_SET_(&calibration->error_ppm, perf_bits_(ppm));
@@ -191,7 +194,10 @@ PERF_FN uint64_t perf_clock_read_(int counter)
     return perf_now();
 }
 
-/* 32 readings: how long they took, and the smallest step between two of them. */
+#define PERF_CLOCK_READINGS_ 32         /* of a run                                               */
+#define PERF_CLOCK_RUNS_     16
+
+/* Some readings: how long they took, and the smallest step between two of them. */
 typedef struct perf_clock_run_ {
     uint64_t took, step;                /* in ticks of that clock; step UINT64_MAX: it stood      */
     int      backwards;                 /* 1: a reading was before the last one                   */
@@ -204,7 +210,7 @@ PERF_FN perf_clock_run_ perf_clock_run_of_(int counter)
     int             i;
 
     run.step = ~UINT64_C(0);
-    for (i = 0; i < 32; i++) {
+    for (i = 0; i < PERF_CLOCK_READINGS_; i++) {
         now = perf_clock_read_(counter);
         if (now != last && now - last < run.step)
             run.step = now - last;
@@ -229,7 +235,7 @@ PERF_FN const char *perf_clock_name_(int counter)
 #endif
 }
 
-/* Step and cost of the clock that scopes use, from sixteen runs.  Some counters of virtual machines
+/* Step and cost of the clock that scopes use, from some runs.  Some counters of virtual machines
  * step by 25 ticks and now and then by one, so the step is the median, over the runs, of the
  * smallest step in each; `step` holds them sorted.                                               */
 PERF_FN perf_clock_info perf_clock(void)
@@ -237,12 +243,12 @@ PERF_FN perf_clock_info perf_clock(void)
     perf_registry_ *reg = PERF_ACQ_(&perf_anchor_v1_.registry);
     perf_clock_info clock = PERF_ZERO;
     perf_clock_run_ run;
-    uint64_t        step[16], best = ~UINT64_C(0);
+    uint64_t        step[PERF_CLOCK_RUNS_], best = ~UINT64_C(0), median;
     int             i, at, counter = PERF_CLOCK != PERF_CLOCK_MONOTONIC;
 
     if (reg)
         counter = !reg->clock;
-    for (i = 0; i < 16; i++) {
+    for (i = 0; i < PERF_CLOCK_RUNS_; i++) {
         run = perf_clock_run_of_(counter);
         if (run.backwards)
             clock.warnings |= PERF_CLOCK_BACKWARDS;
@@ -252,6 +258,7 @@ PERF_FN perf_clock_info perf_clock(void)
             step[at] = step[at - 1];
         step[at] = run.step;
     }
+    median = step[PERF_CLOCK_RUNS_ / 2];
     clock.name = perf_clock_name_(counter);
     clock.tick_ns = 1.0;
     if (counter) {
@@ -260,9 +267,9 @@ PERF_FN perf_clock_info perf_clock(void)
         clock.warnings |= PERF_GET_(&perf_anchor_v1_.clock.warnings);
     }
     clock.hz = 1e9 / clock.tick_ns;
-    if (step[8] != ~UINT64_C(0))
-        clock.resolution_ns = PERF_CAST_(double, step[8]) * clock.tick_ns;
-    clock.cost_ns = PERF_CAST_(double, best) / 32 * clock.tick_ns;
+    if (median != ~UINT64_C(0))
+        clock.resolution_ns = PERF_CAST_(double, median) * clock.tick_ns;
+    clock.cost_ns = PERF_CAST_(double, best) / PERF_CLOCK_READINGS_ * clock.tick_ns;
     if (clock.error_ppm > 1000)
         clock.warnings |= PERF_CLOCK_ROUGH;
     if (reg)

@@ -34,15 +34,15 @@ typedef struct perf_json_ {
 #define PERF_PREFIX_ 128        /* the length in the first byte; longer ones are written anew     */
 #define PERF_WHERE_  64         /* room for `,"pid":1,"tid":2}`, the end of a record              */
 
-/* Numbers and texts of a scope, from index `at` of `events` on, as members of "args"; some: it is
- * open.  Returns whether it is open then.                                                        */
+/* Numbers and texts of a scope, from index `at` of `events` on, as members of "args".  Takes and
+ * returns whether that object is open.                                                           */
 PERF_COLD_FN_ int perf_json_values_(perf_json_ *json, perf_out_ *out, const perf_events_ *events,
-                                    uint64_t at, int some)
+                                    uint64_t at, int open)
 {
     perf_seen_ seen;
 
     while (events && out->len < 2 * PERF_FILE_RECORD_ && perf_remark_next_(events, &at, &seen)) {
-        perf_put_(out, some++ ? "," : ",\"args\":{");
+        perf_put_(out, open++ ? "," : ",\"args\":{");
         perf_put_json_(out, PERF_ACQ_(&json->registry->names)[seen.name]->site.name);
         perf_put_char_(out, ':');
         if (seen.kind == PERF_REMARK_IS_TEXT_)
@@ -52,11 +52,11 @@ PERF_COLD_FN_ int perf_json_values_(perf_json_ *json, perf_out_ *out, const perf
         else
             perf_put_(out, "null");
     }
-    return some;
+    return open;
 }
 
-/* A record up to its time: head, name, place in the source, the values in `events` from index `at`
- * on (0: none), as far as there is room.  Returns its length.                                    */
+/* Writes a record up to its time: head, name, place in the source, the values in `events` from
+ * index `at` on (0: none), as far as there is room.  Returns its length.                         */
 PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *json, char *cursor, const char *head,
                                      const perf_site_ *site, const perf_events_ *events,
                                      uint64_t at)
@@ -79,7 +79,7 @@ PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *json, char *cursor, const char 
     return out.len;
 }
 
-/* An instant with its number or text, a counter's value, or one end of a span that may overlap. */
+/* An instant with its number or text, or a counter's value. */
 PERF_COLD_FN_ void perf_json_point_(perf_json_ *json, const perf_zone_ *zone,
                                     const perf_events_ *events, const char *where)
 {
@@ -112,8 +112,8 @@ PERF_COLD_FN_ void perf_json_span_(perf_json_ *json, const perf_zone_ *zone,
                                    const perf_events_ *events, const char *where)
 {
     static const char *const head[2] = {"b\",\"cat\":\"async", "e\",\"cat\":\"async"};
-    perf_file_   *file = &json->file;
-    perf_site_    site = PERF_ACQ_(&json->registry->names)[zone->name]->site;
+    perf_file_    *file = &json->file;
+    perf_site_     site = PERF_ACQ_(&json->registry->names)[zone->name]->site;
     const uint64_t at[2] = {zone->start, zone->start + zone->length};
     int            i;
 
@@ -128,6 +128,7 @@ PERF_COLD_FN_ void perf_json_span_(perf_json_ *json, const perf_zone_ *zone,
     }
 }
 
+/* A scope, or what else nests. */
 PERF_HOT_FN_ void perf_json_slice_(perf_json_ *json, const perf_zone_ *zone,
                                    const perf_events_ *events, const perf_out_ *where)
 {

@@ -44,8 +44,9 @@ struct perf_lap;
 struct perf_async;
 struct perf_fiber;
 
-/* One reading of both clocks.  The system clock is read inside the bracket, always at the same
- * place, so two narrow brackets differ by the step of the counter.                               */
+/* A reading of the system clock, `ns`, between two of the counter that lie `width` apart; `ticks`
+ * is the middle of those two.  The three always follow each other in the same way, so two narrow
+ * pairs differ by the step of the counter.                                                       */
 typedef struct perf_pair_ {
     uint64_t ticks, ns, width;
 } perf_pair_;
@@ -62,9 +63,9 @@ typedef struct perf_calibration_ {
 
 struct perf_registry_;
 
-/* Does this image record?  Unlikely, so that gcc splits the path of a switched-off scope from the
- * other one and tests once (2 instructions instead of 5); a scope that is on does not notice
- * (measured).                                                                                    */
+/* Does this image record?  Marked unlikely: gcc then splits the path of a scope that is switched
+ * off from the other one, and tests once (2 instructions instead of 5).  A scope that is on does
+ * not notice (measured).                                                                         */
 #if PERF_DISABLE
 #define PERF_ON_() 0
 #else
@@ -102,20 +103,10 @@ PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 
 /* ---- what is kept of a name and of a thread ---- */
 
-/* What one thread knows about one name under one caller: a node of its call tree.  A name that is
- * open already folds into the cell that is open, so recursion stays shallow.  Only the owner
- * writes; the first 64 bytes are all that a call touches.  `low` and `span` bound the durations
- * seen, as far as they have a counter and are no long ones; all others take the cold path, so one
- * unsigned compare proves the bucket valid and keeps both extremes exact.  No two sums are
- * neighbours: gcc and clang would update the pair as a vector, and the next scope would wait for
- * the store (8.9 instead of 1.9 cycles).
- * Self time is sum - inside - within, the total without recursive calls sum - again.             */
 #define PERF_CELL_BITS_    5                    /* 32 buckets an octave: 1.6 % wide at most       */
 #define PERF_CELL_OCTAVES_ 52                   /* of ticks: some 20 days                         */
 #define PERF_CELL_BUCKETS_ (PERF_CELL_OCTAVES_ << PERF_CELL_BITS_)
 
-/* Cells overlap: 16 of these 64 bytes stand side by side, then their 16 cold halves.  So what a
- * call touches lies densely: 5,000 scopes in random order cost 3.0 in place of 4.4 pairs.        */
 typedef struct perf_calls_ {    /* of a cell that is called: extremes of its durations, in ticks  */
     uint64_t             min, max;
     struct perf_gauge_  *gauge; /* of a counter; NULL: no number yet                              */
@@ -127,14 +118,25 @@ typedef struct perf_root_ {     /* of a cell without a caller: of a thread's sta
     struct perf_cell_ *older;   /* the root made before it; NULL: the last                        */
 } perf_root_;
 
+/* A node of a thread's call tree: what that thread knows about one name under one caller.  Only the
+ * thread writes it.  A name that is open already folds into its open cell: recursion stays shallow.
+ *     self time = sum - inside - within        total, recursive calls once = sum - again
+ * A call of the hot path touches the first 64 bytes alone.  It counts durations within
+ * low..low + width: these have a counter, lie between the extremes so far, and are no long ones.
+ * All others take the cold path.  So one unsigned compare, ticks - low > width, proves the bucket
+ * valid and keeps both extremes exact.
+ * No two sums are neighbours: gcc and clang would update the pair as a vector, and the next scope
+ * would wait for the store (8.9 instead of 1.9 cycles).
+ * Cells overlap: a block has the 64 hot bytes of 16 cells side by side, then their 16 cold halves.
+ * So what calls touch lies densely: 5,000 scopes in random order cost 3.0 clock pairs, not 4.4.  */
 typedef struct perf_cell_ {
     struct perf_cell_ *parent;  /* the caller's cell; NULL: this is the root                      */
     uint64_t  count, low;
-    uint64_t  sum, span;        /* sum: of all calls                                              */
+    uint64_t  sum, width;       /* sum: of all calls                                              */
     uintptr_t bucket;           /* address of bucket 0, of which only some have memory            */
     uint64_t  tag;              /* name id : 32 and depth : 56, as an event wants them            */
     uint64_t  inside;           /* time of the scopes that it calls itself                        */
-    char      others[15][64];   /* that half of the cells beside it                               */
+    char      others[15][64];   /* the hot bytes of the other cells of its block                  */
     /* cold */
     uint64_t  again;            /* the part of `sum` that another call's time contains already    */
     uint64_t  within;           /* time of the scopes that its recursive calls called             */
@@ -150,18 +152,19 @@ typedef struct perf_cell_ {
 } perf_cell_;
 #define PERF_CELL_ID_(c) PERF_CAST_(uint32_t, (c)->tag >> 32 & 0xffffff)    /* 0: the root        */
 
-/* A bucket with more durations than its counter's 32 bits hold.  `halves` counts in 2^31, as of the
- * last look of perf_halves_look_; its lowest bit was the counter's highest one then.             */
+/* A bucket whose 32-bit counter has come to 2^31, or beyond its range.  `halves` is the durations
+ * / 2^31 at the last perf_halves_look_: its lowest bit was the highest one of the counter then.  */
 typedef struct perf_halves_ {
     struct perf_halves_ *next;  /* of the same block                                              */
     uint32_t             index, halves;
 } perf_halves_;
 
-/* Counters of a cell, for the durations that are frequent; the others are far from those, and few,
- * so each index has an entry in one more block.  An index has a counter or an entry, and a counter
- * says all of it.  A block that is outgrown stays as it is, for those who read it.               */
+/* Where the durations of a cell are counted.  Frequent ones lie together: each index of a bucket
+ * has a counter in n.  The others are far from those, and few: each index has an entry in the
+ * block `rare`.  An index has either of the two, never both.  A block that is outgrown stays as it
+ * is, for those who read it.                                                                     */
 typedef struct perf_buckets_ {
-    uint32_t first, room;       /* index of the first one in the scale of all, and their number   */
+    uint32_t first, room;       /* index of the bucket of n[0]; number of counters                */
     struct perf_buckets_ *rare; /* the block of entries: this one where `room` is 0               */
     perf_halves_         *halves;       /* those that had 2^31 durations; NULL: none              */
     uint32_t n[1];              /* [room], or entries: [PERF_RARE_]                               */
@@ -173,9 +176,10 @@ typedef struct perf_gauge_ {    /* of a counter, or of the numbers of scopes    
     uint64_t at, n;             /* ticks of the last one; how many                                */
 } perf_gauge_;
 
-/* 16 bytes in the ring: duration : 32, name id : 24, depth : 8.  A duration of 2^32 - 1 says that
- * the entries before hold what does not fit: the true one, a counter's value, an async span's
- * length and id.  Those have name 0, as have the number or the text of an instant.               */
+/* An entry of the ring, 16 bytes.  `what` is depth : 8, name id : 24, duration : 32, from the
+ * highest bit down.  A duration of 2^32 - 1 says that the entries before hold what does not fit:
+ * the true one, a counter's value, an async span's length and id.  Those have name 0, as have the
+ * number or the text of an instant.                                                              */
 typedef struct perf_event_ {
     uint64_t start;             /* ticks                                                          */
     uint64_t what;
@@ -222,14 +226,14 @@ typedef struct perf_recorder_ {
     uint64_t     ring_mask;     /* bytes; 0: no trace                                             */
     uint64_t     ring_head;     /* bytes written so far                                           */
     uint64_t     ring_limit;    /* where ring_head takes the cold path; 0: no trace               */
-    uint64_t     deeper;        /* `extra` where an event has its depth                           */
+    uint64_t     deeper;        /* `extra` << 56: what an event adds to its depth                 */
     uint64_t     extra;         /* recursive calls that are open; cold from here on               */
     uint64_t     made, birth;   /* ticks: when made; that, or the last reset                      */
     perf_cell_   root;          /* of the call tree; at a multiple of 64 as all cells, for `seen` */
     uint32_t     room;          /* entries of `cell`                                              */
     uint32_t     slots, slots_used;
     struct perf_slot_ *slot;    /* all cells by caller and name: perf_cell_under_; NULL: none yet */
-    perf_cell_ **table;         /* `seen`, also when that is NULL                                 */
+    perf_cell_ **table;         /* what `seen` is when it is not NULL                             */
     perf_cell_ **cell;          /* by name id: the first in its ring; NULL for [0] and unseen     */
     uint32_t     request;       /* PERF_ASK_ bits set by other threads                            */
     uint32_t     growing;       /* 1: the owner makes a cell or takes memory, see perf_grow_      */
@@ -265,7 +269,7 @@ typedef struct perf_recorder_ {
     perf_known_  known[64];
     perf_cell_  *roots;                         /* of idle fibres, by kin                         */
     perf_cell_  *parted;                        /* of fibres that other threads have taken over   */
-    uint32_t     waste;                         /* takes what leaves an unused place of `late`    */
+    uint32_t     waste;                         /* counted where a place of `late` has no bucket  */
     uint64_t     ring_at, ring_step;            /* ticks of the last flush, bytes to the next     */
     perf_cell_  *fresh;                         /* the next one of a block                        */
     uint32_t     fresh_left;
@@ -279,11 +283,11 @@ typedef struct perf_recorder_ {
  * image that uses scopes carries an ELF note with the distance to its anchor: all are walked.    */
 typedef struct perf_search_ {
     void (*visit)(struct perf_search_ *, perf_anchor_ *);       /* NULL: takes the first core     */
-    const struct perf_core_ *core;      /* found, or to give                                      */
-    const void              *is_there;  /* an anchor, looked for                                  */
-    void                    *found;
-    uint32_t                 value;
-    int                      there;
+    const struct perf_core_ *core;      /* found, or to be given                                  */
+    perf_anchor_            *leader;    /* the first of all                                       */
+    void                    *found;     /* a registry                                             */
+    uint32_t                 value;     /* what their `off` becomes                               */
+    int                      given;     /* 1: another image has got the core                      */
 } perf_search_;
 
 #if PERF_NOTES_
@@ -305,9 +309,10 @@ struct perf_note_ {             /* Elf64_Nhdr, and in ours: "perf.h", distance, 
 extern int perf_dl_iterate_phdr_(int (*)(struct perf_image_info_ *, size_t, void *),
                                  void *) __asm__(PERF_SYM_("dl_iterate_phdr"));
 
-PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size, void *search)
+/* Looks for our note in one image, and visits the anchor that it leads to. */
+PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size, void *with)
 {
-    perf_search_               *by_need = PERF_CAST_(perf_search_ *, search);
+    perf_search_               *search = PERF_CAST_(perf_search_ *, with);
     const struct perf_segment_ *segment = image->segment, *last = segment + image->segments;
 
     (void)size;
@@ -320,10 +325,10 @@ PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size,
                 note->release == PERF_VERSION) {
                 perf_anchor_ *anchor = PERF_PTR_(perf_anchor_ *, at + 20 + note->low +
                                                  (PERF_CAST_(uint64_t, note->high) << 32));
-                if (by_need->visit)
-                    by_need->visit(by_need, anchor);
-                else if (!by_need->core)
-                    by_need->core = PERF_ACQ_(&anchor->core);
+                if (search->visit)
+                    search->visit(search, anchor);
+                else if (!search->core)
+                    search->core = PERF_ACQ_(&anchor->core);
                 break;
             }
             at += 12 + ((note->name + UINT64_C(3)) & ~UINT64_C(3)) +
@@ -408,34 +413,37 @@ PERF_FN void perf_tell_unheard_(void)
         (void)perf_fd_write_(2, PERF_UNHEARD_, sizeof PERF_UNHEARD_ - 1);
 }
 
-/* Looks for a core in all images.  If there is none, this image's marks do nothing, until whoever
- * brings a core later clears that bit.  The second look finds one that came since the first.     */
+/* Looks for a core in all images; NULL: there is none.  Then the marks of this image do nothing,
+ * until whoever brings a core later clears PERF_OFF_NO_CORE_.  The second look finds a core that
+ * came between the first one and the setting of that bit.                                        */
 PERF_COLD_FN_ const perf_core_ *perf_core_find_(void)
 {
     perf_search_ search;
-    uint32_t     was = 0;
+    uint32_t     off = 0;                       /* as it was before                               */
     int          look;
 
     PERF_LIBC_(memset)(&search, 0, sizeof search);
     for (look = 0; look < 2 && !search.core; look++) {
         if (look)
-            was = __atomic_fetch_or(&perf_anchor_v1_.off, PERF_OFF_NO_CORE_, __ATOMIC_SEQ_CST);
+            off = __atomic_fetch_or(&perf_anchor_v1_.off, PERF_OFF_NO_CORE_, __ATOMIC_SEQ_CST);
         perf_images_walk_(&search);
     }
     if (search.core)
         search.core->join(&perf_anchor_v1_);
-    else if (!was)
+    else if (!off)
         perf_tell_unheard_();
     return search.core;
 }
 
-/* Not marked cold: gcc treats a function that always calls a cold one as cold, too, and would then
- * optimise the user's loop around it for size.                                                   */
+/* The core; NULL: there is none.  Not marked cold: gcc treats a function that always calls a cold
+ * one as cold, too, and would then optimise the user's loop around it for size.                  */
 PERF_FN const perf_core_ *perf_core_get_(void)
 {
     const perf_core_ *core = PERF_ACQ_(&perf_anchor_v1_.core);
 
-    return core || PERF_GET_(&perf_anchor_v1_.off) & PERF_OFF_NO_CORE_ ? core : perf_core_find_();
+    if (!core && !(PERF_GET_(&perf_anchor_v1_.off) & PERF_OFF_NO_CORE_))
+        core = perf_core_find_();
+    return core;
 }
 #else
 PERF_FN const perf_core_ *perf_core_get_(void);     /* perf_record.h follows at the end   */

@@ -35,6 +35,7 @@ extern struct perf_heap_ perf_mallinfo2_(void) __asm__(PERF_SYM_("mallinfo2"))
     PERF_ATTR_((__weak__));
 #endif
 
+/* All that a mark tells but its name.  PERF_ENODATA: the system does not tell. */
 PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *mark)
 {
     struct perf_usage_ usage;
@@ -45,12 +46,11 @@ PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *mark)
     mark->resident = pages[1] * PERF_CAST_(uint64_t, perf_sysconf_(30)); /* _SC_PAGESIZE          */
     if (perf_getrusage_(0, &usage) || !mark->resident)
         return PERF_ENODATA;
-    perf_proc_read_(0, "self/io", mark->io, 4); /* missing in some containers: zeros      */
+    perf_proc_read_(0, "self/io", mark->io, 4); /* missing in some containers: zeros              */
     mark->ns = perf_now();
     mark->age_ns = perf_age_ns_();
-    /* the kernel adds up late: may be behind */
     mark->peak = PERF_CAST_(uint64_t, usage.maxrss) * 1024;
-    if (mark->peak < mark->resident)
+    if (mark->peak < mark->resident)            /* the kernel adds up late                        */
         mark->peak = mark->resident;
     mark->minor = PERF_CAST_(uint64_t, usage.minflt);
     mark->major = PERF_CAST_(uint64_t, usage.majflt);
@@ -115,9 +115,10 @@ PERF_COLD_FN_ void perf_put_marks_(perf_out_ *out, perf_registry_ *reg)
     perf_table_head_(&table);
     PERF_LIBC_(memset)(&start, 0, sizeof start);
     for (; before != newest; before = mark) {
-        for (mark = newest; mark->next != before; mark = mark->next) {
-        }
-        age = mark->age_ns;                                                 /* known to 10 ms     */
+        mark = newest;                          /* back to the one that came after `before`       */
+        while (mark->next != before)
+            mark = mark->next;
+        age = mark->age_ns;                     /* known to 10 ms                                 */
         if (age < mark->cpu_ns)
             age = mark->cpu_ns;
         start.ns = mark->ns - age;
@@ -146,7 +147,7 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
             return PERF_ENOMEM;
         if (mark == reg->marks)
             break;
-        perf_unlock_(&reg->lock); /* another thread has marked meanwhile: again                   */
+        perf_unlock_(&reg->lock);               /* another thread has marked meanwhile: again     */
     }
     now.name = reg->names[site.id];
     mark = PERF_CAST_(perf_mark_ *, perf_keep_(reg, sizeof *mark));

@@ -136,7 +136,7 @@ PERF_COLD_DECL_ perf_registry_ *perf_registry_get_(void);
 PERF_COLD_FN_ void perf_family_make_(perf_registry_ *reg)
 {
     perf_family_ *family;
-    int           was = PERF_ERRNO_;
+    int           errno_before = PERF_ERRNO_;
     void         *memory;
 
     if (PERF_ACQ_(&reg->family))
@@ -148,7 +148,7 @@ PERF_COLD_FN_ void perf_family_make_(perf_registry_ *reg)
         family->used = sizeof *family;
         PERF_REL_(&reg->family, family);
     }
-    PERF_ERRNO_ = was;
+    PERF_ERRNO_ = errno_before;
 }
 #else
 #define perf_family_make_(r) PERF_CAST_(void, (r))
@@ -190,16 +190,17 @@ PERF_COLD_FN_ void perf_watch_forks_(void)
 #endif
 
 #if PERF_ARCH_X86_ && PERF_CLOCK != PERF_CLOCK_MONOTONIC
-/* Takes 8 us in a virtual machine, as cpuid leaves it: asked once, when the registry is made. */
+/* Does the counter run at one rate (bit 8 of edx, leaf 0x80000007)?  Takes 8 us in a virtual
+ * machine, as cpuid leaves it: asked once, when the registry is made.                            */
 PERF_COLD_FN_ int perf_counter_invariant_(void)
 {
-    uint32_t most = UINT32_C(0x80000000), leaf = most + 7, ticks;
+    uint32_t most = UINT32_C(0x80000000), leaf = most + 7, edx;
 
-    __asm__ __volatile__("cpuid" : "+a"(most), "=d"(ticks) : : "ebx", "ecx");
+    __asm__ __volatile__("cpuid" : "+a"(most), "=d"(edx) : : "ebx", "ecx");
     if (most < leaf)
         return 0;
-    __asm__ __volatile__("cpuid" : "+a"(leaf), "=d"(ticks) : : "ebx", "ecx");
-    return (ticks >> 8 & 1) != 0;
+    __asm__ __volatile__("cpuid" : "+a"(leaf), "=d"(edx) : : "ebx", "ecx");
+    return (edx >> 8 & 1) != 0;
 }
 #else
 #define perf_counter_invariant_() 1             /* by definition of the other counters            */
@@ -238,7 +239,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
     return reg;
 }
 
-/* A file that times by another clock than the process does is told in the report. */
+/* Notes, for the report, that a file times by another clock than the process does. */
 PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *reg, int counter)
 {
     if ((counter == 0) != (reg->clock != 0) &&
@@ -246,11 +247,11 @@ PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *reg, int counter)
         perf_word_set_(&reg->warnings, PERF_CLOCK_MIXED);
 }
 
-/* The first anchor of all settles races for a new registry. */
+/* Finds the first anchor of all, which settles races for a new registry, and a registry. */
 PERF_COLD_FN_ void perf_image_leads_(perf_search_ *search, perf_anchor_ *anchor)
 {
-    if (!search->is_there)
-        search->is_there = anchor;
+    if (!search->leader)
+        search->leader = anchor;
     if (!search->found)
         search->found = PERF_ACQ_(&anchor->registry);
 }
@@ -260,7 +261,6 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
 {
     perf_search_    search = PERF_ZERO;
     perf_registry_ *reg = PERF_ACQ_(&perf_anchor_v1_.registry), *mine;
-    perf_anchor_   *leader;
 
     if (reg)
         return reg;
@@ -273,12 +273,10 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
             PERF_SET_(&perf_anchor_v1_.poor, 1u);
             return PERF_NULL_;
         }
-        leader =
-            PERF_CAST_(perf_anchor_ *, PERF_PTR_(void *, PERF_PTR_(uintptr_t, search.is_there)));
 #if PERF_TCC_
-        leader->registry = reg = mine;
+        search.leader->registry = reg = mine;
 #else
-        if (__atomic_compare_exchange_n(&leader->registry, &reg, mine, 0, __ATOMIC_ACQ_REL,
+        if (__atomic_compare_exchange_n(&search.leader->registry, &reg, mine, 0, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
             reg = mine;                         /* else lost a race: ours stays unused            */
 #endif
@@ -328,16 +326,16 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site
     const char *name = site->name;
     uint32_t    length, i, kind = site->line >> 24, hash = UINT32_C(2166136261) ^ kind;
     const char *file = site->file ? site->file : "";
-    size_t      place = PERF_LIBC_(strlen)(file);
+    size_t      file_length = PERF_LIBC_(strlen)(file);
     perf_name_ *entry, *first = PERF_NULL_;
     char       *text;
 
-    if (!name)
+    if (!name) {
         perf_fail_(reg, PERF_EINVAL);
-    if (!name)
         name = "(null)";
-    else if (!*name)
+    } else if (!*name) {
         name = "(empty)";
+    }
     length = perf_name_length_(name);
     for (i = 0; i < length; i++)
         hash = (hash ^ PERF_CAST_(unsigned char, name[i])) * UINT32_C(16777619);
@@ -351,10 +349,10 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site
         return PERF_NULL_;
     if ((reg->count >= reg->room || (reg->member && !reg->member->names)) && !perf_table_grow_(reg))
         return PERF_NULL_;
-    if (place > PERF_NAME_MAX_)
-        file += place - PERF_NAME_MAX_;
-    place = PERF_LIBC_(strlen)(file);
-    entry = PERF_CAST_(perf_name_ *, perf_keep_(reg, sizeof *entry + length + 1 + place + 1));
+    if (file_length > PERF_NAME_MAX_)
+        file += file_length - PERF_NAME_MAX_;
+    file_length = PERF_LIBC_(strlen)(file);
+    entry = PERF_CAST_(perf_name_ *, perf_keep_(reg, sizeof *entry + length + 1 + file_length + 1));
     if (!entry)
         return PERF_NULL_;
     if (name[length]) {
@@ -365,8 +363,8 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site
     PERF_LIBC_(memcpy)(text, name, length);
     text[length] = '\0';
     entry->site.name = text;
-    if (place) {                                /* its image may be unloaded                      */
-        PERF_LIBC_(memcpy)(text + length + 1, file, place + 1);
+    if (file_length) {                          /* its image may be unloaded                      */
+        PERF_LIBC_(memcpy)(text + length + 1, file, file_length + 1);
         entry->site.file = text + length + 1;
     }
     entry->site.line = site->line;
@@ -460,7 +458,7 @@ PERF_COLD_FN_ void perf_buckets_clear_(perf_buckets_ *buckets)
 PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *cell)
 {
     uint64_t *const zero[] = {&cell->count, &cell->sum, &cell->inside, &cell->again, &cell->within,
-                              &cell->span, &cell->of.calls.max};
+                              &cell->width, &cell->of.calls.max};
     uint32_t        i;
 
     for (i = 0; i < sizeof zero / sizeof *zero; i++)
@@ -481,10 +479,12 @@ PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *rec)
 
     for (i = 0; i < rec->room; i++) {
         first = cell = rec->cell[i];
-        if (cell)
-            do
-                perf_cell_clear_(cell);
-            while ((cell = cell->kin) != first);
+        if (!first)
+            continue;
+        do {
+            perf_cell_clear_(cell);
+            cell = cell->kin;
+        } while (cell != first);
     }
     for (cell = rec->open; cell->parent; cell = cell->parent)
         cell->held = 1;
@@ -494,8 +494,8 @@ PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *rec)
         PERF_SET_(&rec->late[i], &rec->waste);
 }
 
-/* Only the owner of a recorder takes memory for it; a signal handler that comes in between gets
- * none, and its mark is counted as lost.  0: it is such a one.                                   */
+/* Before a thread takes memory for its recorder.  0: it is a signal handler that has interrupted
+ * that very thread at it; it gets none, and its mark is counted as lost.                         */
 PERF_COLD_FN_ int perf_grow_begin_(perf_recorder_ *rec)
 {
     return perf_claim_(&rec->growing, 0, 1);
@@ -552,27 +552,32 @@ PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *reg, perf_recorder_ *rec
 
 #define PERF_EVENT_MORE_ UINT64_C(0xffffffff)   /* its duration stands in the entry before        */
 
-/* How many events newer ones have overwritten, from `from` (bytes) on.  One of several entries is
- * gone with its first entry: where there are such, the whole ones that are left are counted.     */
+/* How many events, of those since byte `since`, newer ones have overwritten.  An event of several
+ * entries is gone with its first one.  So where there are parts of such events:
+ *     overwritten = entries written - parts - events that are whole in the ring                  */
 PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *reg, const perf_recorder_ *rec,
-                                          uint64_t from)
+                                          uint64_t since)
 {
-    uint64_t head = PERF_ACQ_(&rec->ring_head), written = (head - from) / sizeof(perf_event_);
-    uint64_t more = PERF_GET_(&rec->ring_more), i = 0, entries, what, whole = 0;
+    uint64_t head = PERF_ACQ_(&rec->ring_head), written = (head - since) / sizeof(perf_event_);
+    uint64_t parts = PERF_GET_(&rec->ring_more), i = 0, entries, what, whole = 0;
 
-    if (from != PERF_GET_(&rec->ring_lost))
-        more -= PERF_GET_(&rec->sent_more);
-    if (!more || written <= reg->ring_events)
+    if (since != PERF_GET_(&rec->ring_lost))
+        parts -= PERF_GET_(&rec->sent_more);
+    if (!parts || written <= reg->ring_events)
         return written > reg->ring_events ? written - reg->ring_events : 0;
     while (i < reg->ring_events) {              /* from the newest back                           */
         what = PERF_GET_(&rec->ring[(head / sizeof(perf_event_) - 1 - i) % reg->ring_events].what);
-        entries = (what & PERF_EVENT_MORE_) != PERF_EVENT_MORE_ || PERF_EVENT_PART_(what) ? 1 : 2;
+        entries = 1;
+        if (!PERF_EVENT_PART_(what) && (what & PERF_EVENT_MORE_) == PERF_EVENT_MORE_)
+            entries = 2;
         if (entries == 2 && PERF_ACQ_(&reg->names)[what >> 32 & 0xffffff]->kind == PERF_KIND_ASYNC_)
             entries = 3;
         i += entries;
         whole += !PERF_EVENT_PART_(what) && i <= reg->ring_events;
     }
-    return written > more + whole ? written - more - whole : 0;     /* it may be writing          */
+    if (written < parts + whole)                /* it may be writing                              */
+        return 0;
+    return written - parts - whole;
 }
 
 /* Events of a ring that are not in the streamed file. */
@@ -596,16 +601,16 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *reg)
     losses.n[PERF_LOSS_CUT_] = PERF_GET_(&reg->cut_names);
     losses.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&reg->retired_lost);
     for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
-        uint64_t from = PERF_GET_(&rec->ring_lost);
+        uint64_t since = PERF_GET_(&rec->ring_lost);
         if (PERF_GET_(&rec->request) & PERF_ASK_RESET_)
             continue;                           /* reset, though its thread sleeps or is gone     */
         if (failed)
             losses.n[PERF_LOSS_UNSENT_] += perf_ring_unsent_(rec);
-        if (PERF_GET_(&rec->ring_sent) > from)  /* what is in the file is not lost                */
-            from = PERF_GET_(&rec->ring_sent);
+        if (PERF_GET_(&rec->ring_sent) > since) /* what is in the file is not lost                */
+            since = PERF_GET_(&rec->ring_sent);
         for (i = 0; i < PERF_LOSSES_; i++)
             losses.n[i] += PERF_GET_(&rec->losses[i]);
-        losses.n[PERF_LOSS_OVERWRITTEN_] += perf_ring_dropped_(reg, rec, from);
+        losses.n[PERF_LOSS_OVERWRITTEN_] += perf_ring_dropped_(reg, rec, since);
     }
     return losses;
 }
@@ -615,7 +620,7 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *reg)
 /* Keeps an ended thread's events, but what a reset forgot, so that another one can take over. */
 PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *reg, perf_recorder_ *rec)
 {
-    uint64_t       bytes, i;
+    uint64_t       bytes, i, at;
     uint64_t       size = reg->ring_events * sizeof(perf_event_);
     perf_retired_ *old;
     char          *to;
@@ -640,9 +645,10 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *reg, perf_recorder_ *re
         old->count = bytes / sizeof(perf_event_);
         PERF_LIBC_(memcpy)(old->name, rec->name, sizeof old->name);
         to = PERF_PTR_(char *, old + 1);
-        for (i = 0; i < bytes; i += sizeof(perf_event_))
-            PERF_LIBC_(memcpy)(to + i, PERF_PTR_(char *, rec->ring) + ((rec->ring_head -
-                                       sizeof(perf_event_) - i) & (size - 1)), sizeof(perf_event_));
+        for (i = 0; i < bytes; i += sizeof(perf_event_)) {
+            at = (rec->ring_head - sizeof(perf_event_) - i) & (size - 1);
+            PERF_LIBC_(memcpy)(to + i, PERF_PTR_(char *, rec->ring) + at, sizeof(perf_event_));
+        }
         reg->retired_bytes += sizeof *old + bytes;
     } else if (!sent) {
         PERF_ADD_(reg->retired_lost, bytes / sizeof(perf_event_));
@@ -660,7 +666,7 @@ PERF_INLINE_FN_ void perf_deeper_(perf_recorder_ *rec, uint64_t calls)
     PERF_ADD_(rec->deeper, calls << 56);
 }
 
-/* n more scopes of thread `rec` will be found open there, but have ended elsewhere. */
+/* So many more scopes of thread `rec` have ended elsewhere, and will be found open there. */
 PERF_COLD_FN_ void perf_stray_(perf_recorder_ *rec, uint32_t n)
 {
     uint32_t was;
@@ -670,7 +676,7 @@ PERF_COLD_FN_ void perf_stray_(perf_recorder_ *rec, uint32_t n)
     while (!perf_claim_(&rec->strayed, was, was + n));
 }
 
-/* n scopes were found open that will not end here: lost, unless they have ended elsewhere. */
+/* So many scopes were found open that will not end here: lost, unless they have ended elsewhere. */
 PERF_COLD_FN_ void perf_abandon_(perf_recorder_ *rec, uint64_t n)
 {
     uint32_t strayed = PERF_GET_(&rec->strayed);
@@ -710,9 +716,9 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *reg, uint32_t
     if (!rec || reg->reading)                   /* a trace would have it twice                    */
         return PERF_NULL_;
     perf_recorder_retire_(reg, rec);
-    for (link = &reg->by_thread[rec->thread % 256]; *link &&
-         *link != rec; link = &(*link)->next_same) {
-    }
+    link = &reg->by_thread[rec->thread % 256];
+    while (*link && *link != rec)
+        link = &(*link)->next_same;
     if (*link)
         *link = rec->next_same;
     rec->gone = 0;
@@ -765,16 +771,16 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
     perf_registry_ *reg;
     perf_recorder_ *rec = PERF_SELF_;
     uint32_t        thread;
-    int             was;                        /* errno, which tgkill and dlopen change          */
+    int             errno_before;               /* tgkill and dlopen change it                    */
 
     if (rec && rec->home)
         return rec;
-    was = PERF_ERRNO_;
+    errno_before = PERF_ERRNO_;
     reg = perf_registry_get_();
     if (!reg)
         return PERF_NULL_;
     if (!perf_lock_(reg)) {                     /* a signal handler in the thread's first moment  */
-        PERF_ERRNO_ = was;
+        PERF_ERRNO_ = errno_before;
         return PERF_NULL_;
     }
     thread = perf_thread_id_();
@@ -782,11 +788,12 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
         if (!rec->home)                         /* else a signal handler has come before the lock */
             perf_recorder_start_(reg, rec, thread);
         perf_unlock_(&reg->lock);
-        PERF_ERRNO_ = was;
+        PERF_ERRNO_ = errno_before;
         return rec;
     }
-    for (rec = reg->by_thread[thread % 256]; rec && rec->thread != thread; rec = rec->next_same) {
-    }
+    rec = reg->by_thread[thread % 256];
+    while (rec && rec->thread != thread)
+        rec = rec->next_same;
     if (rec && rec->gone) {                     /* the system has given the id to a new thread    */
         rec->gone = 0;
         reg->alive++;
@@ -799,7 +806,7 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
             perf_recorder_start_(reg, rec, thread);
     }
     perf_unlock_(&reg->lock);
-    PERF_ERRNO_ = was;
+    PERF_ERRNO_ = errno_before;
 #if !PERF_TCC_
     perf_self_v1_ = rec;
 #endif
@@ -863,9 +870,9 @@ PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *rec, const perf_
     }
 }
 
-/* The table is at most half full; the old one is not needed any more, but stays in the pool.  With
- * it grows `seen`, which perf_recorder_serve_ gives to the hot path; as that may be a handler's in
- * between, the mask grows last.                                                                  */
+/* Room for one more slot; 0: no memory.  The table is at most half full.  An old one is not needed
+ * any more, but stays in the pool.  With it grows `seen`, hidden until perf_recorder_serve_ gives
+ * it to the hot path again.  A signal handler may do so in between, so the mask grows last.      */
 PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *rec)
 {
     perf_slot_  *old = rec->slot, *fresh;
@@ -891,9 +898,10 @@ PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *rec)
     return 1;
 }
 
+/* Memory for a cell; NULL: none.  The cells of a block begin 64 bytes apart, see perf_cell_. */
 PERF_COLD_FN_ perf_cell_ *perf_cell_fresh_(perf_recorder_ *rec)
 {
-    perf_cell_     *cell = rec->fresh;
+    perf_cell_    *cell = rec->fresh;
     const uint32_t beside = sizeof cell->others / sizeof *cell->others;
 
     if (rec->fresh_left) {
@@ -974,37 +982,39 @@ PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *rec, perf_cell_ *caller, ui
     return cell;
 }
 
-/* `open` of a span whose end is cold: no cell.  Not NULL, for that is what a thread of a forked
- * child has open, and perf_end_() would take the two for the same cell.                          */
+/* `open` of a scope whose end is cold: no cell.  Not NULL, for a thread of a forked child has NULL
+ * open, and perf_end_() would take the two for the same cell.                                    */
 #define PERF_COLD_END_ PERF_PTR_(perf_cell_ *, PERF_CAST_(uintptr_t, 1))
 
-/* One more call of what is open already: that cell's ends are cold until this one has ended. */
-PERF_FN void perf_cell_again_(perf_span_ *span, perf_recorder_ *rec, perf_cell_ *cell)
+/* Begins one more call of what is open already.  That cell's ends are cold until this one has
+ * ended.                                                                                         */
+PERF_FN void perf_cell_again_(perf_scope *scope, perf_recorder_ *rec, perf_cell_ *cell)
 {
-    span->outer = rec->open;
-    span->inside = rec->open->inside;
-    span->cell = cell;
-    span->open = PERF_COLD_END_;
-    span->rec = rec;
+    scope->outer = rec->open;
+    scope->inside = rec->open->inside;
+    scope->cell = cell;
+    scope->open = PERF_COLD_END_;
+    scope->rec = rec;
     cell->again_open++;
     perf_deeper_(rec, 1);
     PERF_SET_(&cell->low, cell->low | PERF_CLOSED_);
 }
 
-PERF_INLINE_FN_ void perf_opened_(perf_span_ *span, perf_recorder_ *rec, perf_cell_ *cell)
+PERF_INLINE_FN_ void perf_opened_(perf_scope *scope, perf_recorder_ *rec, perf_cell_ *cell)
 {
-    PERF_SET_(&span->open, cell);
-    PERF_SET_(&span->rec, rec);
+    PERF_SET_(&scope->open, cell);
+    PERF_SET_(&scope->rec, rec);
     PERF_REL_(&rec->open, cell);
 }
 
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
-#define perf_cell_get_(t, id) perf_cell_under_(t, &(t)->root, id)
+#define perf_cell_get_(rec, id) perf_cell_under_(rec, &(rec)->root, id)
 
-#define PERF_BLOCK_HEAD_     6          /* counters that its header takes the place of            */
-#define PERF_BLOCK_COUNTERS_ 16         /* in 64 bytes                                            */
+#define PERF_BLOCK_HEAD_     6          /* counters that would fit into the head of a block       */
+#define PERF_BLOCK_COUNTERS_ 16         /* ... and into 64 bytes                                  */
 
-/* A block of at least so many counters, all 0; 0: one of entries. */
+/* A block of at least so many counters, all 0, in whole units of 64 bytes; 0: a block of entries.
+ * NULL: no memory.                                                                               */
 PERF_COLD_FN_ perf_buckets_ *perf_buckets_make_(perf_recorder_ *rec, uint32_t counters)
 {
     uint32_t       units = (counters + PERF_BLOCK_HEAD_ - 1) / PERF_BLOCK_COUNTERS_ + 1;
@@ -1022,7 +1032,7 @@ PERF_INLINE_FN_ int perf_buckets_have_(const perf_buckets_ *buckets, uint32_t in
     return buckets && index - buckets->first < buckets->room;
 }
 
-/* The entry of an index, 0: a free one; NULL: there is none. */
+/* The entry of an index; index 0: a free one.  NULL: there is none. */
 PERF_COLD_FN_ uint32_t *perf_rare_at_(const perf_buckets_ *buckets, uint32_t index)
 {
     uint32_t i;
@@ -1076,8 +1086,8 @@ PERF_COLD_FN_ void perf_halves_keep_(perf_recorder_ *rec, perf_buckets_ *buckets
         PERF_SET_(&entry->halves, 0u);
 }
 
-/* Has this entry so many durations that they want a counter?  At most the square root of the calls
- * come to an entry, so cold ends do not count in the long run.                                   */
+/* Does an entry of n durations want a counter: n >= 4, and n * n >= calls or n >= 2^15?  At most
+ * the square root of the calls come to an entry, so cold ends do not count in the long run.      */
 PERF_INLINE_FN_ int perf_rare_often_(const perf_cell_ *cell, uint32_t entry)
 {
     uint32_t n = entry & 0xffff;
@@ -1157,9 +1167,10 @@ PERF_COLD_FN_ void perf_lose_to_clock_(perf_recorder_ *rec)
     perf_lose_(rec, PERF_LOSS_CLOCK_, PERF_OK);
 }
 
-/* After a call: for how long of it had the thread no processor?  Time without one since the last
- * look all counts to this call if the call took eight times as long as others, and that explains
- * it; else only what cannot lie before the call.  Nothing counts if the thread has waited, too.  */
+/* Notes how long the thread had no processor in this call, if that is the most so far.
+ *  Time without one since the last look counts to this call as a whole if the call was unusual (8
+ * times as long as the others) and that time explains it.  Else only the part counts that cannot
+ * lie before the call.  Nothing counts if the thread has waited, too.                            */
 PERF_COLD_FN_ void perf_away_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
     perf_spent_    now = perf_spent_since_(PERF_NULL_, 1), last = rec->looked;
@@ -1167,11 +1178,13 @@ PERF_COLD_FN_ void perf_away_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ti
     double         ns = PERF_CAST_(double, ticks) * perf_scope_tick_ns_(rec->home);
     double         wall = PERF_CAST_(double, now.ns - last.ns);
     double         away = wall - PERF_CAST_(double, now.cpu_ns - last.cpu_ns);
+    int            unusual, explains;
 
     rec->looked = now;
-    if (away > 1.25 * ns || (calls && ticks / 8 < (cell->sum - ticks) / calls))
-        if (wall > ns)
-            away -= wall - ns;
+    unusual = !calls || ticks / 8 >= (cell->sum - ticks) / calls;
+    explains = away <= 1.25 * ns;
+    if (!(unusual && explains) && wall > ns)
+        away -= wall - ns;
     if (away > ns)
         away = ns;
     if (now.switches > last.switches && now.waits == last.waits && away > 0 &&
@@ -1203,97 +1216,99 @@ PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *rec, uint64_t start, ui
 }
 
 /* The end of a scope of another thread: its name counts here, without a caller. */
-PERF_COLD_FN_ void perf_end_foreign_(perf_recorder_ *rec, perf_span_ *span,
+PERF_COLD_FN_ void perf_end_foreign_(perf_recorder_ *rec, perf_scope *scope,
                                      const perf_cell_ *theirs, uint64_t end)
 {
     perf_cell_ *cell = perf_cell_get_(rec, PERF_CELL_ID_(theirs));
     uint64_t    ticks;
 
     perf_lose_(rec, PERF_LOSS_FOREIGN_, PERF_OK);
-    perf_stray_(span->rec, 1);                  /* its own thread will find it not ended          */
+    perf_stray_(scope->rec, 1);                 /* its own thread will find it not ended          */
     if (!cell) {
         perf_lose_cell_(rec, PERF_CELL_ID_(theirs));
-    } else if (end < span->start) {
+    } else if (end < scope->start) {
         perf_lose_to_clock_(rec);
     } else {
-        ticks = perf_cell_close_(rec, cell, span->start, end);
+        ticks = perf_cell_close_(rec, cell, scope->start, end);
         PERF_ADD_(cell->again, ticks);
         PERF_ADD_(cell->inside, ticks);
-        perf_event_scope_(rec, cell, span->start, ticks, perf_depth_(rec) + 1);
+        perf_event_scope_(rec, cell, scope->start, ticks, perf_depth_(rec) + 1);
     }
 }
 
 /* The end of a scope after that of the scope around it, which took it for abandoned: it counts
  * beside what is open now, with the time since that other end.                                   */
-PERF_COLD_FN_ void perf_end_late_(perf_recorder_ *rec, perf_span_ *span, const perf_cell_ *was,
+PERF_COLD_FN_ void perf_end_late_(perf_recorder_ *rec, perf_scope *scope, const perf_cell_ *ended,
                                   uint64_t end)
 {
-    perf_cell_ *cell = perf_cell_under_(rec, rec->open, PERF_CELL_ID_(was));
+    perf_cell_ *cell = perf_cell_under_(rec, rec->open, PERF_CELL_ID_(ended));
     uint64_t    ticks, own = 0;
 
     if (rec->losses[PERF_LOSS_ABANDONED_])
         PERF_ADD_(rec->losses[PERF_LOSS_ABANDONED_], ~UINT64_C(0));
     perf_lose_(rec, PERF_LOSS_DISORDERED_, PERF_ESTATE);
     if (!cell) {
-        perf_lose_cell_(rec, PERF_CELL_ID_(was));
+        perf_lose_cell_(rec, PERF_CELL_ID_(ended));
         return;
     }
-    ticks = perf_cell_close_(rec, cell, span->start, end);
+    ticks = perf_cell_close_(rec, cell, scope->start, end);
     if (cell->parent == rec->open)
-        own = perf_after_(rec, span->start, end);
+        own = perf_after_(rec, scope->start, end);
     PERF_ADD_(cell->again, ticks - own);        /* that much is in the other scope already        */
     PERF_ADD_(cell->inside, ticks - own);
     PERF_ADD_(rec->open->inside, own);
-    perf_event_scope_(rec, cell, span->start, ticks, perf_depth_(rec) + 1);
+    perf_event_scope_(rec, cell, scope->start, ticks, perf_depth_(rec) + 1);
 }
 
 /* Leaves a scope that would have ended before it began: what it called counts for its caller. */
 PERF_COLD_FN_ void perf_end_across_(perf_recorder_ *rec, perf_cell_ *cell, perf_cell_ *outer)
 {
-    perf_cell_ *parent = rec->open;
+    perf_cell_ *open = rec->open;
 
-    while (parent && parent != cell)
-        parent = parent->parent;
+    while (open && open != cell)
+        open = open->parent;
     if (outer != cell->parent)
         (void)perf_open_end_(rec, cell, outer, 1);
-    else if (parent)
+    else if (open)
         perf_abandon_(rec, perf_open_drop_(rec, outer) - 1);
     perf_lose_to_clock_(rec);
 }
 
 /* ---- a scope ends, and perf_end_() cannot do it ---- */
 
-PERF_FN int perf_end_again_(perf_span_ *span, uint64_t end);
-PERF_COLD_DECL_ void perf_end_slow_(perf_span_ *span, uint64_t end);
-PERF_COLD_DECL_ void perf_end_ordered_(perf_recorder_ *rec, perf_span_ *span, perf_cell_ *cell,
+PERF_FN int perf_end_again_(perf_scope *scope, uint64_t end);
+PERF_COLD_DECL_ void perf_end_slow_(perf_scope *scope, uint64_t end);
+PERF_COLD_DECL_ void perf_end_ordered_(perf_recorder_ *rec, perf_scope *scope, perf_cell_ *cell,
                                        perf_cell_ *outer, uint64_t end);
 
 /* The end of a scope where perf_end_() cannot do it.  Recursion is common, so it is quick. */
-PERF_HOT_FN_ void perf_core_end_(perf_span_ *span, uint64_t end)
+PERF_HOT_FN_ void perf_core_end_(perf_scope *scope, uint64_t end)
 {
-    if (span->open != PERF_COLD_END_ || span->rec != PERF_SELF_ || !perf_end_again_(span, end))
-        perf_end_slow_(span, end);
+    if (scope->open != PERF_COLD_END_ || scope->rec != PERF_SELF_ || !perf_end_again_(scope, end))
+        perf_end_slow_(scope, end);
 }
 
-/* Ends a recursive call that needs nothing of perf_end_slow_.  1: done. */
-PERF_INLINE_FN_ int perf_end_again_(perf_span_ *span, uint64_t end)
+/* Ends a recursive call that is in order, and whose duration has a counter and is no extreme.  0:
+ * it does not, and perf_end_slow_ has to.                                                        */
+PERF_INLINE_FN_ int perf_end_again_(perf_scope *scope, uint64_t end)
 {
-    perf_recorder_ *rec = span->rec;
-    perf_cell_     *cell = span->cell, *outer = span->outer;
-    uint64_t        ticks = end - span->start, within;
+    perf_recorder_ *rec = scope->rec;
+    perf_cell_     *cell = scope->cell, *outer = scope->outer;
+    uint64_t        ticks = end - scope->start, within;
 
-    if (!cell->again_open || outer != rec->open || outer == cell->parent ||
-        !PERF_PEEK_(rec->seen) || span->start <= rec->birth || ticks >= PERF_EVENT_MORE_ ||
-        ticks < cell->of.calls.min ||
-        ticks > cell->of.calls.max ||           /* no call so far, or `buckets` is there          */
-        PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(ticks)) - cell->buckets->first >=
-        cell->buckets->room || perf_late_step_(rec))
+    if (!cell->again_open || outer != rec->open || outer == cell->parent || !PERF_PEEK_(rec->seen))
+        return 0;
+    if (scope->start <= rec->birth || ticks >= PERF_EVENT_MORE_ ||
+        ticks < cell->of.calls.min || ticks > cell->of.calls.max)
+        return 0;                               /* no call so far; else `buckets` is there        */
+    if (PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(ticks)) - cell->buckets->first >=
+            cell->buckets->room || perf_late_step_(rec))
         return 0;
     cell->again_open--;
     perf_deeper_(rec, ~UINT64_C(0));
-    if (!cell->again_open && !cell->held)       /* at once, or a handler's `span` would be wider  */
+    if (!cell->again_open && !cell->held)      /* at once, or a handler's `scope` would be wider  */
         PERF_ADD_(cell->low, PERF_CLOSED_);
-    within = outer->inside - span->inside;      /* what it called stands in `outer`               */
+    within = outer->inside - scope->inside;     /* what it called stands in `outer`               */
     within = perf_smaller_(within, ticks);
     PERF_ADD_(cell->count, 1);
     PERF_ADD_(cell->sum, ticks);
@@ -1301,41 +1316,41 @@ PERF_INLINE_FN_ int perf_end_again_(perf_span_ *span, uint64_t end)
     PERF_ADD_(cell->within, within);
     PERF_ADD_(outer->inside, ticks - within);
     perf_bucket_add_(rec, cell, ticks);
-    perf_event_hot_(rec, span->start, ticks | PERF_TAG_NAME_(cell->tag) |
+    perf_event_hot_(rec, scope->start, ticks | PERF_TAG_NAME_(cell->tag) |
                                               PERF_CAST_(uint64_t, outer->depth + 1u) << 56);
     return 1;
 }
 
 /* The same where perf_end_again_() cannot do it, either. */
-PERF_COLD_FN_ void perf_end_slow_(perf_span_ *span, uint64_t end)
+PERF_COLD_FN_ void perf_end_slow_(perf_scope *scope, uint64_t end)
 {
     perf_recorder_   *rec = perf_recorder_for_mark_();  /* of the thread that counts this end     */
     const perf_sink_ *sink;
-    perf_cell_       *cell = span->open, *outer;
-    int               ordered;
+    perf_cell_       *cell = scope->open, *outer;
+    int               ordered;          /* 1: it was open; 0: not; -1: the clock was set back     */
 
     if (!rec)
         return;
     if (rec->home->clock)
         end = perf_scope_ticks_(rec->home);
-    if (span->open == PERF_COLD_END_) {
-        cell = span->cell;
-        outer = span->outer;
+    if (scope->open == PERF_COLD_END_) {
+        cell = scope->cell;
+        outer = scope->outer;
     } else {
         outer = cell->parent;
     }
-    if (rec != span->rec) {
-        perf_end_foreign_(rec, span, cell, end);
+    if (rec != scope->rec) {
+        perf_end_foreign_(rec, scope, cell, end);
         return;
     }
-    perf_clock_check_(rec, end, span->start <= end ? span->start - 1 : end);
-    if (span->start < rec->made) {
+    perf_clock_check_(rec, end, scope->start <= end ? scope->start - 1 : end);
+    if (scope->start < rec->made) {
         perf_lose_(rec, PERF_LOSS_ORPHANS_, PERF_OK);   /* begun before a fork                    */
         return;
     }
-    if (span->start <= rec->birth)              /* begun before a reset: counts from there        */
-        span->start = perf_smaller_(rec->birth, end);
-    if (end < span->start) {
+    if (scope->start <= rec->birth)             /* begun before a reset: counts from there        */
+        scope->start = perf_smaller_(rec->birth, end);
+    if (end < scope->start) {
         perf_end_across_(rec, cell, outer);
         ordered = -1;
     } else {
@@ -1345,27 +1360,27 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *span, uint64_t end)
     if (rec->ranges && sink)
         PERF_SINK_(rec, sink->end(rec, perf_depth_(rec) + 1))
     if (ordered > 0)
-        perf_end_ordered_(rec, span, cell, outer, end);
+        perf_end_ordered_(rec, scope, cell, outer, end);
     else if (!ordered)
-        perf_end_late_(rec, span, cell, end);
+        perf_end_late_(rec, scope, cell, end);
     rec->after.start = end;
     rec->after.inside = rec->open->inside;
     rec->after.open = rec->open;
 }
 
-/* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when
- * it is not open any more, because the scope around it has ended first.                          */
+/* Leaves the cell of a scope that ends: `outer` is what was open before it began; again: the call
+ * is recursive.  0: it is not open any more, because the scope around it has ended first.        */
 PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *rec, perf_cell_ *cell, perf_cell_ *outer,
                                  int again)
 {
-    perf_cell_ *parent = rec->open;
+    perf_cell_ *last = again ? outer : cell, *open = rec->open;
     uint64_t    dropped;
 
-    while (parent && parent != (again ? outer : cell))
-        parent = parent->parent;
-    if (!parent)
+    while (open && open != last)
+        open = open->parent;
+    if (!open)
         return 0;
-    dropped = perf_open_drop_(rec, parent);
+    dropped = perf_open_drop_(rec, open);
     if (again && cell->again_open) {
         cell->again_open--;
         perf_deeper_(rec, ~UINT64_C(0));
@@ -1384,16 +1399,16 @@ PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *rec, perf_cell_ *cell, perf_cel
 PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *rec, perf_cell_ *to)
 {
     perf_cell_ *cell = rec->open;
-    uint64_t    n = 0, more;
+    uint64_t    n = 0, excess;
 
     for (; cell != to && cell->parent; cell = cell->parent) {
         n += 1u + cell->again_open;
         perf_deeper_(rec, 0 - PERF_CAST_(uint64_t, cell->again_open));
         cell->again_open = cell->held = 0;
-        more = cell->inside + cell->within - cell->sum;
-        if (more - 1 < cell->inside) {          /* so much and at least 1                         */
-            PERF_ADD_(cell->parent->inside, more);
-            PERF_SET_(&cell->inside, cell->inside - more);
+        excess = cell->inside + cell->within - cell->sum;
+        if (excess - 1 < cell->inside) {        /* 1 <= excess <= inside                          */
+            PERF_ADD_(cell->parent->inside, excess);
+            PERF_SET_(&cell->inside, cell->inside - excess);
         }
     }
     PERF_REL_(&rec->open, to);
@@ -1401,35 +1416,35 @@ PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *rec, perf_cell_ *to)
 }
 
 /* The end of a scope that is open, and left already: its time, and what is in its caller's. */
-PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *rec, perf_span_ *span, perf_cell_ *cell,
+PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *rec, perf_scope *scope, perf_cell_ *cell,
                                      perf_cell_ *outer, uint64_t end)
 {
     const int again = outer != cell->parent;
-    uint64_t  within = 0, ticks = perf_cell_close_(rec, cell, span->start, end);
+    uint64_t  within = 0, ticks = perf_cell_close_(rec, cell, scope->start, end);
 
     if (ticks > PERF_LONG_ && !rec->home->custom)
         perf_away_(rec, cell, ticks);
     if (again)                                  /* what it called stands in `outer`               */
-        within = outer->inside - (span->start == rec->birth ? 0 : span->inside);
+        within = outer->inside - (scope->start == rec->birth ? 0 : scope->inside);
     if (within > ticks)
         within = ticks;
     PERF_ADD_(cell->within, within);
     PERF_ADD_(outer->inside, ticks - within);
     if (again)
         PERF_ADD_(cell->again, ticks);          /* the outermost call has this time already       */
-    perf_event_scope_(rec, cell, span->start, ticks, perf_depth_(rec) + 1);
+    perf_event_scope_(rec, cell, scope->start, ticks, perf_depth_(rec) + 1);
 }
 
 /* Counts the time from `start` to `end` in a cell, at once, and returns it: as perf_end_, cold. */
 PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t start,
                                         uint64_t end)
 {
-    uint64_t ticks = end - start, in = perf_cell_extend_(rec, cell, ticks);
+    uint64_t ticks = end - start, counted = perf_cell_extend_(rec, cell, ticks);
 
-    if (in) {
+    if (counted) {
         PERF_ADD_(cell->count, 1);
         PERF_ADD_(cell->sum, ticks);
-        perf_cell_count_(rec, cell, in);
+        perf_cell_count_(rec, cell, counted);
     } else {
         perf_lose_(rec, PERF_LOSS_LOST_, rec->growing ? PERF_ELIMIT : PERF_ENOMEM);
     }
@@ -1441,8 +1456,8 @@ PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *rec, perf_cell_ *cell, u
 PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
     uint64_t most = (UINT64_C(1) << (PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_)) - 1;
-    uint64_t in = perf_larger_(perf_smaller_(ticks, most), 1);
-    uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(in));
+    uint64_t counted = perf_larger_(perf_smaller_(ticks, most), 1);
+    uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(counted));
 
     if (!perf_buckets_room_(rec, cell, index))
         return 0;
@@ -1451,7 +1466,7 @@ PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, 
     if (ticks > cell->of.calls.max)
         PERF_SET_(&cell->of.calls.max, ticks);
     perf_cell_window_(cell);
-    return in;
+    return counted;
 }
 
 /* A place where this index is counted; 0: no memory. */
@@ -1466,7 +1481,7 @@ PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *rec, perf_cell_ *cell, uint
     if (entry && !perf_rare_often_(cell, *entry))
         return 1;
     if (!perf_grow_begin_(rec))
-        return entry && !(*entry >> 15 & 1);
+        return entry && !(*entry >> 15 & 1);    /* it can count one more                          */
     done = perf_rare_make_(rec, cell, index);
     perf_grow_end_(rec);
     return done;
@@ -1504,16 +1519,15 @@ PERF_COLD_FN_ int perf_rare_make_(perf_recorder_ *rec, perf_cell_ *cell, uint32_
 PERF_COLD_FN_ int perf_buckets_widen_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index)
 {
     perf_buckets_ *old = cell->buckets, *buckets;
-    uint32_t       from = index, to = index + 1;
+    uint32_t       from = index, to = index + 1, slack;
 
     if (old->room && old->first < from)
         from = old->first;
     if (old->room && old->first + old->room > to)
         to = old->first + old->room;
     perf_rare_near_(old, &from, &to);
-    buckets = perf_buckets_make_(rec,
-                                 to - from +
-                                 PERF_CAST_(uint32_t, perf_smaller_((to - from) / 4, 16)));
+    slack = PERF_CAST_(uint32_t, perf_smaller_((to - from) / 4, 16));
+    buckets = perf_buckets_make_(rec, to - from + slack);
     if (buckets) {
         PERF_REL_(&buckets->first, from - (buckets->room - (to - from)) / 2);
         perf_buckets_move_(rec, cell, buckets);
@@ -1521,17 +1535,16 @@ PERF_COLD_FN_ int perf_buckets_widen_(perf_recorder_ *rec, perf_cell_ *cell, uin
     return buckets != PERF_NULL_;
 }
 
-/* Moves the counters of a cell into a wider block `buckets`, late ones and entries too.  Where a
- * handler does it as its thread holds the address of a late one, that count goes to the old block:
- * calls and sums have it, percentiles do not.                                                    */
+/* Moves the counters of a cell into a wider block, and the late ones and entries that belong
+ * there.  A handler may do this while its thread holds the address of a late one.  Then that count
+ * goes to the old block: calls and sums have it, percentiles do not.                             */
 PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *rec, perf_cell_ *cell, perf_buckets_ *buckets)
 {
     const uint64_t birth = PERF_GET_(&rec->birth);
     perf_buckets_ *old = cell->buckets;
-    uint32_t      *to = &buckets->n[old->room ? old->first - buckets->first : 0],
-                  *rare = old->rare->n;
+    uint32_t      *to = &buckets->n[old->room ? old->first - buckets->first : 0];
+    uint32_t      *rare = old->rare->n, i, entry[PERF_RARE_];
     uintptr_t      at;
-    uint32_t       i, entry[PERF_RARE_];
 
     PERF_REL_(&buckets->rare, old->rare);
     PERF_REL_(&buckets->halves, old->halves);
@@ -1560,8 +1573,8 @@ PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *rec, perf_cell_ *cell, per
         perf_buckets_clear_(buckets);
 }
 
-/* Lets the hot path count what lies within the durations seen and has a counter, unless an end has
- * to be cold.                                                                                    */
+/* Lets the hot path count the durations that have a counter, lie between the extremes and are no
+ * long ones, unless an end has to be cold.  Sets low..low + width.                               */
 PERF_COLD_FN_ void perf_cell_window_(perf_cell_ *cell)
 {
     const perf_buckets_ *buckets = cell->buckets;
@@ -1574,7 +1587,7 @@ PERF_COLD_FN_ void perf_cell_window_(perf_cell_ *cell)
     high = perf_smaller_(high, PERF_LONG_);
     if (low <= high) {
         PERF_SET_(&cell->low, low);
-        PERF_SET_(&cell->span, high - low);
+        PERF_SET_(&cell->width, high - low);
     }
     if (cell->of.calls.min > low)               /* a signal handler has emptied the cell          */
         PERF_SET_(&cell->low, PERF_NO_LOW_);
@@ -1596,7 +1609,7 @@ PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uin
     const uint32_t       index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(ticks));
     uint32_t            *rare;
 
-    if (ticks - cell->low <= cell->span || perf_buckets_have_(buckets, index)) {
+    if (ticks - cell->low <= cell->width || perf_buckets_have_(buckets, index)) {
         PERF_ADD_(PERF_PTR_(uint32_t *, cell->bucket)[index], 1);
     } else {
         rare = perf_rare_at_(buckets, index);
@@ -1618,25 +1631,30 @@ PERF_COLD_FN_ void perf_halves_look_(perf_recorder_ *rec)
         return;
     for (id = 0; id < rec->room; id++) {
         first = cell = rec->cell[id];
-        if (cell)
-            do
-                for (i = 0; cell->buckets && i < cell->buckets->room; i++)
-                    perf_halves_keep_(rec, cell->buckets, i);
-            while ((cell = cell->kin) != first);
+        if (!first)
+            continue;
+        do {
+            for (i = 0; cell->buckets && i < cell->buckets->room; i++)
+                perf_halves_keep_(rec, cell->buckets, i);
+            cell = cell->kin;
+        } while (cell != first);
     }
     rec->late_next = rec->late_next % PERF_LATE_ + (UINT32_C(1) << 30);
     perf_grow_end_(rec);
 }
 
+/* The event of a scope, if there is a trace.  A long one has its duration in an entry before it. */
 PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *rec, const perf_cell_ *cell, uint64_t start,
                                      uint64_t ticks, uint32_t depth)
 {
-    const uint64_t    more = ticks >= PERF_EVENT_MORE_;
-    const perf_event_ event[2] = {{ticks, 0}, {start, (more ? PERF_EVENT_MORE_ : ticks) |
-                              PERF_TAG_NAME_(cell->tag) | PERF_CAST_(uint64_t, depth) << 56}};
+    const uint64_t    parts = ticks >= PERF_EVENT_MORE_;
+    const uint64_t    length = perf_smaller_(ticks, PERF_EVENT_MORE_);
+    const perf_event_ event[2] = {
+        {ticks, 0},
+        {start, length | PERF_TAG_NAME_(cell->tag) | PERF_CAST_(uint64_t, depth) << 56}};
 
     if (rec->ring_limit)
-        perf_event_write_(rec, &event[1 - more], 1 + more);
+        perf_event_write_(rec, &event[1 - parts], 1 + parts);
 }
 
 /* Writes n entries, the last of which is the event.  The ring may be due to be sent to a file. */
@@ -1650,14 +1668,14 @@ PERF_COLD_FN_ void perf_event_write_(perf_recorder_ *rec, const perf_event_ *eve
 
 /* ---- a scope begins, and perf_begin_() cannot do it ---- */
 
-PERF_COLD_DECL_ perf_span_ *perf_begin_slow_(perf_span_ *span, perf_site_ *site,
+PERF_COLD_DECL_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
                                              perf_recorder_ **self, int counter);
 
 /* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns
- * `span`, or NULL: it is not recorded.  Quick, recursion included, where `seen` says that neither a
- * clock nor a sink is to be asked, and that there are slots.                                     */
-PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *span, perf_site_ *site, perf_recorder_ **self,
-                                          int counter)
+ * `scope`, or NULL: it is not recorded.  Quick, recursion included, where `seen` says that neither
+ * a clock nor a sink is to be asked, and that there are slots.                                   */
+PERF_HOT_FN_ perf_scope *perf_core_begin_(perf_scope *scope, perf_site_ *site,
+                                          perf_recorder_ **self, int counter)
 {
     uint32_t        id = PERF_GET_(&site->id);
     perf_recorder_ *rec = PERF_TCC_ ? PERF_NULL_ : *self;
@@ -1669,19 +1687,19 @@ PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *span, perf_site_ *site, pe
             cell = perf_slot_at_(rec, cell, id)->cell;
     }
     if (PERF_UNLIKELY_(!cell))
-        return perf_begin_slow_(span, site, self, counter);
+        return perf_begin_slow_(scope, site, self, counter);
     if (PERF_LIKELY_(cell->parent == rec->open)) {
         *perf_seen_at_(rec, rec->table, rec->open, id) = cell;
-        perf_opened_(span, rec, cell);
+        perf_opened_(scope, rec, cell);
     } else {
-        perf_cell_again_(span, rec, cell);
+        perf_cell_again_(scope, rec, cell);
     }
-    span->start = perf_ticks();
-    return span;
+    scope->start = perf_ticks();
+    return scope;
 }
 
 /* The begin of a scope where perf_begin_() cannot do it.  The thread becomes known to *self. */
-PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *span, perf_site_ *site,
+PERF_COLD_FN_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
                                            perf_recorder_ **self, int counter)
 {
     perf_recorder_   *rec = perf_recorder_for_mark_();
@@ -1690,7 +1708,7 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *span, perf_site_ *site,
     perf_cell_       *cell;
     uint32_t          id;
 
-    span->rec = PERF_NULL_;
+    scope->rec = PERF_NULL_;
     if (!rec || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
     perf_clock_agrees_(rec->home, counter);
@@ -1705,22 +1723,22 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *span, perf_site_ *site,
     sink = PERF_ACQ_(&rec->home->sink);
     if (!sink || PERF_GET_(&rec->request))
         perf_recorder_serve_(rec);
-    span->cell = cell;
-    span->outer = rec->open;
+    scope->cell = cell;
+    scope->outer = rec->open;
     if (cell->parent == rec->open)
-        perf_opened_(span, rec, cell);
+        perf_opened_(scope, rec, cell);
     else
-        perf_cell_again_(span, rec, cell);
-    span->depth = perf_depth_(rec);
+        perf_cell_again_(scope, rec, cell);
+    scope->depth = perf_depth_(rec);
     if (sink) {                                 /* payload: calls before this one in this thread  */
         label = perf_label_of_(PERF_ACQ_(&rec->home->names)[id], 1, cell->count);
-        PERF_SINK_(rec, sink->begin(rec, &label, span->depth))
+        PERF_SINK_(rec, sink->begin(rec, &label, scope->depth))
     }
     if (rec->home->clock || rec->ranges)
-        span->open = PERF_COLD_END_;
-    span->start = perf_scope_ticks_(rec->home);
-    perf_clock_check_(rec, span->start, span->start - 1);
-    return span;
+        scope->open = PERF_COLD_END_;
+    scope->start = perf_scope_ticks_(rec->home);
+    perf_clock_check_(rec, scope->start, scope->start - 1);
+    return scope;
 }
 
 /* Writes the ring to the file.  This is a scope of its own, so that its time is seen in the report
@@ -1729,17 +1747,17 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *rec)
 {
     static perf_site_ site = {"(perf.h writes the trace)", __FILE__, __LINE__, 0};
     perf_registry_   *reg = rec->home;
-    perf_span_        span, *open;
+    perf_scope        scope, *open;
     perf_stream_     *stream = PERF_ACQ_(&reg->stream);
-    int               was = PERF_ERRNO_;
+    int               errno_before = PERF_ERRNO_;
 
     rec->ring_limit = rec->ring_head + 64 * sizeof(perf_event_); /* room for what follows here    */
-    open = perf_begin_slow_(&span, &site, PERF_NULL_, !reg->clock);
-    if (!stream || !stream->due(reg, stream, rec))  /* -1: soon again                           */
+    open = perf_begin_slow_(&scope, &site, PERF_NULL_, !reg->clock);
+    if (!stream || !stream->due(reg, stream, rec))  /* -1: soon again                             */
         rec->ring_limit = ~UINT64_C(0);
-    PERF_ERRNO_ = was;
+    PERF_ERRNO_ = errno_before;
     if (open)
-        perf_end_slow_(&span, perf_scope_ticks_(reg));
+        perf_end_slow_(&scope, perf_scope_ticks_(reg));
 }
 
 /* ---- marks that are no scopes ---- */
@@ -1794,7 +1812,8 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *lap, perf_site_ *site, uint64_t now)
 {
     perf_recorder_ *rec = perf_recorder_for_mark_();
     perf_cell_     *cell;
-    uint64_t        ticks, within, own;
+    uint64_t        ticks, within, total, own;
+    int             set_back;           /* the clock, behind the begin of this lap                */
 
     if (!rec)
         return;
@@ -1806,11 +1825,12 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *lap, perf_site_ *site, uint64_t now)
     if (rec->home->clock)
         now = perf_scope_ticks_(rec->home);
     perf_clock_check_(rec, now, now);
+    set_back = now < lap->start && lap->start > rec->birth;
     if (!cell)
         perf_lose_cell_(rec, PERF_GET_(&site->id));
-    else if (now < lap->start && lap->start > rec->birth)
+    else if (set_back)
         perf_lose_to_clock_(rec);
-    if (!cell || lap->start < rec->made || (now < lap->start && lap->start > rec->birth)) {
+    if (!cell || lap->start < rec->made || set_back) {
         perf_core_lap_begin_(lap);
         return;
     }
@@ -1821,11 +1841,10 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *lap, perf_site_ *site, uint64_t now)
     ticks = perf_cell_close_(rec, cell, lap->start, now);
     within = rec->open->inside - lap->inside;
     within = perf_between_(within, 0, ticks);
-    own = rec->open->sum - rec->open->again;
-    if (lap->total == own)
-        own = ticks;
-    else                                        /* a call of the caller has ended: what it has    */
-        own += within - rec->open->inside;
+    total = rec->open->sum - rec->open->again;
+    own = ticks;
+    if (lap->total != total)                    /* a call of the caller has ended: what it has    */
+        own = total + within - rec->open->inside;
     if (cell->parent != rec->open || lap->open != rec->open)
         own = within = 0;                       /* its caller has ended, or is itself: no time    */
     own = perf_between_(own, within, ticks);
@@ -1910,7 +1929,8 @@ PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
     perf_sink_mark_(rec, cell, 2, value);
 }
 
-/* Writes the last part of a text first, as readers go backwards. */
+/* An instant, alone or with a number or a text.  Of a text the last part is written first, as
+ * readers go backwards.                                                                          */
 PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const double *value)
 {
     perf_cell_     *cell;
@@ -2006,8 +2026,8 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     }
     ticks = perf_cell_close_(rec, cell, span->start, now);
     if (rec->ring_limit) {
-        const perf_event_ event[3] = {{span->id, 0}, {ticks, 0},
-                                  {span->start, PERF_EVENT_MORE_ | cell->tag}};
+        const perf_event_ event[3] = {
+            {span->id, 0}, {ticks, 0}, {span->start, PERF_EVENT_MORE_ | cell->tag}};
         perf_event_write_(rec, event, 3);
     }
 }
@@ -2109,7 +2129,7 @@ PERF_HOT_FN_ void perf_core_lap_(perf_lap *lap, perf_site_ *site, uint64_t now)
     if (PERF_LIKELY_(seen && lap->calls == open->count && lap->open == open))
         cell = *perf_seen_at_(rec, seen, open, id);
     if (PERF_UNLIKELY_(!cell || cell->parent != open || PERF_CELL_ID_(cell) != id ||
-                       ticks - cell->low > cell->span || perf_late_step_(rec))) {
+                       ticks - cell->low > cell->width || perf_late_step_(rec))) {
         perf_lap_slow_(lap, site, now);
         return;
     }
@@ -2167,7 +2187,7 @@ PERF_COLD_FN_ void perf_core_give_(perf_search_ *search, perf_anchor_ *anchor)
     if (__atomic_compare_exchange_n(&anchor->core, &none, search->core, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
         (void)__atomic_fetch_and(&anchor->off, PERF_OFF_SWITCHED_, __ATOMIC_ACQ_REL);
-        search->there |= anchor != &perf_anchor_v1_;
+        search->given |= anchor != &perf_anchor_v1_;
     }
 }
 
@@ -2188,7 +2208,7 @@ PERF_COLD_FN_ void perf_core_install_(void)
 
     search.core = perf_core_table_();
     perf_images_(&search, perf_core_give_);
-    if (search.there)
+    if (search.given)
         perf_image_pin_();
     perf_watch_forks_();
 }
@@ -2319,7 +2339,7 @@ PERF_FN void perf_reset(void)
     perf_registry_ *reg = perf_registry_read_();
     perf_source_   *source;
     perf_spent_     spent = perf_spent_since_(PERF_NULL_, 0);   /* the system asks every thread   */
-    perf_loop_     *loop;
+    perf_loop_     *loop, *gone;
     perf_family_   *family;
     perf_member_   *member;
 
@@ -2328,7 +2348,7 @@ PERF_FN void perf_reset(void)
     for (loop = reg->results; loop; loop = loop->next)
         if (PERF_ACQ_(&loop->done))
             PERF_SET_(&loop->forgotten, 1);
-    loop = perf_loops_take_(reg);
+    gone = perf_loops_take_(reg);
     PERF_SET_(&reg->reset, perf_scope_ticks_(reg)); /* who is asked knows it                      */
     perf_ask_(reg, PERF_ASK_RESET_);
     PERF_SET_(&reg->lost, UINT64_C(0));
@@ -2345,7 +2365,7 @@ PERF_FN void perf_reset(void)
         if (perf_member_ours_(reg, member))     /* what forked children have recorded             */
             PERF_SET_(&member->forgotten, 1u);
     perf_unlock_(&reg->lock);
-    perf_loops_free_(loop);
+    perf_loops_free_(gone);
     for (source = PERF_ACQ_(&reg->sources); source; source = source->next)
         if (source->reset)
             source->reset();
@@ -2380,14 +2400,14 @@ PERF_COLD_FN_ perf_cell_ *perf_track_cell_(perf_recorder_ *rec, uint32_t id)
 PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks,
                                      uint64_t start, uint64_t shown, uint64_t depth)
 {
-    uint64_t in = ticks;
+    uint64_t counted = ticks;
 
     PERF_ADD_(cell->count, 1);
     PERF_ADD_(cell->sum, ticks);
-    if (PERF_UNLIKELY_(ticks - cell->low > cell->span))
-        in = perf_cell_extend_(rec, cell, ticks);
-    if (PERF_LIKELY_(in))
-        perf_cell_count_(rec, cell, in);
+    if (PERF_UNLIKELY_(ticks - cell->low > cell->width))
+        counted = perf_cell_extend_(rec, cell, ticks);
+    if (PERF_LIKELY_(counted))
+        perf_cell_count_(rec, cell, counted);
     else
         perf_fail_(rec->home, PERF_ENOMEM);
     if (PERF_LIKELY_(shown < PERF_EVENT_MORE_))

@@ -85,7 +85,7 @@ enum { PERF_STREAM_ON_ = 1, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_ };
 /* Another place where scopes go while they run: a profiler's ranges (perf_nvtx.h).  One file of
  * the program installs it with perf_sink_set_; from then on every scope of every file takes the
  * cold path and calls it.  The hot path does not ask for a sink: `seen` NULL of a recorder leads
- * the begin to the cold path, `open` NULL of a span the end.                                     */
+ * the begin to the cold path, `open` of a scope (PERF_COLD_END_) the end.                        */
 typedef struct perf_label_ {
     const char        *text;
     struct perf_name_ *name;
@@ -114,14 +114,14 @@ typedef struct perf_slot_ {
 
 /* Where durations come from that are not scopes of threads.  collect hands over what is known by
  * now, before each report and trace; report writes its own lines under the table, or members of the
- * JSON report; reset forgets.
- * Any may be NULL.  The object lives as long as the process, or as the image that holds it.      */
+ * JSON report; reset forgets; evidence says what bounds.  Any may be NULL.
+ * The object lives as long as the process, or as the image that holds it.                        */
 typedef struct perf_source_ {
     struct perf_source_ *next;
     void (*collect)(struct perf_registry_ *);
     void (*report)(struct perf_out_ *, int json);       /* 1: members of an object                */
     void (*reset)(void);
-    void (*evidence)(struct perf_evidence_ *, double total_ns);     /* what bounds; may be NULL   */
+    void (*evidence)(struct perf_evidence_ *, double total_ns);
 } perf_source_;
 
 /* ---- forked children: what they record is seen by their parents ----
@@ -258,15 +258,15 @@ PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *name, uint32_t type, uint64
     return label;
 }
 
-/* Calls it where it is not called already: what its tool marks itself is nobody's range. */
-#define PERF_SINK_(t, call)                                                                       \
-    if (!(t)->sinking) {                                                                          \
-        (t)->sinking = 1;                                                                         \
+/* Calls the sink, unless this thread is inside it: what its tool marks itself is no range. */
+#define PERF_SINK_(rec, call)                                                                     \
+    if (!(rec)->sinking) {                                                                        \
+        (rec)->sinking = 1;                                                                       \
         call;                                                                                     \
-        (t)->sinking = 0;                                                                         \
+        (rec)->sinking = 0;                                                                       \
     }
 
-/* Is `member` a child of this process, or one of its children's? */
+/* Is `member` a child of this process, or of one of its children, and not forgotten? */
 PERF_COLD_FN_ int perf_member_ours_(const perf_registry_ *reg, const perf_member_ *member)
 {
     const perf_member_ *above = member->parent;
@@ -296,8 +296,9 @@ PERF_COLD_FN_ void perf_image_pin_(void)
 
 /* ---- what the process, or a thread, has used ---- */
 
-/* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
-PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
+/* What the process (who 0) or this thread (1) has used since `before`, NULL: ever; all 0: not
+ * known.                                                                                         */
+PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *before, int who)
 {
     perf_spent_ now = PERF_ZERO;
 #if defined(__linux__) && PERF_LP64_UNIX_
@@ -308,15 +309,15 @@ PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
         now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);
         now.switches = PERF_CAST_(uint64_t, usage.nivcsw);
         now.waits = PERF_CAST_(uint64_t, usage.nvcsw);
-        if (from) {
-            now.ns -= from->ns;
-            now.cpu_ns -= from->cpu_ns;
-            now.switches -= from->switches;
-            now.waits -= from->waits;
+        if (before) {
+            now.ns -= before->ns;
+            now.cpu_ns -= before->cpu_ns;
+            now.switches -= before->switches;
+            now.waits -= before->waits;
         }
     }
 #endif
-    (void)from, (void)who;
+    (void)before, (void)who;
     return now;
 }
 
@@ -360,7 +361,8 @@ PERF_COLD_FN_ void perf_member_make_(perf_registry_ *reg)
 
 #define PERF_CHILD_STEP_ 16384          /* bytes that a child's pools grow by                     */
 
-/* Memory for a pool, a child's where its parents can read it. */
+/* Memory for a pool, *step bytes.  A child takes `bytes`, where its parents can read them, and
+ * sets *step to what it has taken.                                                               */
 PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *reg, size_t bytes, size_t *step, int wipe)
 {
     void *memory = PERF_NULL_;
@@ -401,7 +403,7 @@ PERF_COLD_FN_ void *perf_pool_(perf_registry_ *reg, char **pool, char **end, siz
     return at;
 }
 
-/* Memory of the registry, with its lock held. */
+/* Memory of the registry, all 0; NULL: none.  The lock is held. */
 PERF_COLD_FN_ void *perf_keep_(perf_registry_ *reg, size_t bytes)
 {
     return perf_pool_(reg, &reg->pool, &reg->pool_end, bytes, 65536, 0);
@@ -418,7 +420,7 @@ PERF_COLD_FN_ void *perf_keep_(perf_registry_ *reg, size_t bytes)
 PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *rec, size_t bytes)
 {
     char *at;
-    int   was = PERF_ERRNO_;
+    int   errno_before = PERF_ERRNO_;
 
     if (rec->home->member || PERF_CAST_(size_t, rec->pool_end - rec->pool) >= bytes ||
         rec->pooled < PERF_HUGE_FROM_ || bytes > PERF_HUGE_PAGE_)
@@ -428,7 +430,7 @@ PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *rec, size_t bytes)
         return;
     at += (0 - PERF_PTR_(uintptr_t, at)) & (PERF_HUGE_PAGE_ - 1);
     (void)perf_madvise_(at, PERF_HUGE_PAGE_, 14);       /* refused: ordinary pages                */
-    PERF_ERRNO_ = was;
+    PERF_ERRNO_ = errno_before;
     rec->pool = at;
     rec->pool_end = at + PERF_HUGE_PAGE_;
 }
@@ -436,7 +438,7 @@ PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *rec, size_t bytes)
 #define perf_room_huge_(t, bytes) PERF_CAST_(void, (t))
 #endif
 
-/* The same from the recorder of the calling thread. */
+/* The same from the recorder of the calling thread, after perf_grow_begin_. */
 PERF_COLD_FN_ void *perf_room_(perf_recorder_ *rec, size_t bytes)
 {
     rec->pooled += bytes;
@@ -452,7 +454,7 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *reg, uint32_t process)
 {
     perf_recorder_ *rec;
 
-    while ((rec = reg->recorders) != PERF_NULL_) {
+    for (rec = reg->recorders; rec; rec = reg->recorders) {
         reg->recorders = rec->next;
         PERF_LIBC_(memset)(rec, 0, sizeof *rec);
     }
@@ -476,19 +478,21 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *reg, uint32_t process)
     PERF_REL_(&reg->process, process);          /* last: other threads of the child wait for it   */
 }
 
-/* Only first uses and reports come here.  0: this very thread is inside already (a scope in a
- * signal handler or in the user's own mmap); the caller then gives up and counts.                */
+/* Takes the lock; only first uses and reports come here.  In the child of a fork the first one
+ * starts the registry anew.  0: this very thread is inside already (a scope in a signal handler or
+ * in the user's own mmap); the caller then gives up and counts.                                  */
 PERF_COLD_FN_ int perf_lock_(perf_registry_ *reg)
 {
-    uint32_t process = perf_process_id_(), was;
+    const uint32_t process = perf_process_id_();
+    uint32_t       owner, cleaner;
 
-    while ((was = PERF_ACQ_(&reg->process)) != process) {
+    while ((owner = PERF_ACQ_(&reg->process)) != process) {
 #if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
-        if (was && PERF_ACQ_(&reg->recorders) && (*PERF_ACQ_(&reg->recorders)).home)
+        if (owner && PERF_ACQ_(&reg->recorders) && (*PERF_ACQ_(&reg->recorders)).home)
             return 0;                           /* the child of vfork: its parent's memory        */
 #endif
-        was = PERF_GET_(&reg->forked);          /* a child may have many threads: one does it     */
-        if (was != process && perf_claim_(&reg->forked, was, process))
+        cleaner = PERF_GET_(&reg->forked);      /* a child may have many threads: one does it     */
+        if (cleaner != process && perf_claim_(&reg->forked, cleaner, process))
             perf_forked_(reg, process);
     }
     return perf_lock_word_(&reg->lock, 1);

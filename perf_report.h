@@ -66,9 +66,9 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
  * snprintf does: cut off if it is not below cap; buf NULL with cap 0 asks for the length.        */
 PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts);
 
-/* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-/* ---- what one report shows, and its parts in the order of their bodies ---- */
+/* ---- what one report shows ---- */
 
 /* One snapshot, so that the text has the same length each time it is written. */
 typedef struct perf_snapshot_ {
@@ -90,70 +90,7 @@ PERF_FN const char *perf_name_of_(const perf_registry_ *reg, uint32_t id)
     return PERF_ACQ_(&reg->names)[id]->site.name;
 }
 
-PERF_COLD_DECL_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts);
-PERF_FN void perf_snapshot_free_(perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double tick, size_t *n);
-PERF_COLD_DECL_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock);
-PERF_COLD_DECL_ void perf_put_spent_(perf_out_ *out, const perf_spent_ *spent);
-PERF_COLD_DECL_ void perf_put_table_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
-                                   const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_counters_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_waits_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_bound_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_tree_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_open_(perf_out_ *out, perf_registry_ *reg);
-PERF_COLD_DECL_ void perf_put_losses_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_sources_(perf_out_ *out, perf_registry_ *reg, int json);
-PERF_COLD_DECL_ void perf_put_csv_report_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_json_report_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ int perf_write_lines_(FILE *file, const char *line, int width);
-
-/* ---- the whole ---- */
-
-PERF_FN perf_status perf_report(void)
-{
-    return perf_report_to(perf_stderr_, PERF_NULL_);
-}
-
-PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
-{
-    perf_snapshot_ snap;
-    perf_out_      out = PERF_ZERO;
-    perf_status    status = PERF_ENOMEM;
-
-    if (!file)
-        return PERF_EINVAL;
-    snap = perf_snapshot_take_(opts);
-    if (snap.opts.width > 0)
-        out.width = snap.opts.width;
-#if PERF_POSIX_FILES_
-    if (snap.opts.width >= 0 && snap.opts.view != PERF_VIEW_CSV && snap.opts.view != PERF_VIEW_JSON)
-        perf_screen_of_(&out, file);
-#endif
-    out.grows = 1;                              /* loops of other threads may end meanwhile       */
-    perf_snapshot_put_(&out, &snap);
-    if (out.p && !out.failed)
-        status = perf_write_lines_(file, out.p, out.width) ? PERF_OK : PERF_EIO;
-    PERF_FREE(out.p);
-    perf_snapshot_free_(&snap);
-    return status;
-}
-
-PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
-{
-    perf_snapshot_ snap = perf_snapshot_take_(opts);
-    perf_out_      out = perf_out_open_(buf, cap);
-
-    if (snap.opts.width > 0)
-        out.width = snap.opts.width;
-    perf_snapshot_put_(&out, &snap);
-    perf_snapshot_free_(&snap);
-    return out.len;
-}
+/* ---- what is taken down ---- */
 
 /* What will run for `opts`, NULL: the defaults. */
 PERF_FN perf_report_opts perf_report_opts_of_(const perf_report_opts *opts)
@@ -170,82 +107,6 @@ PERF_FN perf_report_opts perf_report_opts_of_(const perf_report_opts *opts)
         options.rows = -1;
     return options;
 }
-
-/* What has been recorded so far. */
-PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
-{
-    perf_snapshot_  snap = PERF_ZERO;
-    perf_registry_ *reg;
-    size_t          i;
-
-    snap.opts = perf_report_opts_of_(opts);
-    snap.clock = perf_clock();
-    snap.registry = reg = perf_registry_read_(); /* this image may not have recorded anything     */
-    snap.tick = snap.clock.tick_ns;
-    snap.evidence.busy = -1;
-    if (reg) {
-        perf_sources_collect_(reg);
-        snap.losses = perf_losses_sum_(reg);
-        if (perf_lock_(reg)) {
-            snap.spent = reg->spent;
-            perf_unlock_(&reg->lock);
-        }
-        snap.spent = perf_spent_since_(&snap.spent, 0);
-        snap.row = perf_rows_(reg, snap.opts.sort, snap.tick, &snap.rows);
-        (void)perf_host_evidence_(&snap.main, reg, &snap.evidence);
-        if (snap.opts.view == PERF_VIEW_TREE)
-            snap.tree = perf_tree_make_(reg);
-    }
-    for (i = 0; i < snap.rows; i++)
-        if (PERF_KIND_HOST_(snap.row[i].kind))
-            snap.self += snap.row[i].figure[PERF_COLUMN_SELF_];
-    if (!(snap.self > 0))
-        snap.self = 1;
-    return snap;
-}
-
-PERF_FN void perf_snapshot_free_(perf_snapshot_ *snap)
-{
-    PERF_FREE(snap->row);
-    PERF_FREE(snap->tree);
-}
-
-PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap)
-{
-    switch (PERF_CAST_(int, snap->opts.view)) {
-    case PERF_VIEW_CSV: perf_put_csv_report_(out, snap); return;
-    case PERF_VIEW_JSON: perf_put_json_report_(out, snap); return;
-    case PERF_VIEW_DIAGNOSIS:
-        if (snap->registry && PERF_ACQ_(&snap->registry->put_diagnosis))
-            snap->registry->put_diagnosis(out, PERF_DIAGNOSIS_LINES_);
-        else
-            perf_put_(out, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
-                           "perf_diagnosis.h\n");
-        return;
-    case PERF_VIEW_TABLE:
-    case PERF_VIEW_TREE:
-    default: perf_put_report_(out, snap);
-    }
-}
-
-/* Table or tree, and what stands above and below both. */
-PERF_COLD_FN_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap)
-{
-    perf_put_clock_(out, &snap->clock);
-    perf_put_spent_(out, &snap->spent);
-    if (snap->registry) {
-        if (snap->opts.view == PERF_VIEW_TREE)
-            perf_put_tree_(out, snap);
-        else
-            perf_put_table_(out, snap);
-        perf_put_open_(out, snap->registry);
-        perf_put_losses_(out, snap);
-        perf_put_sources_(out, snap->registry, 0);
-    }
-    perf_report_results_(out);
-}
-
-/* ---- its rows ---- */
 
 /* What rows are sorted by, the largest first. */
 PERF_FN double perf_row_key_(const perf_row_ *row, perf_sort by)
@@ -297,7 +158,41 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double ti
     return row;
 }
 
-/* ---- the table ---- */
+/* What has been recorded so far. */
+PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
+{
+    perf_snapshot_  snap = PERF_ZERO;
+    perf_registry_ *reg;
+    size_t          i;
+
+    snap.opts = perf_report_opts_of_(opts);
+    snap.clock = perf_clock();
+    reg = perf_registry_read_();                /* this image may not have recorded anything      */
+    snap.registry = reg;
+    snap.tick = snap.clock.tick_ns;
+    snap.evidence.busy = -1;
+    if (reg) {
+        perf_sources_collect_(reg);
+        snap.losses = perf_losses_sum_(reg);
+        if (perf_lock_(reg)) {
+            snap.spent = reg->spent;
+            perf_unlock_(&reg->lock);
+        }
+        snap.spent = perf_spent_since_(&snap.spent, 0);
+        snap.row = perf_rows_(reg, snap.opts.sort, snap.tick, &snap.rows);
+        (void)perf_host_evidence_(&snap.main, reg, &snap.evidence);
+        if (snap.opts.view == PERF_VIEW_TREE)
+            snap.tree = perf_tree_make_(reg);
+    }
+    for (i = 0; i < snap.rows; i++)
+        if (PERF_KIND_HOST_(snap.row[i].kind))
+            snap.self += snap.row[i].figure[PERF_COLUMN_SELF_];
+    if (!(snap.self > 0))
+        snap.self = 1;
+    return snap;
+}
+
+/* ---- above and below the table ---- */
 
 /* One bit of perf_clock_info.warnings in words. */
 PERF_COLD_FN_ const char *perf_clock_text_(uint32_t warning)
@@ -336,12 +231,12 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock)
         }
 }
 
-/* Says whether the process was running, as times of scopes are the wall's.  Blanks at the end keep
- * the text as long as it was a moment ago.                                                       */
+/* Says whether the process was running, as times of scopes are the wall's.  Blanks fill the line
+ * up, so that the text stays as long when the numbers grow.                                      */
 PERF_COLD_FN_ void perf_put_spent_(perf_out_ *out, const perf_spent_ *spent)
 {
     const double cpu = PERF_CAST_(double, spent->cpu_ns), wall = PERF_CAST_(double, spent->ns);
-    const size_t end = out->len + 92;
+    const size_t end = out->len + 92;           /* of the longest such line                       */
 
     if (!(wall > 0))
         return;
@@ -358,47 +253,22 @@ PERF_COLD_FN_ void perf_put_spent_(perf_out_ *out, const perf_spent_ *spent)
     perf_put_char_(out, '\n');
 }
 
-PERF_COLD_FN_ void perf_put_table_(perf_out_ *out, const perf_snapshot_ *snap)
+/* What other sources of durations add: members of JSON, or lines below the table. */
+PERF_COLD_FN_ void perf_put_sources_(perf_out_ *out, perf_registry_ *reg, int json)
 {
-    perf_put_scopes_(out, snap);
-    perf_put_waits_(out, snap);
-    perf_put_bound_(out, snap);
-    perf_put_counters_(out, snap);
-    if (PERF_ACQ_(&snap->registry->put_marks))
-        PERF_ACQ_(&snap->registry->put_marks)(out, snap->registry);
+    perf_source_ *source;
+
+    for (source = PERF_ACQ_(&reg->sources); source; source = source->next)
+        if (source->report)
+            source->report(out, json);
 }
+
+/* ---- the table ---- */
 
 /* Are there as many rows as were asked for? */
 PERF_FN int perf_rows_full_(const perf_snapshot_ *snap, size_t shown)
 {
     return snap->opts.rows >= 0 && shown >= PERF_CAST_(size_t, snap->opts.rows);
-}
-
-PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
-{
-    static const perf_column_ column[] = {
-        {"scope", 28, 0, 0},   {"calls", 10, 0, 0},  {"total", 10, 0, 0},  {"self", 10, 0, 0},
-        {"share", 9, 0, 0},    {"", 10, 'e', 1},     {"mean", 10, 'c', 0}, {"p50", 10, 'b', 0},
-        {"p95", 10, 'd', 0},   {"p99", 10, 'a', 0},  {"max", 10, 'f', 0}};
-    perf_table_ table = perf_table_open_(out, column, 11);
-    size_t      i, shown = 0, left = 0;
-
-    for (i = 0; i < snap->rows; i++) {
-        if (snap->row[i].point)
-            continue;
-        if (perf_rows_full_(snap, shown)) {
-            left++;
-            continue;
-        }
-        if (!shown++)
-            perf_table_head_(&table);
-        perf_put_row_(&table, &snap->row[i], snap);
-    }
-    if (left) {
-        perf_put_(out, "... and ");
-        perf_put_u64_(out, left);
-        perf_put_(out, " more\n");
-    }
 }
 
 /* A bar of nine columns. */
@@ -432,14 +302,14 @@ PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *table, double share)
 PERF_COLD_FN_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
                                  const perf_snapshot_ *snap)
 {
-    const double *x = row->figure;
-    const double  share = x[PERF_COLUMN_SELF_] / snap->self;
+    const double *figure = row->figure;
+    const double  share = figure[PERF_COLUMN_SELF_] / snap->self;
 
     perf_cell_text_(table, row->name);
     perf_cell_fixed_(table, PERF_CAST_(double, row->count), 0);
-    perf_cell_ns_(table, x[PERF_COLUMN_TOTAL_]);
+    perf_cell_ns_(table, figure[PERF_COLUMN_TOTAL_]);
     if (PERF_KIND_HOST_(row->kind)) {
-        perf_cell_ns_(table, x[PERF_COLUMN_SELF_]);
+        perf_cell_ns_(table, figure[PERF_COLUMN_SELF_]);
         perf_cell_percent_(table, share);
         perf_cell_bar_(table, share);
     } else {
@@ -447,12 +317,39 @@ PERF_COLD_FN_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
         perf_cell_text_(table, "");
         perf_cell_text_(table, "");
     }
-    perf_cell_ns_(table, x[PERF_COLUMN_MEAN_]);
-    perf_cell_ns_(table, x[PERF_COLUMN_P50_]);
-    perf_cell_ns_(table, x[PERF_COLUMN_P95_]);
-    perf_cell_ns_(table, x[PERF_COLUMN_P99_]);
-    perf_cell_ns_(table, x[PERF_COLUMN_MAX_]);
+    perf_cell_ns_(table, figure[PERF_COLUMN_MEAN_]);
+    perf_cell_ns_(table, figure[PERF_COLUMN_P50_]);
+    perf_cell_ns_(table, figure[PERF_COLUMN_P95_]);
+    perf_cell_ns_(table, figure[PERF_COLUMN_P99_]);
+    perf_cell_ns_(table, figure[PERF_COLUMN_MAX_]);
     perf_row_end_(table);
+}
+
+PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
+{
+    static const perf_column_ column[] = {
+        {"scope", 28, 0, 0},   {"calls", 10, 0, 0},  {"total", 10, 0, 0},  {"self", 10, 0, 0},
+        {"share", 9, 0, 0},    {"", 10, 'e', 1},     {"mean", 10, 'c', 0}, {"p50", 10, 'b', 0},
+        {"p95", 10, 'd', 0},   {"p99", 10, 'a', 0},  {"max", 10, 'f', 0}};
+    perf_table_ table = perf_table_open_(out, column, 11);
+    size_t      i, shown = 0, left = 0;
+
+    for (i = 0; i < snap->rows; i++) {
+        if (snap->row[i].point)
+            continue;
+        if (perf_rows_full_(snap, shown)) {
+            left++;
+            continue;
+        }
+        if (!shown++)
+            perf_table_head_(&table);
+        perf_put_row_(&table, &snap->row[i], snap);
+    }
+    if (left) {
+        perf_put_(out, "... and ");
+        perf_put_u64_(out, left);
+        perf_put_(out, " more\n");
+    }
 }
 
 /* Counters: their last, mean and extreme values; instants: how many there were. */
@@ -650,7 +547,8 @@ typedef struct perf_children_ { /* what all descendants of this process have rec
     } name[PERF_CHILD_NAMES_];
 } perf_children_;
 
-/* Does `memory` lie in the block?  A child that found no room there points to memory of its own. */
+/* Does `memory` lie in the block, with a page to spare?  A child that found no room there points
+ * to memory of its own.                                                                          */
 PERF_COLD_FN_ int perf_family_has_(const perf_family_ *family, const void *memory)
 {
     return PERF_PTR_(uintptr_t, memory) - PERF_PTR_(uintptr_t, family) < family->bytes - 4096;
@@ -686,7 +584,8 @@ PERF_COLD_FN_ void perf_children_add_(perf_children_ *children, const char *name
     children->name[i].calls += calls;
 }
 
-/* Calls of a name in one recorder of a child. */
+/* Calls of a name in one recorder of a child, which may be writing: its ring of cells may not
+ * close.                                                                                         */
 PERF_COLD_FN_ uint64_t perf_shown_calls_(const perf_family_ *family, perf_cell_ *first)
 {
     perf_cell_ *cell = first;
@@ -742,8 +641,8 @@ PERF_COLD_FN_ void perf_children_count_(perf_registry_ *reg, perf_children_ *chi
             perf_member_add_(reg, member, children);
 }
 
-/* Writes what forked processes have recorded, which is in none of the rows: how many, and the three
- * names with the most calls.                                                                     */
+/* Writes what forked processes have recorded, which is in none of the rows: how many calls, and
+ * the three names with the most.  A name that is written has no calls from then on.              */
 PERF_COLD_FN_ void perf_put_children_(perf_out_ *out, perf_registry_ *reg)
 {
     perf_children_ children;
@@ -756,7 +655,8 @@ PERF_COLD_FN_ void perf_put_children_(perf_out_ *out, perf_registry_ *reg)
                PERF_CAST_(double, children.processes), children.processes > 1 ? "es" : "",
                PERF_CAST_(double, children.calls));
     for (said = 0; said < 3 && said < children.names; said++) {
-        for (i = most = 0; i < children.names; i++)
+        most = 0;
+        for (i = 1; i < children.names; i++)
             if (children.name[i].calls > children.name[most].calls)
                 most = i;
         if (!children.name[most].calls)
@@ -780,18 +680,20 @@ PERF_COLD_FN_ void perf_put_part_(perf_out_ *out, double share, int width)
     perf_put_(out, " %");
 }
 
+/* One line of the tree: its numbers, then its name behind as many blanks as it is deep. */
 PERF_COLD_FN_ void perf_put_node_(perf_out_ *out, const perf_snapshot_ *snap,
                                   const perf_node_ *node, int narrow)
 {
     const double all = PERF_CAST_(double, snap->tree->node[0].total) + 1e-9;
     const double around = PERF_CAST_(double, snap->tree->node[node->parent].total) + 1e-9;
     const double total = PERF_CAST_(double, node->total);
-    const int    unlimited = 40 + 2 * 128, before = narrow ? 42 : 55;   /* columns of numbers     */
-    const int    room = out->width ? out->width - before : unlimited;
+    const int    numbers = narrow ? 42 : 55, name = 40, least_name = 12;    /* in columns         */
+    const int    deepest = 2 * 128;             /* of PERF_TREE_DEPTH_                            */
+    const int    room = out->width ? out->width - numbers : name + deepest;
     int          indent = PERF_CAST_(int, 2 * node->depth - 2);
 
-    if (indent > room - 12)                     /* its name has 12 columns                        */
-        indent = room - 12;
+    if (indent > room - least_name)
+        indent = room - least_name;
     perf_put_part_(out, total / all, 8);
     if (!narrow)
         perf_put_part_(out, total / around, 12);
@@ -800,7 +702,7 @@ PERF_COLD_FN_ void perf_put_node_(perf_out_ *out, const perf_snapshot_ *snap,
     perf_put_fixed_in_(out, PERF_CAST_(double, node->calls), 0, 10);
     perf_put_blanks_(out, PERF_CAST_(size_t, indent + 2));
     (void)perf_put_cut_(out, perf_name_of_(snap->registry, node->name),
-                        PERF_CAST_(size_t, out->width ? room - indent : 40));
+                        PERF_CAST_(size_t, out->width ? room - indent : name));
     perf_put_char_(out, '\n');
 }
 
@@ -1029,16 +931,6 @@ PERF_COLD_FN_ void perf_put_json_head_(perf_writer_ *json, const perf_snapshot_ 
     }
 }
 
-/* What other sources of durations add: members of JSON, or lines below the table. */
-PERF_COLD_FN_ void perf_put_sources_(perf_out_ *out, perf_registry_ *reg, int json)
-{
-    perf_source_ *source;
-
-    for (source = PERF_ACQ_(&reg->sources); source; source = source->next)
-        if (source->report)
-            source->report(out, json);
-}
-
 PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *out, const perf_snapshot_ *snap)
 {
     perf_writer_ json = {PERF_NULL_, 0, 0};
@@ -1064,9 +956,58 @@ PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *out, const perf_snapshot_ *s
     perf_put_char_(out, '\n');
 }
 
-/* ---- the screen ---- */
+/* ---- the view that is asked for ---- */
 
-/* Breaks lines that are wider than the screen at a blank; width 0: none.  1: all was written. */
+/* Table or tree, and what stands above and below either. */
+PERF_COLD_FN_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap)
+{
+    perf_put_clock_(out, &snap->clock);
+    perf_put_spent_(out, &snap->spent);
+    if (snap->registry) {
+        if (snap->opts.view == PERF_VIEW_TREE) {
+            perf_put_tree_(out, snap);
+        } else {
+            perf_put_scopes_(out, snap);
+            perf_put_waits_(out, snap);
+            perf_put_bound_(out, snap);
+            perf_put_counters_(out, snap);
+            if (PERF_ACQ_(&snap->registry->put_marks))
+                PERF_ACQ_(&snap->registry->put_marks)(out, snap->registry);
+        }
+        perf_put_open_(out, snap->registry);
+        perf_put_losses_(out, snap);
+        perf_put_sources_(out, snap->registry, 0);
+    }
+    perf_report_results_(out);
+}
+
+PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap)
+{
+    switch (PERF_CAST_(int, snap->opts.view)) {
+    case PERF_VIEW_CSV: perf_put_csv_report_(out, snap); return;
+    case PERF_VIEW_JSON: perf_put_json_report_(out, snap); return;
+    case PERF_VIEW_DIAGNOSIS:
+        if (snap->registry && PERF_ACQ_(&snap->registry->put_diagnosis))
+            snap->registry->put_diagnosis(out, PERF_DIAGNOSIS_LINES_);
+        else
+            perf_put_(out, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
+                           "perf_diagnosis.h\n");
+        return;
+    case PERF_VIEW_TABLE:
+    case PERF_VIEW_TREE:
+    default: perf_put_report_(out, snap);
+    }
+}
+
+/* ---- the whole ---- */
+
+PERF_FN perf_status perf_report(void)
+{
+    return perf_report_to(perf_stderr_, PERF_NULL_);
+}
+
+/* Writes a text, and breaks lines that are wider than the screen at a blank; width 0: none.  1:
+ * all was written.                                                                               */
 PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *line, int width)
 {
     const char *text, *blank = line;
@@ -1091,6 +1032,44 @@ PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *line, int width)
         }
     }
     return whole && perf_out_write_(file, line, PERF_CAST_(size_t, text - line), 0);
+}
+
+PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
+{
+    perf_snapshot_ snap;
+    perf_out_      out = PERF_ZERO;
+    perf_status    status = PERF_ENOMEM;
+
+    if (!file)
+        return PERF_EINVAL;
+    snap = perf_snapshot_take_(opts);
+    if (snap.opts.width > 0)
+        out.width = snap.opts.width;
+#if PERF_POSIX_FILES_
+    if (snap.opts.width >= 0 && snap.opts.view != PERF_VIEW_CSV && snap.opts.view != PERF_VIEW_JSON)
+        perf_screen_of_(&out, file);
+#endif
+    out.grows = 1;                              /* loops of other threads may end meanwhile       */
+    perf_snapshot_put_(&out, &snap);
+    if (out.p && !out.failed)
+        status = perf_write_lines_(file, out.p, out.width) ? PERF_OK : PERF_EIO;
+    PERF_FREE(out.p);
+    PERF_FREE(snap.row);
+    PERF_FREE(snap.tree);
+    return status;
+}
+
+PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
+{
+    perf_snapshot_ snap = perf_snapshot_take_(opts);
+    perf_out_      out = perf_out_open_(buf, cap);
+
+    if (snap.opts.width > 0)
+        out.width = snap.opts.width;
+    perf_snapshot_put_(&out, &snap);
+    PERF_FREE(snap.row);
+    PERF_FREE(snap.tree);
+    return out.len;
 }
 
 /* ---- at exit ---- */
@@ -1192,7 +1171,8 @@ PERF_COLD_FN_ int perf_env_resembles_(const char *name, size_t length, const cha
     return length - head - tail <= 2 && letters - head - tail <= 2;
 }
 
-/* The next such variable that looks like one which asks for a report, *meant; its length or 0. */
+/* The next variable that nobody reads, and that looks like one which asks for a report, *meant.
+ * Returns the length of its name, 0: there is none.                                              */
 PERF_COLD_FN_ size_t perf_env_slip_(size_t *at, const char **name, const char **meant)
 {
     static const char *const asks[] = {"PERF_REPORT", "PERF_TRACE"};
@@ -1206,6 +1186,7 @@ PERF_COLD_FN_ size_t perf_env_slip_(size_t *at, const char **name, const char **
         }
     return 0;
 }
+
 /* A misspelt variable asks for no report: says so. */
 PERF_COLD_FN_ void perf_at_exit_says_(void)
 {

@@ -70,7 +70,7 @@ PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *rec, uint32_t id);
 PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *cell, const perf_cell_ *first);
 PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *cell);
 
-/* The number of a bucket becomes the bits of a double. */
+/* Added to the number of a bucket it gives the highest bits of a double, see PERF_BUCKET_INDEX_. */
 #define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
 
 /* What was recorded under name `id`; its buckets stay in *sum.  tick: ns. */
@@ -87,9 +87,11 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *reg, uint32_t 
     row->name = table[id]->site.name;
     row->kind = table[id]->kind;
     row->point = row->kind == PERF_KIND_COUNT_ || row->kind == PERF_KIND_INSTANT_;
-    for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next)
-        for (cell = first = perf_kin_(rec, id); cell; cell = perf_kin_next_(cell, first))
+    for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
+        first = perf_kin_(rec, id);
+        for (cell = first; cell; cell = perf_kin_next_(cell, first))
             perf_sum_cell_(sum, row, rec, cell);
+    }
     for (i = 0; i < PERF_CELL_BUCKETS_; i++)
         sum->calls += sum->bucket[i];
     perf_row_figures_(row, sum, tick);
@@ -133,12 +135,12 @@ PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *cell, const perf_cell_ *first)
 PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *rec,
                                   perf_cell_ *cell)
 {
-    uint64_t    n = PERF_GET_(&cell->count), value;
+    uint64_t    calls = PERF_GET_(&cell->count), value;
     perf_ticks_ ticks;
 
-    if (!n)
+    if (!calls)
         return;
-    row->count += n;
+    row->count += calls;
     if (row->point) {
         perf_sum_gauge_(sum, row, cell);
         return;
@@ -148,7 +150,7 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
     sum->total += ticks.total;
     sum->self += ticks.self;
     value = PERF_GET_(&cell->of.calls.min);
-    if (value < sum->min || row->count == n)
+    if (value < sum->min || row->count == calls)
         sum->min = value;
     value = PERF_GET_(&cell->of.calls.max);
     if (value > sum->max)
@@ -194,43 +196,46 @@ PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c
     row->numbers += n;
 }
 
-/* The durations of a bucket: its counter has come to the next half of its range, or it has not. */
-PERF_FN uint64_t perf_halves_sum_(uint32_t halves, uint32_t n)
+/* The durations of a bucket = halves * 2^31 + the low 31 bits of its counter.  The counter's
+ * highest bit says whether it has come to one more half since `halves` was written.              */
+PERF_FN uint64_t perf_halves_sum_(uint32_t halves, uint32_t counter)
 {
-    if (n >> 31 != (halves & 1))
+    if (counter >> 31 != (halves & 1))
         halves++;
-    return PERF_CAST_(uint64_t, halves) << 31 | (n & 0x7fffffffu);
+    return PERF_CAST_(uint64_t, halves) << 31 | (counter & 0x7fffffffu);
 }
 
-/* The durations of one index, with what is still to be counted.  All is read again if the owner has
- * moved the counters meanwhile.                                                                  */
+/* The durations of one index, with those that are still in `late`.  All is read again if the owner
+ * has moved the counters meanwhile.                                                              */
 PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index)
 {
     perf_buckets_ *buckets;
     perf_halves_  *half;
-    uint64_t       n;
-    uint32_t       i, k, halves, entry;
+    uint64_t       calls;
+    uint32_t       place, i, halves, entry;
 
     do {
         buckets = PERF_ACQ_(&cell->buckets);
-        i = index - PERF_ACQ_(&buckets->first);
+        place = index - PERF_ACQ_(&buckets->first);     /* of its counter; not below room: none   */
         half = PERF_ACQ_(&buckets->halves);
         while (half && half->index != index)
             half = half->next;
         halves = half ? PERF_GET_(&half->halves) : 0;
-        n = i < buckets->room ? perf_halves_sum_(halves, PERF_ACQ_(&buckets->n[i])) : 0;
-        for (k = 0; k < PERF_LATE_; k++)
-            n += i < buckets->room && PERF_GET_(&rec->late[k]) == &buckets->n[i];
-        for (k = 0; k < PERF_RARE_ && i >= buckets->room; k++) {
-            entry = PERF_ACQ_(&buckets->rare->n[k]);
+        calls = 0;
+        if (place < buckets->room)
+            calls = perf_halves_sum_(halves, PERF_ACQ_(&buckets->n[place]));
+        for (i = 0; i < PERF_LATE_ && place < buckets->room; i++)
+            calls += PERF_GET_(&rec->late[i]) == &buckets->n[place];
+        for (i = 0; i < PERF_RARE_ && place >= buckets->room; i++) {
+            entry = PERF_ACQ_(&buckets->rare->n[i]);
             if (entry >> 16 == index)
-                n = entry & 0xffff;
+                calls = entry & 0xffff;
         }
     } while (PERF_ACQ_(&cell->buckets) != buckets || (half && PERF_GET_(&half->halves) != halves));
-    return n;
+    return calls;
 }
 
-/* Adds the counters of a cell's durations, and its entries. */
+/* Adds the durations of a cell: i < room are its counters, then come the entries of rare ones. */
 PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_cell_ *cell)
 {
     perf_buckets_ *buckets;
@@ -244,9 +249,11 @@ PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_c
     if (!buckets)
         return;
     for (i = 0; i < buckets->room + PERF_RARE_; i++) {
-        at = i < buckets->room ? buckets->first + i : index[i - buckets->room];
+        at = buckets->first + i;
+        if (i >= buckets->room)
+            at = index[i - buckets->room];
         if (i >= buckets->room && at - buckets->first < buckets->room)
-            continue;                           /* it is moving there                             */
+            continue;                           /* this entry is moving to a counter              */
         at -= PERF_CELL_BIAS_;                  /* slack may reach below the first                */
         if (at < PERF_CELL_BUCKETS_)
             sum->bucket[at] += perf_cell_counter_(rec, cell, at + PERF_CELL_BIAS_);
@@ -255,25 +262,25 @@ PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_c
 
 PERF_COLD_FN_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, double tick)
 {
-    double *x = row->figure;
+    double *figure = row->figure;
 
     if (row->numbers) {
-        x[PERF_COLUMN_MEAN_] = sum->values / PERF_CAST_(double, row->numbers);
-        x[PERF_COLUMN_MIN_] = sum->least;
-        x[PERF_COLUMN_MAX_] = sum->most;
-        x[PERF_COLUMN_LAST_] = sum->last;
+        figure[PERF_COLUMN_MEAN_] = sum->values / PERF_CAST_(double, row->numbers);
+        figure[PERF_COLUMN_MIN_] = sum->least;
+        figure[PERF_COLUMN_MAX_] = sum->most;
+        figure[PERF_COLUMN_LAST_] = sum->last;
     } else if (row->count) {
-        x[PERF_COLUMN_TOTAL_] = PERF_CAST_(double, sum->total) * tick;
-        x[PERF_COLUMN_SELF_] = PERF_CAST_(double, sum->self) * tick;
+        figure[PERF_COLUMN_TOTAL_] = PERF_CAST_(double, sum->total) * tick;
+        figure[PERF_COLUMN_SELF_] = PERF_CAST_(double, sum->self) * tick;
         row->sum = PERF_CAST_(double, sum->sum) * tick;
-        x[PERF_COLUMN_MEAN_] = row->sum / PERF_CAST_(double, row->count);
-        x[PERF_COLUMN_MIN_] = PERF_CAST_(double, sum->min) * tick;
-        x[PERF_COLUMN_MAX_] = PERF_CAST_(double, sum->max) * tick;
+        figure[PERF_COLUMN_MEAN_] = row->sum / PERF_CAST_(double, row->count);
+        figure[PERF_COLUMN_MIN_] = PERF_CAST_(double, sum->min) * tick;
+        figure[PERF_COLUMN_MAX_] = PERF_CAST_(double, sum->max) * tick;
     }
     if (row->count && !row->point) {
-        x[PERF_COLUMN_P50_] = perf_sum_quantile_(sum, 0.50) * tick;
-        x[PERF_COLUMN_P95_] = perf_sum_quantile_(sum, 0.95) * tick;
-        x[PERF_COLUMN_P99_] = perf_sum_quantile_(sum, 0.99) * tick;
+        figure[PERF_COLUMN_P50_] = perf_sum_quantile_(sum, 0.50) * tick;
+        figure[PERF_COLUMN_P95_] = perf_sum_quantile_(sum, 0.95) * tick;
+        figure[PERF_COLUMN_P99_] = perf_sum_quantile_(sum, 0.99) * tick;
     }
 }
 
@@ -317,8 +324,9 @@ PERF_COLD_FN_ void perf_source_add_(perf_registry_ *reg, perf_source_ *source)
 
     if (!perf_lock_(reg))
         return;
-    for (known = reg->sources; known && known != source; known = known->next) {
-    }
+    known = reg->sources;
+    while (known && known != source)
+        known = known->next;
     if (!known) {
         source->next = reg->sources;
         PERF_REL_(&reg->sources, source);

@@ -118,17 +118,17 @@ PERF_FN perf_phase perf_schedule_phase_(const perf_schedule *schedule, uint64_t 
 
 PERF_FN perf_phase perf_schedule_step(perf_schedule *schedule)
 {
-    perf_phase was;
+    int was_active, active;
 
     if (!schedule || !schedule->open)
         return PERF_PHASE_DONE;
-    was = schedule->phase;
+    was_active = schedule->phase == PERF_PHASE_ACTIVE;
     schedule->step++;
     schedule->phase = perf_schedule_phase_(schedule, &schedule->cycle);
-    if (schedule->phase == PERF_PHASE_ACTIVE)
-        schedule->recorded++;
-    if ((schedule->phase == PERF_PHASE_ACTIVE) != (was == PERF_PHASE_ACTIVE))
-        perf_enable(schedule->phase == PERF_PHASE_ACTIVE);
+    active = schedule->phase == PERF_PHASE_ACTIVE;
+    schedule->recorded += PERF_CAST_(uint64_t, active);
+    if (active != was_active)
+        perf_enable(active);
     return schedule->phase;
 }
 

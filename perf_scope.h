@@ -44,7 +44,6 @@ typedef struct perf_scope {     /* an open scope; every field private           
     uint64_t               inside;  /* time inside that one then                                  */
     uint32_t               depth;   /* ~0: begun by name, not recording                           */
 } perf_scope;
-typedef perf_scope perf_span_;
 
 /* Opens a scope called `name`: any string, copied when first seen; NULL reads "(null)".  Names
  * longer than 255 bytes are cut.  Where PERF_SCOPE fits it is cheaper and cannot be forgotten.   */
@@ -172,23 +171,23 @@ enum {                          /* what a mark is                               
                   }))
 #endif
 
-/* Two variables: the span lives in memory, the pointer in a register, so that a scope which is
- * switched off costs one compare (with one variable the end would have to read it back).         */
+/* Two variables: the scope lives in memory, the pointer to it in a register.  So a scope that is
+ * switched off costs one compare; with one variable the end would have to read it back.          */
 #define PERF_SCOPE_(name, kind, n)                                                                \
     PERF_SITE_(PERF_CAT_(perf_site_, n), name, kind)                                              \
-    perf_span_ PERF_CAT_(perf_span_, n);                                                          \
+    perf_scope PERF_CAT_(perf_scope_, n);                                                         \
     PERF_OPEN_(PERF_CAT_(perf_open_, n),                                                          \
-               PERF_ON_() ? perf_begin_(&PERF_CAT_(perf_span_, n), &PERF_CAT_(perf_site_, n))     \
+               PERF_ON_() ? perf_begin_(&PERF_CAT_(perf_scope_, n), &PERF_CAT_(perf_site_, n))    \
                           : PERF_NULL_)
 #define PERF_SITE_(site, name, kind)                                                              \
     static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0};                          \
     PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, site), site)
 #if defined(__cplusplus)
 #define PERF_GUARD_            PERF_CAT_(perf_guard_, PERF_VERSION)
-#define PERF_OPEN_(open, span) const PERF_GUARD_ open(span)
+#define PERF_OPEN_(open, begun) const PERF_GUARD_ open(begun)
 #else
-#define PERF_OPEN_(open, span)                                                                    \
-    perf_span_ *const open PERF_ATTR_((__cleanup__(perf_guard_), __unused__)) = span
+#define PERF_OPEN_(open, begun)                                                                    \
+    perf_scope *const open PERF_ATTR_((__cleanup__(perf_guard_), __unused__)) = begun
 #endif
 
 /* A goto or a case label that jumps past a scope would end one that never began.  C++ and clang
@@ -216,7 +215,7 @@ enum {                          /* what a mark is                               
  * others read them with PERF_GET_ and PERF_ACQ_.  Any thread may call what names none.
  *   PERF_SITE_, PERF_KIND_*_  what a mark says, and what it is; no goto jumps past it
  *   perf_begin_, perf_end_  a scope without a macro; the first gives NULL: not recorded
- *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell
+ *   PERF_SCOPE_  a scope of some kind; perf_seen_at_  its cell
  *   PERF_BUCKET_INDEX_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
  *       scopes later, after perf_late_step_
  *   perf_entries_put_  several entries of the trace's ring side by side
@@ -228,29 +227,31 @@ enum {                          /* what a mark is                               
 
 PERF_FN perf_cell_ **perf_seen_at_(const perf_recorder_ *rec, perf_cell_ **table,
                                    const perf_cell_ *open, uintptr_t id);
-PERF_COLD_DECL_ perf_span_ *perf_begin_other_(perf_span_ *span, perf_site_ *site);
+PERF_COLD_DECL_ perf_scope *perf_begin_other_(perf_scope *scope, perf_site_ *site);
 
-/* The call of the other path comes last, so this needs no frame: six instructions. */
-PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *span, perf_site_ *site)
+/* Begins the scope of a PERF_SCOPE; NULL: it is not recorded.  perf_begin_other_ is called last,
+ * so this function needs no frame: six instructions.                                             */
+PERF_OUTLINE_FN_ perf_scope *perf_begin_(perf_scope *scope, perf_site_ *site)
 {
     perf_recorder_ *rec = PERF_SELF_;
     uintptr_t       id = PERF_GET_(&site->id);
     perf_cell_    **seen = rec ? PERF_PEEK_(rec->seen) : PERF_NULL_, *cell;
 
     if (PERF_UNLIKELY_(!seen))
-        return perf_begin_other_(span, site);
+        return perf_begin_other_(scope, site);
     cell = *perf_seen_at_(rec, seen, rec->open, id);
     if (PERF_UNLIKELY_(cell->parent != rec->open || PERF_CELL_ID_(cell) != id))
-        return perf_begin_other_(span, site);
-    PERF_SET_(&span->open, cell);
-    PERF_SET_(&span->rec, rec);
+        return perf_begin_other_(scope, site);
+    PERF_SET_(&scope->open, cell);
+    PERF_SET_(&scope->rec, rec);
     PERF_REL_(&rec->open, cell);
-    span->start = perf_ticks();
-    return span;
+    scope->start = perf_ticks();
+    return scope;
 }
 
-/* The entry of `table` for name `id` under `open`: the cell of both, another one, or the root.
- * Eight names have entries of their own before they meet those of the next cell.                 */
+/* Where `table` has name `id` under `open`; there stands their cell, another one, or the root.
+ * Cells lie 64 bytes apart: eight names have places of their own before they meet those of the
+ * next cell.                                                                                     */
 PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *rec, perf_cell_ **table,
                                            const perf_cell_ *open, uintptr_t id)
 {
@@ -264,14 +265,14 @@ PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *rec, perf_cell_
 #define PERF_SELF_AT_ &perf_self_v1_
 #endif
 
-/* Begins a name that is new here, or open already: recursion. */
-PERF_COLD_FN_ perf_span_ *perf_begin_other_(perf_span_ *span, perf_site_ *site)
+/* Begins what perf_begin_ cannot: a name that is new here, or that is open already (recursion). */
+PERF_COLD_FN_ perf_scope *perf_begin_other_(perf_scope *scope, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
 
     if (!core)
         return PERF_NULL_;
-    return core->begin(span, site, PERF_SELF_AT_, PERF_CLOCK != PERF_CLOCK_MONOTONIC);
+    return core->begin(scope, site, PERF_SELF_AT_, PERF_CLOCK != PERF_CLOCK_MONOTONIC);
 }
 
 /* ---- one scope: its end ---- */
@@ -280,28 +281,28 @@ PERF_FN int perf_late_step_(perf_recorder_ *rec);
 PERF_FN void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
 PERF_FN void perf_event_hot_(perf_recorder_ *rec, uint64_t start, uint64_t what);
 
-#if defined(__cpp_impl_coroutine)       /* may end its scopes in the thread that resumes it       */
-#define PERF_STRANGER_(t) ((t) != PERF_SELF_)
+#if defined(__cpp_impl_coroutine)       /* one may end its scopes in the thread that resumes it   */
+#define PERF_STRANGER_(rec) ((rec) != PERF_SELF_)
 #else
-#define PERF_STRANGER_(t) 0
+#define PERF_STRANGER_(rec) 0
 #endif
 
 #if PERF_ONE_CORE_
-#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* it has recorded already      */
+#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* there is one: it began this  */
 #else
 #define perf_core_known_ perf_core_get_
 #endif
 
-/* The end of a scope, most of it in the shadow of the counter's 40 cycles. */
-PERF_OUTLINE_FN_ void perf_end_(perf_span_ *span)
+/* Ends a scope.  Most of this runs while the counter is read, which takes 40 cycles. */
+PERF_OUTLINE_FN_ void perf_end_(perf_scope *scope)
 {
-    perf_recorder_ *rec = span->rec;
-    perf_cell_     *cell = span->open, *outer;
-    uint64_t        end = perf_ticks(), ticks = end - span->start;
+    perf_recorder_ *rec = scope->rec;
+    perf_cell_     *cell = scope->open, *outer;
+    uint64_t        end = perf_ticks(), ticks = end - scope->start;
 
-    if (PERF_UNLIKELY_(PERF_STRANGER_(rec) || rec->open != cell || ticks - cell->low > cell->span ||
-                       perf_late_step_(rec))) {
-        perf_core_known_()->end(span, end);     /* here with rec->open NULL after a fork          */
+    if (PERF_UNLIKELY_(PERF_STRANGER_(rec) || rec->open != cell ||
+                       ticks - cell->low > cell->width || perf_late_step_(rec))) {
+        perf_core_known_()->end(scope, end);    /* also after a fork, where rec->open is NULL     */
         return;
     }
     outer = cell->parent;
@@ -310,32 +311,33 @@ PERF_OUTLINE_FN_ void perf_end_(perf_span_ *span)
     PERF_ADD_(cell->sum, ticks);
     PERF_ADD_(outer->inside, ticks);
     perf_bucket_add_(rec, cell, ticks);
-    perf_event_hot_(rec, span->start, ticks | cell->tag);
+    perf_event_hot_(rec, scope->start, ticks | cell->tag);
 }
 
 #if defined(__cplusplus)
 struct PERF_GUARD_ {
-    perf_span_ *const span;
-    PERF_OURS_ explicit PERF_GUARD_(perf_span_ *s) : span(s)
+    perf_scope *const scope;
+    PERF_OURS_ explicit PERF_GUARD_(perf_scope *begun) : scope(begun)
     {
     }
     PERF_GUARD_(const PERF_GUARD_ &) = delete;
     PERF_GUARD_ &operator=(const PERF_GUARD_ &) = delete;
     PERF_OURS_ ~PERF_GUARD_()
     {
-        if (span)
-            perf_end_(span);
+        if (scope)
+            perf_end_(scope);
     }
 };
 #else
-PERF_INLINE_FN_ void perf_guard_(perf_span_ *const *open)
+PERF_INLINE_FN_ void perf_guard_(perf_scope *const *open)
 {
     if (*open)
         perf_end_(*open);
 }
 #endif
 
-/* Before each perf_bucket_add_.  1: counters may be half full, the core has to look at them. */
+/* Counts one more duration; comes before each perf_bucket_add_.  1: counters may be half full, so
+ * the core has to look at them.                                                                  */
 PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *rec)
 {
 #if defined(PERF_ADD_ASM_) && defined(__GCC_ASM_FLAG_OUTPUTS__)
@@ -348,12 +350,14 @@ PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *rec)
 #endif
 }
 
-/* Bits above the mantissa's first five: the double of `ticks` is its own logarithm. */
+/* The bucket of a duration: the exponent of `ticks` as a double, and the first PERF_CELL_BITS_
+ * bits of its mantissa.                                                                          */
 #define PERF_BUCKET_INDEX_(ticks)                                                                 \
     (perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_))
 
-/* Counts a duration in its bucket, some scopes later.  One word changes at a time: a signal
- * handler in between at worst has one of its scopes counted in the bucket before.                */
+/* Puts the bucket of a duration into `late`, and counts the one that stood there: the duration of
+ * PERF_LATE_ scopes ago.  One word changes at a time.  So a signal handler in between has at worst
+ * one of its scopes counted in the bucket before.                                                */
 PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
     uint32_t  i = rec->late_next % PERF_LATE_;
@@ -368,23 +372,26 @@ PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uin
 
 /* ---- the trace's ring ----
  *
- * One thread writes it, whose signal handlers come at any instruction.  From ring_head to ring_next
- * stands what is taken and not published.  Who finds them equal takes room at ring_head, writes and
- * publishes all that is taken; who does not is a handler that interrupts such a writer, and leaves
- * what it takes behind it to that one.                                                           */
+ * Its thread alone writes it, but a signal handler may interrupt that thread at any instruction.
+ * What lies between ring_head and ring_next is taken, and not yet published.  A writer that finds
+ * the two equal takes room at ring_head, writes, and publishes all that is taken by then.  One that
+ * finds them different is a handler that has interrupted another writer.  It takes room and writes,
+ * too, and leaves the publishing to that writer.                                                 */
 #if PERF_TCC_
-#define PERF_HANDLERS_HERE_(t)
+#define PERF_HANDLERS_HERE_(rec)
 #define PERF_RING_CLAIM_(word, at, next) (*(word) = (next), 1)
-#else                                           /* moves nothing past it; t: keeps no address     */
-#define PERF_HANDLERS_HERE_(t) __asm__ __volatile__("" : "+r"(t) : : "memory")
+#else                   /* a handler may come here: the compiler moves nothing past this point,   */
+                        /* and keeps no address of what lies in `rec`                             */
+#define PERF_HANDLERS_HERE_(rec) __asm__ __volatile__("" : "+r"(rec) : : "memory")
 #define PERF_RING_CLAIM_(word, at, next) __atomic_compare_exchange_n(word, at, next, 0, 0, 0)
 #endif
 
 PERF_FN void perf_entry_(perf_recorder_ *rec, uint64_t at, uint64_t start, uint64_t what);
 PERF_FN void perf_ring_publish_(perf_recorder_ *rec);
 
-/* An event, where the ring has room and no writer is interrupted; else the core sees to it.  A
- * handler before the addition has published and is gone; one after it leaves ring_head.          */
+/* Writes an event, if the ring has room and no writer is interrupted; else the core does.  A
+ * handler that comes before the addition has published and is gone; one that comes after it leaves
+ * ring_head as it is.                                                                            */
 PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *rec, uint64_t start, uint64_t what)
 {
     const uint64_t head = rec->ring_head;
@@ -420,7 +427,8 @@ PERF_INLINE_FN_ void perf_ring_publish_(perf_recorder_ *rec)
     } while (PERF_UNLIKELY_(next != PERF_PEEK_(rec->ring_next)));
 }
 
-/* Takes room for n entries in one step.  Who interrupts no writer notes where that ends. */
+/* Takes room for n entries in one step, and returns where it begins.  A writer that interrupts no
+ * other one sets ring_wide to the end of its room.                                               */
 PERF_COLD_FN_ uint64_t perf_ring_take_(perf_recorder_ *rec, uint64_t n)
 {
     uint64_t at, next;
@@ -434,8 +442,8 @@ PERF_COLD_FN_ uint64_t perf_ring_take_(perf_recorder_ *rec, uint64_t n)
     return at;
 }
 
-/* Gives up the room of a writer who never comes back, which says nothing; publishes what handlers
- * have left to him.                                                                              */
+/* Gives up the room of a writer that never comes back: its entries say nothing.  Publishes what
+ * handlers have left to that writer.                                                             */
 PERF_COLD_FN_ void perf_ring_settle_(perf_recorder_ *rec)
 {
     uint64_t at = PERF_GET_(&rec->ring_head);
@@ -450,10 +458,11 @@ PERF_COLD_FN_ void perf_ring_settle_(perf_recorder_ *rec)
     perf_ring_publish_(rec);
 }
 
-/* Writes n entries side by side, cold, in a handler too.  The writer whom a handler interrupts may
- * never come back (siglongjmp): a sixteenth of the ring later, 4,096 entries, his room is given up;
- * n 0: now.  If he comes back then, his entry is lost: more than 256 signals, one each 20 us, have
- * come in a row where the machine was slow for a moment.                                         */
+/* Writes n entries side by side, off the hot path, in a handler too.  A writer that a handler has
+ * interrupted may never come back (siglongjmp).  So its room is given up when a sixteenth of the
+ * ring, 4,096 entries, has been taken since; n 0: now.  If that writer does come back, its entry
+ * is lost.  It takes more than 256 signals in a row, one each 20 us, on a machine that was slow
+ * for a moment.                                                                                  */
 PERF_INLINE_FN_ void perf_entries_put_(perf_recorder_ *rec, const perf_event_ *event, uint64_t n)
 {
     const uint64_t at = perf_ring_take_(rec, n);
@@ -551,7 +560,8 @@ PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
     perf_lap_(lap, perf_site_named_(name, PERF_KIND_SCOPE_));
 }
 
-#define PERF_SPAN_OFF_ 3u       /* `open` of a span that nobody records: 1, and 2 with a range    */
+/* `open` of a perf_async: 0 ended, 1 recorded, 2 recorded and in the sink, 3 not recorded. */
+#define PERF_SPAN_OFF_ 3u
 
 PERF_FN perf_async perf_async_begin(const char *name, uint64_t id)
 {

@@ -17,7 +17,9 @@ PERF_BEGIN_DECLS
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
 
-/* Replaces the sink `old` by `now`; NULL: none.  PERF_ESTATE: somebody has replaced it before. */
+/* Replaces the sink `old` by `now`; either may be NULL: none.  PERF_ESTATE: the sink was not
+ * `old`, for somebody has replaced it; PERF_ENOMEM: no registry, or this thread is inside the
+ * lock.                                                                                          */
 PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
 {
     perf_registry_ *reg = perf_registry_get_();

@@ -47,35 +47,36 @@ PERF_FN uint64_t perf_tally_ns_(double ticks, double tick)
     return PERF_CAST_(uint64_t, ticks * tick + 0.5);
 }
 
-/* Adds the buckets in ns.  One call each goes to the least and the most, so that both are exact. */
+/* Adds the buckets in ns.  Of the first bucket one call goes to the least duration, and of the last
+ * one a call to the most, so that both are exact.                                                */
 PERF_COLD_FN_ void perf_tally_hist_(perf_hist *hist, const perf_sum_ *sum, double tick)
 {
-    uint64_t min = perf_tally_ns_(PERF_CAST_(double, sum->min), tick), ns, n, seen = 0;
+    uint64_t min = perf_tally_ns_(PERF_CAST_(double, sum->min), tick), ns, calls, seen = 0;
     uint64_t max = perf_tally_ns_(PERF_CAST_(double, sum->max), tick);
     uint32_t i;
 
     for (i = 0; seen < sum->calls; i++) {
-        n = sum->bucket[i];
-        if (!n)
+        calls = sum->bucket[i];
+        if (!calls)
             continue;
         if (seen == 0) {
             perf_hist_add_n(hist, min, 1);
-            n--;
+            calls--;
         }
         seen += sum->bucket[i];
-        if (seen == sum->calls && n) {
+        if (seen == sum->calls && calls) {
             perf_hist_add_n(hist, max, 1);
-            n--;
+            calls--;
         }
         ns = perf_tally_ns_(perf_bucket_value_(i), tick);
         if (ns < min)
             ns = min;
         if (ns > max)
             ns = max;
-        if (n)
-            perf_hist_add_n(hist, ns, n);
+        if (calls)
+            perf_hist_add_n(hist, ns, calls);
     }
-    hist->head.lo = hist->head.width[0] = 0; /* these depend on the order of records */
+    hist->head.lo = hist->head.width[0] = 0;    /* these depend on the order of records           */
 }
 
 PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out)
@@ -127,16 +128,16 @@ PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *o
 
 PERF_FN perf_status perf_tally_merge(perf_tally *into, const perf_tally *from)
 {
-    uint64_t    most = ~UINT64_C(0);
+    uint64_t    limit = ~UINT64_C(0);
     perf_status status;
 
     if (!into || !from || into == from || from->hist.head.highest || into->hist.head.highest)
         return PERF_EINVAL;
     if (!from->parts)
         return PERF_OK;
-    if (from->calls > most - into->calls || from->sum_ns > most - into->sum_ns ||
-        from->total_ns > most - into->total_ns || from->self_ns > most - into->self_ns ||
-        from->parts > most - into->parts)
+    if (from->calls > limit - into->calls || from->sum_ns > limit - into->sum_ns ||
+        from->total_ns > limit - into->total_ns || from->self_ns > limit - into->self_ns ||
+        from->parts > limit - into->parts)
         return PERF_ERANGE;
     status = perf_hist_merge(&into->hist, &from->hist);
     if (status != PERF_OK)

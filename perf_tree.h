@@ -96,7 +96,8 @@ PERF_COLD_FN_ uint32_t perf_tree_child_(perf_tree_ **tree, uint32_t parent, uint
     return i;
 }
 
-/* The names on the way to a cell, its own first; how many. */
+/* Writes the names on the way to a cell, its own first, and returns how many; those below
+ * PERF_TREE_DEPTH_ are left out.                                                                 */
 PERF_COLD_FN_ uint32_t perf_tree_names_(const perf_cell_ *cell, uint32_t *id)
 {
     uint32_t n = 0;
@@ -143,19 +144,23 @@ PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ **tree, const perf_visit_ *visit)
 PERF_COLD_FN_ int perf_node_before_(const void *one, const void *two, const void *tree)
 {
     const perf_node_ *node = PERF_CAST_(const perf_tree_ *, tree)->node;
-    uint32_t          a = *PERF_CAST_(const uint32_t *, one);
-    uint32_t          b = *PERF_CAST_(const uint32_t *, two);
-    uint32_t          deep = node[a].depth, other = node[b].depth;
+    uint32_t          first = *PERF_CAST_(const uint32_t *, one);
+    uint32_t          second = *PERF_CAST_(const uint32_t *, two);
+    const uint32_t    first_depth = node[first].depth, second_depth = node[second].depth;
 
-    for (; node[a].depth > other; a = node[a].parent) {
+    while (node[first].depth > second_depth)    /* up, until both are at the same depth           */
+        first = node[first].parent;
+    while (node[second].depth > first_depth)
+        second = node[second].parent;
+    if (first == second)                        /* one is inside the other                        */
+        return first_depth < second_depth;
+    while (node[first].parent != node[second].parent) {
+        first = node[first].parent;
+        second = node[second].parent;
     }
-    for (; node[b].depth > deep; b = node[b].parent) {
-    }
-    if (a == b)                                 /* one is inside the other                        */
-        return deep < other;
-    for (; node[a].parent != node[b].parent; a = node[a].parent)
-        b = node[b].parent;
-    return node[a].total != node[b].total ? node[a].total > node[b].total : a > b;
+    if (node[first].total != node[second].total)
+        return node[first].total > node[second].total;
+    return first > second;
 }
 
 /* Rewrites the nodes in that order; without memory they stay as they are. */
@@ -190,7 +195,8 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *reg)
 {
     perf_tree_     *tree = perf_tree_grow_(PERF_NULL_, 256);
     perf_recorder_ *rec;
-    perf_node_     *node, *up;
+    perf_node_     *node, *parent;
+    uint32_t        i;
 
     if (!tree)
         return PERF_NULL_;
@@ -202,13 +208,15 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *reg)
             if (PERF_KIND_HOST_(visit.name->kind))
                 perf_tree_cell_(&tree, &visit);
     }
-    for (node = tree->node + tree->count; node-- != tree->node;) {  /* parents come before        */
+    for (i = tree->count; i; i--) {             /* children first: they come behind their parents */
+        node = &tree->node[i - 1];
         node->size += node->self;
         if (node->total < node->size)           /* it is still open, or was never ended           */
             node->total = node->size;
-        up = &tree->node[node->parent];
-        up->size += node->size;
-        up->total = up->total < node->total ? node->total : up->total;
+        parent = &tree->node[node->parent];
+        parent->size += node->size;
+        if (parent->total < node->total)
+            parent->total = node->total;
     }
     perf_tree_sort_(tree);
     return tree;

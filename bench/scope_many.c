@@ -18,7 +18,7 @@ static unsigned     order[CALLS];
 
 static PERF_ATTR_((__noinline__)) void scope(unsigned i)
 {
-    perf_span_ s, *open = PERF_ON_() ? perf_begin_(&s, &site[i]) : PERF_CAST_(perf_span_ *, NULL);
+    perf_scope s, *open = PERF_ON_() ? perf_begin_(&s, &site[i]) : PERF_CAST_(perf_scope *, NULL);
 
     perf_clobber();
     if (open)
@@ -35,7 +35,7 @@ static PERF_ATTR_((__noinline__)) void pair(unsigned i)
 
 static PERF_ATTR_((__noinline__)) void scope_under(unsigned caller, unsigned i)
 {
-    perf_span_ s, *open = PERF_ON_() ? perf_begin_(&s, &site[caller]) : PERF_CAST_(perf_span_ *, NULL);
+    perf_scope s, *open = PERF_ON_() ? perf_begin_(&s, &site[caller]) : PERF_CAST_(perf_scope *, NULL);
 
     scope(i);
     if (open)

@@ -3677,8 +3677,9 @@ struct perf_lap;
 struct perf_async;
 struct perf_fiber;
 
-/* One reading of both clocks.  The system clock is read inside the bracket, always at the same
- * place, so two narrow brackets differ by the step of the counter.                               */
+/* A reading of the system clock, `ns`, between two of the counter that lie `width` apart; `ticks`
+ * is the middle of those two.  The three always follow each other in the same way, so two narrow
+ * pairs differ by the step of the counter.                                                       */
 typedef struct perf_pair_ {
     uint64_t ticks, ns, width;
 } perf_pair_;
@@ -3695,9 +3696,9 @@ typedef struct perf_calibration_ {
 
 struct perf_registry_;
 
-/* Does this image record?  Unlikely, so that gcc splits the path of a switched-off scope from the
- * other one and tests once (2 instructions instead of 5); a scope that is on does not notice
- * (measured).                                                                                    */
+/* Does this image record?  Marked unlikely: gcc then splits the path of a scope that is switched
+ * off from the other one, and tests once (2 instructions instead of 5).  A scope that is on does
+ * not notice (measured).                                                                         */
 #if PERF_DISABLE
 #define PERF_ON_() 0
 #else
@@ -3735,20 +3736,10 @@ PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 
 /* ---- what is kept of a name and of a thread ---- */
 
-/* What one thread knows about one name under one caller: a node of its call tree.  A name that is
- * open already folds into the cell that is open, so recursion stays shallow.  Only the owner
- * writes; the first 64 bytes are all that a call touches.  `low` and `span` bound the durations
- * seen, as far as they have a counter and are no long ones; all others take the cold path, so one
- * unsigned compare proves the bucket valid and keeps both extremes exact.  No two sums are
- * neighbours: gcc and clang would update the pair as a vector, and the next scope would wait for
- * the store (8.9 instead of 1.9 cycles).
- * Self time is sum - inside - within, the total without recursive calls sum - again.             */
 #define PERF_CELL_BITS_    5                    /* 32 buckets an octave: 1.6 % wide at most       */
 #define PERF_CELL_OCTAVES_ 52                   /* of ticks: some 20 days                         */
 #define PERF_CELL_BUCKETS_ (PERF_CELL_OCTAVES_ << PERF_CELL_BITS_)
 
-/* Cells overlap: 16 of these 64 bytes stand side by side, then their 16 cold halves.  So what a
- * call touches lies densely: 5,000 scopes in random order cost 3.0 in place of 4.4 pairs.        */
 typedef struct perf_calls_ {    /* of a cell that is called: extremes of its durations, in ticks  */
     uint64_t             min, max;
     struct perf_gauge_  *gauge; /* of a counter; NULL: no number yet                              */
@@ -3760,14 +3751,25 @@ typedef struct perf_root_ {     /* of a cell without a caller: of a thread's sta
     struct perf_cell_ *older;   /* the root made before it; NULL: the last                        */
 } perf_root_;
 
+/* A node of a thread's call tree: what that thread knows about one name under one caller.  Only the
+ * thread writes it.  A name that is open already folds into its open cell: recursion stays shallow.
+ *     self time = sum - inside - within        total, recursive calls once = sum - again
+ * A call of the hot path touches the first 64 bytes alone.  It counts durations within
+ * low..low + width: these have a counter, lie between the extremes so far, and are no long ones.
+ * All others take the cold path.  So one unsigned compare, ticks - low > width, proves the bucket
+ * valid and keeps both extremes exact.
+ * No two sums are neighbours: gcc and clang would update the pair as a vector, and the next scope
+ * would wait for the store (8.9 instead of 1.9 cycles).
+ * Cells overlap: a block has the 64 hot bytes of 16 cells side by side, then their 16 cold halves.
+ * So what calls touch lies densely: 5,000 scopes in random order cost 3.0 clock pairs, not 4.4.  */
 typedef struct perf_cell_ {
     struct perf_cell_ *parent;  /* the caller's cell; NULL: this is the root                      */
     uint64_t  count, low;
-    uint64_t  sum, span;        /* sum: of all calls                                              */
+    uint64_t  sum, width;       /* sum: of all calls                                              */
     uintptr_t bucket;           /* address of bucket 0, of which only some have memory            */
     uint64_t  tag;              /* name id : 32 and depth : 56, as an event wants them            */
     uint64_t  inside;           /* time of the scopes that it calls itself                        */
-    char      others[15][64];   /* that half of the cells beside it                               */
+    char      others[15][64];   /* the hot bytes of the other cells of its block                  */
     /* cold */
     uint64_t  again;            /* the part of `sum` that another call's time contains already    */
     uint64_t  within;           /* time of the scopes that its recursive calls called             */
@@ -3783,18 +3785,19 @@ typedef struct perf_cell_ {
 } perf_cell_;
 #define PERF_CELL_ID_(c) PERF_CAST_(uint32_t, (c)->tag >> 32 & 0xffffff)    /* 0: the root        */
 
-/* A bucket with more durations than its counter's 32 bits hold.  `halves` counts in 2^31, as of the
- * last look of perf_halves_look_; its lowest bit was the counter's highest one then.             */
+/* A bucket whose 32-bit counter has come to 2^31, or beyond its range.  `halves` is the durations
+ * / 2^31 at the last perf_halves_look_: its lowest bit was the highest one of the counter then.  */
 typedef struct perf_halves_ {
     struct perf_halves_ *next;  /* of the same block                                              */
     uint32_t             index, halves;
 } perf_halves_;
 
-/* Counters of a cell, for the durations that are frequent; the others are far from those, and few,
- * so each index has an entry in one more block.  An index has a counter or an entry, and a counter
- * says all of it.  A block that is outgrown stays as it is, for those who read it.               */
+/* Where the durations of a cell are counted.  Frequent ones lie together: each index of a bucket
+ * has a counter in n.  The others are far from those, and few: each index has an entry in the
+ * block `rare`.  An index has either of the two, never both.  A block that is outgrown stays as it
+ * is, for those who read it.                                                                     */
 typedef struct perf_buckets_ {
-    uint32_t first, room;       /* index of the first one in the scale of all, and their number   */
+    uint32_t first, room;       /* index of the bucket of n[0]; number of counters                */
     struct perf_buckets_ *rare; /* the block of entries: this one where `room` is 0               */
     perf_halves_         *halves;       /* those that had 2^31 durations; NULL: none              */
     uint32_t n[1];              /* [room], or entries: [PERF_RARE_]                               */
@@ -3806,9 +3809,10 @@ typedef struct perf_gauge_ {    /* of a counter, or of the numbers of scopes    
     uint64_t at, n;             /* ticks of the last one; how many                                */
 } perf_gauge_;
 
-/* 16 bytes in the ring: duration : 32, name id : 24, depth : 8.  A duration of 2^32 - 1 says that
- * the entries before hold what does not fit: the true one, a counter's value, an async span's
- * length and id.  Those have name 0, as have the number or the text of an instant.               */
+/* An entry of the ring, 16 bytes.  `what` is depth : 8, name id : 24, duration : 32, from the
+ * highest bit down.  A duration of 2^32 - 1 says that the entries before hold what does not fit:
+ * the true one, a counter's value, an async span's length and id.  Those have name 0, as have the
+ * number or the text of an instant.                                                              */
 typedef struct perf_event_ {
     uint64_t start;             /* ticks                                                          */
     uint64_t what;
@@ -3855,14 +3859,14 @@ typedef struct perf_recorder_ {
     uint64_t     ring_mask;     /* bytes; 0: no trace                                             */
     uint64_t     ring_head;     /* bytes written so far                                           */
     uint64_t     ring_limit;    /* where ring_head takes the cold path; 0: no trace               */
-    uint64_t     deeper;        /* `extra` where an event has its depth                           */
+    uint64_t     deeper;        /* `extra` << 56: what an event adds to its depth                 */
     uint64_t     extra;         /* recursive calls that are open; cold from here on               */
     uint64_t     made, birth;   /* ticks: when made; that, or the last reset                      */
     perf_cell_   root;          /* of the call tree; at a multiple of 64 as all cells, for `seen` */
     uint32_t     room;          /* entries of `cell`                                              */
     uint32_t     slots, slots_used;
     struct perf_slot_ *slot;    /* all cells by caller and name: perf_cell_under_; NULL: none yet */
-    perf_cell_ **table;         /* `seen`, also when that is NULL                                 */
+    perf_cell_ **table;         /* what `seen` is when it is not NULL                             */
     perf_cell_ **cell;          /* by name id: the first in its ring; NULL for [0] and unseen     */
     uint32_t     request;       /* PERF_ASK_ bits set by other threads                            */
     uint32_t     growing;       /* 1: the owner makes a cell or takes memory, see perf_grow_      */
@@ -3898,7 +3902,7 @@ typedef struct perf_recorder_ {
     perf_known_  known[64];
     perf_cell_  *roots;                         /* of idle fibres, by kin                         */
     perf_cell_  *parted;                        /* of fibres that other threads have taken over   */
-    uint32_t     waste;                         /* takes what leaves an unused place of `late`    */
+    uint32_t     waste;                         /* counted where a place of `late` has no bucket  */
     uint64_t     ring_at, ring_step;            /* ticks of the last flush, bytes to the next     */
     perf_cell_  *fresh;                         /* the next one of a block                        */
     uint32_t     fresh_left;
@@ -3912,11 +3916,11 @@ typedef struct perf_recorder_ {
  * image that uses scopes carries an ELF note with the distance to its anchor: all are walked.    */
 typedef struct perf_search_ {
     void (*visit)(struct perf_search_ *, perf_anchor_ *);       /* NULL: takes the first core     */
-    const struct perf_core_ *core;      /* found, or to give                                      */
-    const void              *is_there;  /* an anchor, looked for                                  */
-    void                    *found;
-    uint32_t                 value;
-    int                      there;
+    const struct perf_core_ *core;      /* found, or to be given                                  */
+    perf_anchor_            *leader;    /* the first of all                                       */
+    void                    *found;     /* a registry                                             */
+    uint32_t                 value;     /* what their `off` becomes                               */
+    int                      given;     /* 1: another image has got the core                      */
 } perf_search_;
 
 #if PERF_NOTES_
@@ -3938,9 +3942,10 @@ struct perf_note_ {             /* Elf64_Nhdr, and in ours: "perf.h", distance, 
 extern int perf_dl_iterate_phdr_(int (*)(struct perf_image_info_ *, size_t, void *),
                                  void *) __asm__(PERF_SYM_("dl_iterate_phdr"));
 
-PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size, void *search)
+/* Looks for our note in one image, and visits the anchor that it leads to. */
+PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size, void *with)
 {
-    perf_search_               *by_need = PERF_CAST_(perf_search_ *, search);
+    perf_search_               *search = PERF_CAST_(perf_search_ *, with);
     const struct perf_segment_ *segment = image->segment, *last = segment + image->segments;
 
     (void)size;
@@ -3953,10 +3958,10 @@ PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size,
                 note->release == PERF_VERSION) {
                 perf_anchor_ *anchor = PERF_PTR_(perf_anchor_ *, at + 20 + note->low +
                                                  (PERF_CAST_(uint64_t, note->high) << 32));
-                if (by_need->visit)
-                    by_need->visit(by_need, anchor);
-                else if (!by_need->core)
-                    by_need->core = PERF_ACQ_(&anchor->core);
+                if (search->visit)
+                    search->visit(search, anchor);
+                else if (!search->core)
+                    search->core = PERF_ACQ_(&anchor->core);
                 break;
             }
             at += 12 + ((note->name + UINT64_C(3)) & ~UINT64_C(3)) +
@@ -4041,34 +4046,37 @@ PERF_FN void perf_tell_unheard_(void)
         (void)perf_fd_write_(2, PERF_UNHEARD_, sizeof PERF_UNHEARD_ - 1);
 }
 
-/* Looks for a core in all images.  If there is none, this image's marks do nothing, until whoever
- * brings a core later clears that bit.  The second look finds one that came since the first.     */
+/* Looks for a core in all images; NULL: there is none.  Then the marks of this image do nothing,
+ * until whoever brings a core later clears PERF_OFF_NO_CORE_.  The second look finds a core that
+ * came between the first one and the setting of that bit.                                        */
 PERF_COLD_FN_ const perf_core_ *perf_core_find_(void)
 {
     perf_search_ search;
-    uint32_t     was = 0;
+    uint32_t     off = 0;                       /* as it was before                               */
     int          look;
 
     PERF_LIBC_(memset)(&search, 0, sizeof search);
     for (look = 0; look < 2 && !search.core; look++) {
         if (look)
-            was = __atomic_fetch_or(&perf_anchor_v1_.off, PERF_OFF_NO_CORE_, __ATOMIC_SEQ_CST);
+            off = __atomic_fetch_or(&perf_anchor_v1_.off, PERF_OFF_NO_CORE_, __ATOMIC_SEQ_CST);
         perf_images_walk_(&search);
     }
     if (search.core)
         search.core->join(&perf_anchor_v1_);
-    else if (!was)
+    else if (!off)
         perf_tell_unheard_();
     return search.core;
 }
 
-/* Not marked cold: gcc treats a function that always calls a cold one as cold, too, and would then
- * optimise the user's loop around it for size.                                                   */
+/* The core; NULL: there is none.  Not marked cold: gcc treats a function that always calls a cold
+ * one as cold, too, and would then optimise the user's loop around it for size.                  */
 PERF_FN const perf_core_ *perf_core_get_(void)
 {
     const perf_core_ *core = PERF_ACQ_(&perf_anchor_v1_.core);
 
-    return core || PERF_GET_(&perf_anchor_v1_.off) & PERF_OFF_NO_CORE_ ? core : perf_core_find_();
+    if (!core && !(PERF_GET_(&perf_anchor_v1_.off) & PERF_OFF_NO_CORE_))
+        core = perf_core_find_();
+    return core;
 }
 #else
 PERF_FN const perf_core_ *perf_core_get_(void);     /* perf_record.h follows at the end   */
@@ -4106,7 +4114,6 @@ typedef struct perf_scope {     /* an open scope; every field private           
     uint64_t               inside;  /* time inside that one then                                  */
     uint32_t               depth;   /* ~0: begun by name, not recording                           */
 } perf_scope;
-typedef perf_scope perf_span_;
 
 /* Opens a scope called `name`: any string, copied when first seen; NULL reads "(null)".  Names
  * longer than 255 bytes are cut.  Where PERF_SCOPE fits it is cheaper and cannot be forgotten.   */
@@ -4234,23 +4241,23 @@ enum {                          /* what a mark is                               
                   }))
 #endif
 
-/* Two variables: the span lives in memory, the pointer in a register, so that a scope which is
- * switched off costs one compare (with one variable the end would have to read it back).         */
+/* Two variables: the scope lives in memory, the pointer to it in a register.  So a scope that is
+ * switched off costs one compare; with one variable the end would have to read it back.          */
 #define PERF_SCOPE_(name, kind, n)                                                                \
     PERF_SITE_(PERF_CAT_(perf_site_, n), name, kind)                                              \
-    perf_span_ PERF_CAT_(perf_span_, n);                                                          \
+    perf_scope PERF_CAT_(perf_scope_, n);                                                         \
     PERF_OPEN_(PERF_CAT_(perf_open_, n),                                                          \
-               PERF_ON_() ? perf_begin_(&PERF_CAT_(perf_span_, n), &PERF_CAT_(perf_site_, n))     \
+               PERF_ON_() ? perf_begin_(&PERF_CAT_(perf_scope_, n), &PERF_CAT_(perf_site_, n))    \
                           : PERF_NULL_)
 #define PERF_SITE_(site, name, kind)                                                              \
     static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0};                          \
     PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, site), site)
 #if defined(__cplusplus)
 #define PERF_GUARD_            PERF_CAT_(perf_guard_, PERF_VERSION)
-#define PERF_OPEN_(open, span) const PERF_GUARD_ open(span)
+#define PERF_OPEN_(open, begun) const PERF_GUARD_ open(begun)
 #else
-#define PERF_OPEN_(open, span)                                                                    \
-    perf_span_ *const open PERF_ATTR_((__cleanup__(perf_guard_), __unused__)) = span
+#define PERF_OPEN_(open, begun)                                                                    \
+    perf_scope *const open PERF_ATTR_((__cleanup__(perf_guard_), __unused__)) = begun
 #endif
 
 /* A goto or a case label that jumps past a scope would end one that never began.  C++ and clang
@@ -4278,7 +4285,7 @@ enum {                          /* what a mark is                               
  * others read them with PERF_GET_ and PERF_ACQ_.  Any thread may call what names none.
  *   PERF_SITE_, PERF_KIND_*_  what a mark says, and what it is; no goto jumps past it
  *   perf_begin_, perf_end_  a scope without a macro; the first gives NULL: not recorded
- *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell
+ *   PERF_SCOPE_  a scope of some kind; perf_seen_at_  its cell
  *   PERF_BUCKET_INDEX_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
  *       scopes later, after perf_late_step_
  *   perf_entries_put_  several entries of the trace's ring side by side
@@ -4290,29 +4297,31 @@ enum {                          /* what a mark is                               
 
 PERF_FN perf_cell_ **perf_seen_at_(const perf_recorder_ *rec, perf_cell_ **table,
                                    const perf_cell_ *open, uintptr_t id);
-PERF_COLD_DECL_ perf_span_ *perf_begin_other_(perf_span_ *span, perf_site_ *site);
+PERF_COLD_DECL_ perf_scope *perf_begin_other_(perf_scope *scope, perf_site_ *site);
 
-/* The call of the other path comes last, so this needs no frame: six instructions. */
-PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *span, perf_site_ *site)
+/* Begins the scope of a PERF_SCOPE; NULL: it is not recorded.  perf_begin_other_ is called last,
+ * so this function needs no frame: six instructions.                                             */
+PERF_OUTLINE_FN_ perf_scope *perf_begin_(perf_scope *scope, perf_site_ *site)
 {
     perf_recorder_ *rec = PERF_SELF_;
     uintptr_t       id = PERF_GET_(&site->id);
     perf_cell_    **seen = rec ? PERF_PEEK_(rec->seen) : PERF_NULL_, *cell;
 
     if (PERF_UNLIKELY_(!seen))
-        return perf_begin_other_(span, site);
+        return perf_begin_other_(scope, site);
     cell = *perf_seen_at_(rec, seen, rec->open, id);
     if (PERF_UNLIKELY_(cell->parent != rec->open || PERF_CELL_ID_(cell) != id))
-        return perf_begin_other_(span, site);
-    PERF_SET_(&span->open, cell);
-    PERF_SET_(&span->rec, rec);
+        return perf_begin_other_(scope, site);
+    PERF_SET_(&scope->open, cell);
+    PERF_SET_(&scope->rec, rec);
     PERF_REL_(&rec->open, cell);
-    span->start = perf_ticks();
-    return span;
+    scope->start = perf_ticks();
+    return scope;
 }
 
-/* The entry of `table` for name `id` under `open`: the cell of both, another one, or the root.
- * Eight names have entries of their own before they meet those of the next cell.                 */
+/* Where `table` has name `id` under `open`; there stands their cell, another one, or the root.
+ * Cells lie 64 bytes apart: eight names have places of their own before they meet those of the
+ * next cell.                                                                                     */
 PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *rec, perf_cell_ **table,
                                            const perf_cell_ *open, uintptr_t id)
 {
@@ -4326,14 +4335,14 @@ PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *rec, perf_cell_
 #define PERF_SELF_AT_ &perf_self_v1_
 #endif
 
-/* Begins a name that is new here, or open already: recursion. */
-PERF_COLD_FN_ perf_span_ *perf_begin_other_(perf_span_ *span, perf_site_ *site)
+/* Begins what perf_begin_ cannot: a name that is new here, or that is open already (recursion). */
+PERF_COLD_FN_ perf_scope *perf_begin_other_(perf_scope *scope, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
 
     if (!core)
         return PERF_NULL_;
-    return core->begin(span, site, PERF_SELF_AT_, PERF_CLOCK != PERF_CLOCK_MONOTONIC);
+    return core->begin(scope, site, PERF_SELF_AT_, PERF_CLOCK != PERF_CLOCK_MONOTONIC);
 }
 
 /* ---- one scope: its end ---- */
@@ -4342,28 +4351,28 @@ PERF_FN int perf_late_step_(perf_recorder_ *rec);
 PERF_FN void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
 PERF_FN void perf_event_hot_(perf_recorder_ *rec, uint64_t start, uint64_t what);
 
-#if defined(__cpp_impl_coroutine)       /* may end its scopes in the thread that resumes it       */
-#define PERF_STRANGER_(t) ((t) != PERF_SELF_)
+#if defined(__cpp_impl_coroutine)       /* one may end its scopes in the thread that resumes it   */
+#define PERF_STRANGER_(rec) ((rec) != PERF_SELF_)
 #else
-#define PERF_STRANGER_(t) 0
+#define PERF_STRANGER_(rec) 0
 #endif
 
 #if PERF_ONE_CORE_
-#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* it has recorded already      */
+#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* there is one: it began this  */
 #else
 #define perf_core_known_ perf_core_get_
 #endif
 
-/* The end of a scope, most of it in the shadow of the counter's 40 cycles. */
-PERF_OUTLINE_FN_ void perf_end_(perf_span_ *span)
+/* Ends a scope.  Most of this runs while the counter is read, which takes 40 cycles. */
+PERF_OUTLINE_FN_ void perf_end_(perf_scope *scope)
 {
-    perf_recorder_ *rec = span->rec;
-    perf_cell_     *cell = span->open, *outer;
-    uint64_t        end = perf_ticks(), ticks = end - span->start;
+    perf_recorder_ *rec = scope->rec;
+    perf_cell_     *cell = scope->open, *outer;
+    uint64_t        end = perf_ticks(), ticks = end - scope->start;
 
-    if (PERF_UNLIKELY_(PERF_STRANGER_(rec) || rec->open != cell || ticks - cell->low > cell->span ||
-                       perf_late_step_(rec))) {
-        perf_core_known_()->end(span, end);     /* here with rec->open NULL after a fork          */
+    if (PERF_UNLIKELY_(PERF_STRANGER_(rec) || rec->open != cell ||
+                       ticks - cell->low > cell->width || perf_late_step_(rec))) {
+        perf_core_known_()->end(scope, end);    /* also after a fork, where rec->open is NULL     */
         return;
     }
     outer = cell->parent;
@@ -4372,32 +4381,33 @@ PERF_OUTLINE_FN_ void perf_end_(perf_span_ *span)
     PERF_ADD_(cell->sum, ticks);
     PERF_ADD_(outer->inside, ticks);
     perf_bucket_add_(rec, cell, ticks);
-    perf_event_hot_(rec, span->start, ticks | cell->tag);
+    perf_event_hot_(rec, scope->start, ticks | cell->tag);
 }
 
 #if defined(__cplusplus)
 struct PERF_GUARD_ {
-    perf_span_ *const span;
-    PERF_OURS_ explicit PERF_GUARD_(perf_span_ *s) : span(s)
+    perf_scope *const scope;
+    PERF_OURS_ explicit PERF_GUARD_(perf_scope *begun) : scope(begun)
     {
     }
     PERF_GUARD_(const PERF_GUARD_ &) = delete;
     PERF_GUARD_ &operator=(const PERF_GUARD_ &) = delete;
     PERF_OURS_ ~PERF_GUARD_()
     {
-        if (span)
-            perf_end_(span);
+        if (scope)
+            perf_end_(scope);
     }
 };
 #else
-PERF_INLINE_FN_ void perf_guard_(perf_span_ *const *open)
+PERF_INLINE_FN_ void perf_guard_(perf_scope *const *open)
 {
     if (*open)
         perf_end_(*open);
 }
 #endif
 
-/* Before each perf_bucket_add_.  1: counters may be half full, the core has to look at them. */
+/* Counts one more duration; comes before each perf_bucket_add_.  1: counters may be half full, so
+ * the core has to look at them.                                                                  */
 PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *rec)
 {
 #if defined(PERF_ADD_ASM_) && defined(__GCC_ASM_FLAG_OUTPUTS__)
@@ -4410,12 +4420,14 @@ PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *rec)
 #endif
 }
 
-/* Bits above the mantissa's first five: the double of `ticks` is its own logarithm. */
+/* The bucket of a duration: the exponent of `ticks` as a double, and the first PERF_CELL_BITS_
+ * bits of its mantissa.                                                                          */
 #define PERF_BUCKET_INDEX_(ticks)                                                                 \
     (perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_))
 
-/* Counts a duration in its bucket, some scopes later.  One word changes at a time: a signal
- * handler in between at worst has one of its scopes counted in the bucket before.                */
+/* Puts the bucket of a duration into `late`, and counts the one that stood there: the duration of
+ * PERF_LATE_ scopes ago.  One word changes at a time.  So a signal handler in between has at worst
+ * one of its scopes counted in the bucket before.                                                */
 PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
     uint32_t  i = rec->late_next % PERF_LATE_;
@@ -4430,23 +4442,26 @@ PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uin
 
 /* ---- the trace's ring ----
  *
- * One thread writes it, whose signal handlers come at any instruction.  From ring_head to ring_next
- * stands what is taken and not published.  Who finds them equal takes room at ring_head, writes and
- * publishes all that is taken; who does not is a handler that interrupts such a writer, and leaves
- * what it takes behind it to that one.                                                           */
+ * Its thread alone writes it, but a signal handler may interrupt that thread at any instruction.
+ * What lies between ring_head and ring_next is taken, and not yet published.  A writer that finds
+ * the two equal takes room at ring_head, writes, and publishes all that is taken by then.  One that
+ * finds them different is a handler that has interrupted another writer.  It takes room and writes,
+ * too, and leaves the publishing to that writer.                                                 */
 #if PERF_TCC_
-#define PERF_HANDLERS_HERE_(t)
+#define PERF_HANDLERS_HERE_(rec)
 #define PERF_RING_CLAIM_(word, at, next) (*(word) = (next), 1)
-#else                                           /* moves nothing past it; t: keeps no address     */
-#define PERF_HANDLERS_HERE_(t) __asm__ __volatile__("" : "+r"(t) : : "memory")
+#else                   /* a handler may come here: the compiler moves nothing past this point,   */
+                        /* and keeps no address of what lies in `rec`                             */
+#define PERF_HANDLERS_HERE_(rec) __asm__ __volatile__("" : "+r"(rec) : : "memory")
 #define PERF_RING_CLAIM_(word, at, next) __atomic_compare_exchange_n(word, at, next, 0, 0, 0)
 #endif
 
 PERF_FN void perf_entry_(perf_recorder_ *rec, uint64_t at, uint64_t start, uint64_t what);
 PERF_FN void perf_ring_publish_(perf_recorder_ *rec);
 
-/* An event, where the ring has room and no writer is interrupted; else the core sees to it.  A
- * handler before the addition has published and is gone; one after it leaves ring_head.          */
+/* Writes an event, if the ring has room and no writer is interrupted; else the core does.  A
+ * handler that comes before the addition has published and is gone; one that comes after it leaves
+ * ring_head as it is.                                                                            */
 PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *rec, uint64_t start, uint64_t what)
 {
     const uint64_t head = rec->ring_head;
@@ -4482,7 +4497,8 @@ PERF_INLINE_FN_ void perf_ring_publish_(perf_recorder_ *rec)
     } while (PERF_UNLIKELY_(next != PERF_PEEK_(rec->ring_next)));
 }
 
-/* Takes room for n entries in one step.  Who interrupts no writer notes where that ends. */
+/* Takes room for n entries in one step, and returns where it begins.  A writer that interrupts no
+ * other one sets ring_wide to the end of its room.                                               */
 PERF_COLD_FN_ uint64_t perf_ring_take_(perf_recorder_ *rec, uint64_t n)
 {
     uint64_t at, next;
@@ -4496,8 +4512,8 @@ PERF_COLD_FN_ uint64_t perf_ring_take_(perf_recorder_ *rec, uint64_t n)
     return at;
 }
 
-/* Gives up the room of a writer who never comes back, which says nothing; publishes what handlers
- * have left to him.                                                                              */
+/* Gives up the room of a writer that never comes back: its entries say nothing.  Publishes what
+ * handlers have left to that writer.                                                             */
 PERF_COLD_FN_ void perf_ring_settle_(perf_recorder_ *rec)
 {
     uint64_t at = PERF_GET_(&rec->ring_head);
@@ -4512,10 +4528,11 @@ PERF_COLD_FN_ void perf_ring_settle_(perf_recorder_ *rec)
     perf_ring_publish_(rec);
 }
 
-/* Writes n entries side by side, cold, in a handler too.  The writer whom a handler interrupts may
- * never come back (siglongjmp): a sixteenth of the ring later, 4,096 entries, his room is given up;
- * n 0: now.  If he comes back then, his entry is lost: more than 256 signals, one each 20 us, have
- * come in a row where the machine was slow for a moment.                                         */
+/* Writes n entries side by side, off the hot path, in a handler too.  A writer that a handler has
+ * interrupted may never come back (siglongjmp).  So its room is given up when a sixteenth of the
+ * ring, 4,096 entries, has been taken since; n 0: now.  If that writer does come back, its entry
+ * is lost.  It takes more than 256 signals in a row, one each 20 us, on a machine that was slow
+ * for a moment.                                                                                  */
 PERF_INLINE_FN_ void perf_entries_put_(perf_recorder_ *rec, const perf_event_ *event, uint64_t n)
 {
     const uint64_t at = perf_ring_take_(rec, n);
@@ -4613,7 +4630,8 @@ PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
     perf_lap_(lap, perf_site_named_(name, PERF_KIND_SCOPE_));
 }
 
-#define PERF_SPAN_OFF_ 3u       /* `open` of a span that nobody records: 1, and 2 with a range    */
+/* `open` of a perf_async: 0 ended, 1 recorded, 2 recorded and in the sink, 3 not recorded. */
+#define PERF_SPAN_OFF_ 3u
 
 PERF_FN perf_async perf_async_begin(const char *name, uint64_t id)
 {
@@ -4814,7 +4832,7 @@ enum { PERF_STREAM_ON_ = 1, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_ };
 /* Another place where scopes go while they run: a profiler's ranges (perf_nvtx.h).  One file of
  * the program installs it with perf_sink_set_; from then on every scope of every file takes the
  * cold path and calls it.  The hot path does not ask for a sink: `seen` NULL of a recorder leads
- * the begin to the cold path, `open` NULL of a span the end.                                     */
+ * the begin to the cold path, `open` of a scope (PERF_COLD_END_) the end.                        */
 typedef struct perf_label_ {
     const char        *text;
     struct perf_name_ *name;
@@ -4843,14 +4861,14 @@ typedef struct perf_slot_ {
 
 /* Where durations come from that are not scopes of threads.  collect hands over what is known by
  * now, before each report and trace; report writes its own lines under the table, or members of the
- * JSON report; reset forgets.
- * Any may be NULL.  The object lives as long as the process, or as the image that holds it.      */
+ * JSON report; reset forgets; evidence says what bounds.  Any may be NULL.
+ * The object lives as long as the process, or as the image that holds it.                        */
 typedef struct perf_source_ {
     struct perf_source_ *next;
     void (*collect)(struct perf_registry_ *);
     void (*report)(struct perf_out_ *, int json);       /* 1: members of an object                */
     void (*reset)(void);
-    void (*evidence)(struct perf_evidence_ *, double total_ns);     /* what bounds; may be NULL   */
+    void (*evidence)(struct perf_evidence_ *, double total_ns);
 } perf_source_;
 
 /* ---- forked children: what they record is seen by their parents ----
@@ -4987,15 +5005,15 @@ PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *name, uint32_t type, uint64
     return label;
 }
 
-/* Calls it where it is not called already: what its tool marks itself is nobody's range. */
-#define PERF_SINK_(t, call)                                                                       \
-    if (!(t)->sinking) {                                                                          \
-        (t)->sinking = 1;                                                                         \
+/* Calls the sink, unless this thread is inside it: what its tool marks itself is no range. */
+#define PERF_SINK_(rec, call)                                                                     \
+    if (!(rec)->sinking) {                                                                        \
+        (rec)->sinking = 1;                                                                       \
         call;                                                                                     \
-        (t)->sinking = 0;                                                                         \
+        (rec)->sinking = 0;                                                                       \
     }
 
-/* Is `member` a child of this process, or one of its children's? */
+/* Is `member` a child of this process, or of one of its children, and not forgotten? */
 PERF_COLD_FN_ int perf_member_ours_(const perf_registry_ *reg, const perf_member_ *member)
 {
     const perf_member_ *above = member->parent;
@@ -5025,8 +5043,9 @@ PERF_COLD_FN_ void perf_image_pin_(void)
 
 /* ---- what the process, or a thread, has used ---- */
 
-/* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
-PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
+/* What the process (who 0) or this thread (1) has used since `before`, NULL: ever; all 0: not
+ * known.                                                                                         */
+PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *before, int who)
 {
     perf_spent_ now = PERF_ZERO;
 #if defined(__linux__) && PERF_LP64_UNIX_
@@ -5037,15 +5056,15 @@ PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
         now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);
         now.switches = PERF_CAST_(uint64_t, usage.nivcsw);
         now.waits = PERF_CAST_(uint64_t, usage.nvcsw);
-        if (from) {
-            now.ns -= from->ns;
-            now.cpu_ns -= from->cpu_ns;
-            now.switches -= from->switches;
-            now.waits -= from->waits;
+        if (before) {
+            now.ns -= before->ns;
+            now.cpu_ns -= before->cpu_ns;
+            now.switches -= before->switches;
+            now.waits -= before->waits;
         }
     }
 #endif
-    (void)from, (void)who;
+    (void)before, (void)who;
     return now;
 }
 
@@ -5089,7 +5108,8 @@ PERF_COLD_FN_ void perf_member_make_(perf_registry_ *reg)
 
 #define PERF_CHILD_STEP_ 16384          /* bytes that a child's pools grow by                     */
 
-/* Memory for a pool, a child's where its parents can read it. */
+/* Memory for a pool, *step bytes.  A child takes `bytes`, where its parents can read them, and
+ * sets *step to what it has taken.                                                               */
 PERF_COLD_FN_ void *perf_pool_pages_(perf_registry_ *reg, size_t bytes, size_t *step, int wipe)
 {
     void *memory = PERF_NULL_;
@@ -5130,7 +5150,7 @@ PERF_COLD_FN_ void *perf_pool_(perf_registry_ *reg, char **pool, char **end, siz
     return at;
 }
 
-/* Memory of the registry, with its lock held. */
+/* Memory of the registry, all 0; NULL: none.  The lock is held. */
 PERF_COLD_FN_ void *perf_keep_(perf_registry_ *reg, size_t bytes)
 {
     return perf_pool_(reg, &reg->pool, &reg->pool_end, bytes, 65536, 0);
@@ -5147,7 +5167,7 @@ PERF_COLD_FN_ void *perf_keep_(perf_registry_ *reg, size_t bytes)
 PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *rec, size_t bytes)
 {
     char *at;
-    int   was = PERF_ERRNO_;
+    int   errno_before = PERF_ERRNO_;
 
     if (rec->home->member || PERF_CAST_(size_t, rec->pool_end - rec->pool) >= bytes ||
         rec->pooled < PERF_HUGE_FROM_ || bytes > PERF_HUGE_PAGE_)
@@ -5157,7 +5177,7 @@ PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *rec, size_t bytes)
         return;
     at += (0 - PERF_PTR_(uintptr_t, at)) & (PERF_HUGE_PAGE_ - 1);
     (void)perf_madvise_(at, PERF_HUGE_PAGE_, 14);       /* refused: ordinary pages                */
-    PERF_ERRNO_ = was;
+    PERF_ERRNO_ = errno_before;
     rec->pool = at;
     rec->pool_end = at + PERF_HUGE_PAGE_;
 }
@@ -5165,7 +5185,7 @@ PERF_COLD_FN_ void perf_room_huge_(perf_recorder_ *rec, size_t bytes)
 #define perf_room_huge_(t, bytes) PERF_CAST_(void, (t))
 #endif
 
-/* The same from the recorder of the calling thread. */
+/* The same from the recorder of the calling thread, after perf_grow_begin_. */
 PERF_COLD_FN_ void *perf_room_(perf_recorder_ *rec, size_t bytes)
 {
     rec->pooled += bytes;
@@ -5181,7 +5201,7 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *reg, uint32_t process)
 {
     perf_recorder_ *rec;
 
-    while ((rec = reg->recorders) != PERF_NULL_) {
+    for (rec = reg->recorders; rec; rec = reg->recorders) {
         reg->recorders = rec->next;
         PERF_LIBC_(memset)(rec, 0, sizeof *rec);
     }
@@ -5205,19 +5225,21 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *reg, uint32_t process)
     PERF_REL_(&reg->process, process);          /* last: other threads of the child wait for it   */
 }
 
-/* Only first uses and reports come here.  0: this very thread is inside already (a scope in a
- * signal handler or in the user's own mmap); the caller then gives up and counts.                */
+/* Takes the lock; only first uses and reports come here.  In the child of a fork the first one
+ * starts the registry anew.  0: this very thread is inside already (a scope in a signal handler or
+ * in the user's own mmap); the caller then gives up and counts.                                  */
 PERF_COLD_FN_ int perf_lock_(perf_registry_ *reg)
 {
-    uint32_t process = perf_process_id_(), was;
+    const uint32_t process = perf_process_id_();
+    uint32_t       owner, cleaner;
 
-    while ((was = PERF_ACQ_(&reg->process)) != process) {
+    while ((owner = PERF_ACQ_(&reg->process)) != process) {
 #if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
-        if (was && PERF_ACQ_(&reg->recorders) && (*PERF_ACQ_(&reg->recorders)).home)
+        if (owner && PERF_ACQ_(&reg->recorders) && (*PERF_ACQ_(&reg->recorders)).home)
             return 0;                           /* the child of vfork: its parent's memory        */
 #endif
-        was = PERF_GET_(&reg->forked);          /* a child may have many threads: one does it     */
-        if (was != process && perf_claim_(&reg->forked, was, process))
+        cleaner = PERF_GET_(&reg->forked);      /* a child may have many threads: one does it     */
+        if (cleaner != process && perf_claim_(&reg->forked, cleaner, process))
             perf_forked_(reg, process);
     }
     return perf_lock_word_(&reg->lock, 1);
@@ -9861,7 +9883,8 @@ PERF_FN perf_clock_info perf_clock(void);
 
 /* ---- calibration ---- */
 
-/* Takes the narrowest of eight: an interrupt lands in one or two of them.  0.5 us. */
+/* A reading of both clocks, the narrowest of eight: an interrupt lands in one or two of them.
+ * Takes 0.5 us.                                                                                  */
 PERF_COLD_FN_ perf_pair_ perf_pair_read_(void)
 {
     perf_pair_ best = PERF_ZERO;
@@ -9881,9 +9904,10 @@ PERF_COLD_FN_ perf_pair_ perf_pair_read_(void)
     return best;
 }
 
+/* The calibration of this image, its first reading taken; NULL while another thread takes it. */
 PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
 {
-    perf_calibration_     *calibration = &perf_anchor_v1_.clock;
+    perf_calibration_    *calibration = &perf_anchor_v1_.clock;
     const perf_registry_ *reg;
 
     if (PERF_ACQ_(&calibration->state) != 2 && perf_claim_(&calibration->state, 0, 1)) {
@@ -9922,13 +9946,14 @@ PERF_COLD_FN_ double perf_tick_ns_kept_(const perf_calibration_ *calibration)
     return perf_from_bits_(PERF_GET_(&calibration->tick_ns));
 }
 
-/* Rate from the first pair and a later one, which is taken when the distance has doubled. */
+/* Nanoseconds a tick, from the first pair and a later one.  That is taken anew when the distance of
+ * the two has doubled.                                                                           */
 PERF_COLD_FN_ double perf_tick_ns_(void)
 {
-    perf_calibration_  mine = PERF_ZERO, *calibration = perf_calibrate_();
-    perf_pair_         pair;
-    uint64_t           length, slack, now;
-    double             rate, ppm;
+    perf_calibration_ mine = PERF_ZERO, *calibration = perf_calibrate_();
+    perf_pair_        pair;
+    uint64_t          length, slack, now;
+    double            rate, ppm;
 
     if (!calibration) {                         /* another thread is at it this microsecond       */
         mine.first = perf_pair_read_();
@@ -9959,7 +9984,7 @@ PERF_COLD_FN_ double perf_tick_ns_(void)
     slack = pair.width - calibration->first.width;
     if (pair.width < calibration->first.width)
         slack = calibration->first.width - pair.width;
-    /* Both sit anywhere in a step of a clock: 10 ns (108 ppm after 100 us, 11 after 1 ms) */
+    /* both pairs lie anywhere in a clock's step, 10 ns: 108 ppm after 100 us, 11 ppm after 1 ms */
     ppm = (10.0 / rate + PERF_CAST_(double, slack) / 2) / PERF_CAST_(double, length) * 1e6;
     PERF_SET_(&calibration->tick_ns, perf_bits_(rate));
     PERF_SET_(&calibration->error_ppm, perf_bits_(ppm));
@@ -10001,7 +10026,10 @@ PERF_FN uint64_t perf_clock_read_(int counter)
     return perf_now();
 }
 
-/* 32 readings: how long they took, and the smallest step between two of them. */
+#define PERF_CLOCK_READINGS_ 32         /* of a run                                               */
+#define PERF_CLOCK_RUNS_     16
+
+/* Some readings: how long they took, and the smallest step between two of them. */
 typedef struct perf_clock_run_ {
     uint64_t took, step;                /* in ticks of that clock; step UINT64_MAX: it stood      */
     int      backwards;                 /* 1: a reading was before the last one                   */
@@ -10014,7 +10042,7 @@ PERF_FN perf_clock_run_ perf_clock_run_of_(int counter)
     int             i;
 
     run.step = ~UINT64_C(0);
-    for (i = 0; i < 32; i++) {
+    for (i = 0; i < PERF_CLOCK_READINGS_; i++) {
         now = perf_clock_read_(counter);
         if (now != last && now - last < run.step)
             run.step = now - last;
@@ -10039,7 +10067,7 @@ PERF_FN const char *perf_clock_name_(int counter)
 #endif
 }
 
-/* Step and cost of the clock that scopes use, from sixteen runs.  Some counters of virtual machines
+/* Step and cost of the clock that scopes use, from some runs.  Some counters of virtual machines
  * step by 25 ticks and now and then by one, so the step is the median, over the runs, of the
  * smallest step in each; `step` holds them sorted.                                               */
 PERF_FN perf_clock_info perf_clock(void)
@@ -10047,12 +10075,12 @@ PERF_FN perf_clock_info perf_clock(void)
     perf_registry_ *reg = PERF_ACQ_(&perf_anchor_v1_.registry);
     perf_clock_info clock = PERF_ZERO;
     perf_clock_run_ run;
-    uint64_t        step[16], best = ~UINT64_C(0);
+    uint64_t        step[PERF_CLOCK_RUNS_], best = ~UINT64_C(0), median;
     int             i, at, counter = PERF_CLOCK != PERF_CLOCK_MONOTONIC;
 
     if (reg)
         counter = !reg->clock;
-    for (i = 0; i < 16; i++) {
+    for (i = 0; i < PERF_CLOCK_RUNS_; i++) {
         run = perf_clock_run_of_(counter);
         if (run.backwards)
             clock.warnings |= PERF_CLOCK_BACKWARDS;
@@ -10062,6 +10090,7 @@ PERF_FN perf_clock_info perf_clock(void)
             step[at] = step[at - 1];
         step[at] = run.step;
     }
+    median = step[PERF_CLOCK_RUNS_ / 2];
     clock.name = perf_clock_name_(counter);
     clock.tick_ns = 1.0;
     if (counter) {
@@ -10070,9 +10099,9 @@ PERF_FN perf_clock_info perf_clock(void)
         clock.warnings |= PERF_GET_(&perf_anchor_v1_.clock.warnings);
     }
     clock.hz = 1e9 / clock.tick_ns;
-    if (step[8] != ~UINT64_C(0))
-        clock.resolution_ns = PERF_CAST_(double, step[8]) * clock.tick_ns;
-    clock.cost_ns = PERF_CAST_(double, best) / 32 * clock.tick_ns;
+    if (median != ~UINT64_C(0))
+        clock.resolution_ns = PERF_CAST_(double, median) * clock.tick_ns;
+    clock.cost_ns = PERF_CAST_(double, best) / PERF_CLOCK_READINGS_ * clock.tick_ns;
     if (clock.error_ppm > 1000)
         clock.warnings |= PERF_CLOCK_ROUGH;
     if (reg)
@@ -10361,7 +10390,7 @@ PERF_COLD_DECL_ perf_registry_ *perf_registry_get_(void);
 PERF_COLD_FN_ void perf_family_make_(perf_registry_ *reg)
 {
     perf_family_ *family;
-    int           was = PERF_ERRNO_;
+    int           errno_before = PERF_ERRNO_;
     void         *memory;
 
     if (PERF_ACQ_(&reg->family))
@@ -10373,7 +10402,7 @@ PERF_COLD_FN_ void perf_family_make_(perf_registry_ *reg)
         family->used = sizeof *family;
         PERF_REL_(&reg->family, family);
     }
-    PERF_ERRNO_ = was;
+    PERF_ERRNO_ = errno_before;
 }
 #else
 #define perf_family_make_(r) PERF_CAST_(void, (r))
@@ -10415,16 +10444,17 @@ PERF_COLD_FN_ void perf_watch_forks_(void)
 #endif
 
 #if PERF_ARCH_X86_ && PERF_CLOCK != PERF_CLOCK_MONOTONIC
-/* Takes 8 us in a virtual machine, as cpuid leaves it: asked once, when the registry is made. */
+/* Does the counter run at one rate (bit 8 of edx, leaf 0x80000007)?  Takes 8 us in a virtual
+ * machine, as cpuid leaves it: asked once, when the registry is made.                            */
 PERF_COLD_FN_ int perf_counter_invariant_(void)
 {
-    uint32_t most = UINT32_C(0x80000000), leaf = most + 7, ticks;
+    uint32_t most = UINT32_C(0x80000000), leaf = most + 7, edx;
 
-    __asm__ __volatile__("cpuid" : "+a"(most), "=d"(ticks) : : "ebx", "ecx");
+    __asm__ __volatile__("cpuid" : "+a"(most), "=d"(edx) : : "ebx", "ecx");
     if (most < leaf)
         return 0;
-    __asm__ __volatile__("cpuid" : "+a"(leaf), "=d"(ticks) : : "ebx", "ecx");
-    return (ticks >> 8 & 1) != 0;
+    __asm__ __volatile__("cpuid" : "+a"(leaf), "=d"(edx) : : "ebx", "ecx");
+    return (edx >> 8 & 1) != 0;
 }
 #else
 #define perf_counter_invariant_() 1             /* by definition of the other counters            */
@@ -10463,7 +10493,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
     return reg;
 }
 
-/* A file that times by another clock than the process does is told in the report. */
+/* Notes, for the report, that a file times by another clock than the process does. */
 PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *reg, int counter)
 {
     if ((counter == 0) != (reg->clock != 0) &&
@@ -10471,11 +10501,11 @@ PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *reg, int counter)
         perf_word_set_(&reg->warnings, PERF_CLOCK_MIXED);
 }
 
-/* The first anchor of all settles races for a new registry. */
+/* Finds the first anchor of all, which settles races for a new registry, and a registry. */
 PERF_COLD_FN_ void perf_image_leads_(perf_search_ *search, perf_anchor_ *anchor)
 {
-    if (!search->is_there)
-        search->is_there = anchor;
+    if (!search->leader)
+        search->leader = anchor;
     if (!search->found)
         search->found = PERF_ACQ_(&anchor->registry);
 }
@@ -10485,7 +10515,6 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
 {
     perf_search_    search = PERF_ZERO;
     perf_registry_ *reg = PERF_ACQ_(&perf_anchor_v1_.registry), *mine;
-    perf_anchor_   *leader;
 
     if (reg)
         return reg;
@@ -10498,12 +10527,10 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
             PERF_SET_(&perf_anchor_v1_.poor, 1u);
             return PERF_NULL_;
         }
-        leader =
-            PERF_CAST_(perf_anchor_ *, PERF_PTR_(void *, PERF_PTR_(uintptr_t, search.is_there)));
 #if PERF_TCC_
-        leader->registry = reg = mine;
+        search.leader->registry = reg = mine;
 #else
-        if (__atomic_compare_exchange_n(&leader->registry, &reg, mine, 0, __ATOMIC_ACQ_REL,
+        if (__atomic_compare_exchange_n(&search.leader->registry, &reg, mine, 0, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
             reg = mine;                         /* else lost a race: ours stays unused            */
 #endif
@@ -10553,16 +10580,16 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site
     const char *name = site->name;
     uint32_t    length, i, kind = site->line >> 24, hash = UINT32_C(2166136261) ^ kind;
     const char *file = site->file ? site->file : "";
-    size_t      place = PERF_LIBC_(strlen)(file);
+    size_t      file_length = PERF_LIBC_(strlen)(file);
     perf_name_ *entry, *first = PERF_NULL_;
     char       *text;
 
-    if (!name)
+    if (!name) {
         perf_fail_(reg, PERF_EINVAL);
-    if (!name)
         name = "(null)";
-    else if (!*name)
+    } else if (!*name) {
         name = "(empty)";
+    }
     length = perf_name_length_(name);
     for (i = 0; i < length; i++)
         hash = (hash ^ PERF_CAST_(unsigned char, name[i])) * UINT32_C(16777619);
@@ -10576,10 +10603,10 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site
         return PERF_NULL_;
     if ((reg->count >= reg->room || (reg->member && !reg->member->names)) && !perf_table_grow_(reg))
         return PERF_NULL_;
-    if (place > PERF_NAME_MAX_)
-        file += place - PERF_NAME_MAX_;
-    place = PERF_LIBC_(strlen)(file);
-    entry = PERF_CAST_(perf_name_ *, perf_keep_(reg, sizeof *entry + length + 1 + place + 1));
+    if (file_length > PERF_NAME_MAX_)
+        file += file_length - PERF_NAME_MAX_;
+    file_length = PERF_LIBC_(strlen)(file);
+    entry = PERF_CAST_(perf_name_ *, perf_keep_(reg, sizeof *entry + length + 1 + file_length + 1));
     if (!entry)
         return PERF_NULL_;
     if (name[length]) {
@@ -10590,8 +10617,8 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site
     PERF_LIBC_(memcpy)(text, name, length);
     text[length] = '\0';
     entry->site.name = text;
-    if (place) {                                /* its image may be unloaded                      */
-        PERF_LIBC_(memcpy)(text + length + 1, file, place + 1);
+    if (file_length) {                          /* its image may be unloaded                      */
+        PERF_LIBC_(memcpy)(text + length + 1, file, file_length + 1);
         entry->site.file = text + length + 1;
     }
     entry->site.line = site->line;
@@ -10685,7 +10712,7 @@ PERF_COLD_FN_ void perf_buckets_clear_(perf_buckets_ *buckets)
 PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *cell)
 {
     uint64_t *const zero[] = {&cell->count, &cell->sum, &cell->inside, &cell->again, &cell->within,
-                              &cell->span, &cell->of.calls.max};
+                              &cell->width, &cell->of.calls.max};
     uint32_t        i;
 
     for (i = 0; i < sizeof zero / sizeof *zero; i++)
@@ -10706,10 +10733,12 @@ PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *rec)
 
     for (i = 0; i < rec->room; i++) {
         first = cell = rec->cell[i];
-        if (cell)
-            do
-                perf_cell_clear_(cell);
-            while ((cell = cell->kin) != first);
+        if (!first)
+            continue;
+        do {
+            perf_cell_clear_(cell);
+            cell = cell->kin;
+        } while (cell != first);
     }
     for (cell = rec->open; cell->parent; cell = cell->parent)
         cell->held = 1;
@@ -10719,8 +10748,8 @@ PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *rec)
         PERF_SET_(&rec->late[i], &rec->waste);
 }
 
-/* Only the owner of a recorder takes memory for it; a signal handler that comes in between gets
- * none, and its mark is counted as lost.  0: it is such a one.                                   */
+/* Before a thread takes memory for its recorder.  0: it is a signal handler that has interrupted
+ * that very thread at it; it gets none, and its mark is counted as lost.                         */
 PERF_COLD_FN_ int perf_grow_begin_(perf_recorder_ *rec)
 {
     return perf_claim_(&rec->growing, 0, 1);
@@ -10777,27 +10806,32 @@ PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *reg, perf_recorder_ *rec
 
 #define PERF_EVENT_MORE_ UINT64_C(0xffffffff)   /* its duration stands in the entry before        */
 
-/* How many events newer ones have overwritten, from `from` (bytes) on.  One of several entries is
- * gone with its first entry: where there are such, the whole ones that are left are counted.     */
+/* How many events, of those since byte `since`, newer ones have overwritten.  An event of several
+ * entries is gone with its first one.  So where there are parts of such events:
+ *     overwritten = entries written - parts - events that are whole in the ring                  */
 PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *reg, const perf_recorder_ *rec,
-                                          uint64_t from)
+                                          uint64_t since)
 {
-    uint64_t head = PERF_ACQ_(&rec->ring_head), written = (head - from) / sizeof(perf_event_);
-    uint64_t more = PERF_GET_(&rec->ring_more), i = 0, entries, what, whole = 0;
+    uint64_t head = PERF_ACQ_(&rec->ring_head), written = (head - since) / sizeof(perf_event_);
+    uint64_t parts = PERF_GET_(&rec->ring_more), i = 0, entries, what, whole = 0;
 
-    if (from != PERF_GET_(&rec->ring_lost))
-        more -= PERF_GET_(&rec->sent_more);
-    if (!more || written <= reg->ring_events)
+    if (since != PERF_GET_(&rec->ring_lost))
+        parts -= PERF_GET_(&rec->sent_more);
+    if (!parts || written <= reg->ring_events)
         return written > reg->ring_events ? written - reg->ring_events : 0;
     while (i < reg->ring_events) {              /* from the newest back                           */
         what = PERF_GET_(&rec->ring[(head / sizeof(perf_event_) - 1 - i) % reg->ring_events].what);
-        entries = (what & PERF_EVENT_MORE_) != PERF_EVENT_MORE_ || PERF_EVENT_PART_(what) ? 1 : 2;
+        entries = 1;
+        if (!PERF_EVENT_PART_(what) && (what & PERF_EVENT_MORE_) == PERF_EVENT_MORE_)
+            entries = 2;
         if (entries == 2 && PERF_ACQ_(&reg->names)[what >> 32 & 0xffffff]->kind == PERF_KIND_ASYNC_)
             entries = 3;
         i += entries;
         whole += !PERF_EVENT_PART_(what) && i <= reg->ring_events;
     }
-    return written > more + whole ? written - more - whole : 0;     /* it may be writing          */
+    if (written < parts + whole)                /* it may be writing                              */
+        return 0;
+    return written - parts - whole;
 }
 
 /* Events of a ring that are not in the streamed file. */
@@ -10821,16 +10855,16 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *reg)
     losses.n[PERF_LOSS_CUT_] = PERF_GET_(&reg->cut_names);
     losses.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&reg->retired_lost);
     for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
-        uint64_t from = PERF_GET_(&rec->ring_lost);
+        uint64_t since = PERF_GET_(&rec->ring_lost);
         if (PERF_GET_(&rec->request) & PERF_ASK_RESET_)
             continue;                           /* reset, though its thread sleeps or is gone     */
         if (failed)
             losses.n[PERF_LOSS_UNSENT_] += perf_ring_unsent_(rec);
-        if (PERF_GET_(&rec->ring_sent) > from)  /* what is in the file is not lost                */
-            from = PERF_GET_(&rec->ring_sent);
+        if (PERF_GET_(&rec->ring_sent) > since) /* what is in the file is not lost                */
+            since = PERF_GET_(&rec->ring_sent);
         for (i = 0; i < PERF_LOSSES_; i++)
             losses.n[i] += PERF_GET_(&rec->losses[i]);
-        losses.n[PERF_LOSS_OVERWRITTEN_] += perf_ring_dropped_(reg, rec, from);
+        losses.n[PERF_LOSS_OVERWRITTEN_] += perf_ring_dropped_(reg, rec, since);
     }
     return losses;
 }
@@ -10840,7 +10874,7 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *reg)
 /* Keeps an ended thread's events, but what a reset forgot, so that another one can take over. */
 PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *reg, perf_recorder_ *rec)
 {
-    uint64_t       bytes, i;
+    uint64_t       bytes, i, at;
     uint64_t       size = reg->ring_events * sizeof(perf_event_);
     perf_retired_ *old;
     char          *to;
@@ -10865,9 +10899,10 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *reg, perf_recorder_ *re
         old->count = bytes / sizeof(perf_event_);
         PERF_LIBC_(memcpy)(old->name, rec->name, sizeof old->name);
         to = PERF_PTR_(char *, old + 1);
-        for (i = 0; i < bytes; i += sizeof(perf_event_))
-            PERF_LIBC_(memcpy)(to + i, PERF_PTR_(char *, rec->ring) + ((rec->ring_head -
-                                       sizeof(perf_event_) - i) & (size - 1)), sizeof(perf_event_));
+        for (i = 0; i < bytes; i += sizeof(perf_event_)) {
+            at = (rec->ring_head - sizeof(perf_event_) - i) & (size - 1);
+            PERF_LIBC_(memcpy)(to + i, PERF_PTR_(char *, rec->ring) + at, sizeof(perf_event_));
+        }
         reg->retired_bytes += sizeof *old + bytes;
     } else if (!sent) {
         PERF_ADD_(reg->retired_lost, bytes / sizeof(perf_event_));
@@ -10885,7 +10920,7 @@ PERF_INLINE_FN_ void perf_deeper_(perf_recorder_ *rec, uint64_t calls)
     PERF_ADD_(rec->deeper, calls << 56);
 }
 
-/* n more scopes of thread `rec` will be found open there, but have ended elsewhere. */
+/* So many more scopes of thread `rec` have ended elsewhere, and will be found open there. */
 PERF_COLD_FN_ void perf_stray_(perf_recorder_ *rec, uint32_t n)
 {
     uint32_t was;
@@ -10895,7 +10930,7 @@ PERF_COLD_FN_ void perf_stray_(perf_recorder_ *rec, uint32_t n)
     while (!perf_claim_(&rec->strayed, was, was + n));
 }
 
-/* n scopes were found open that will not end here: lost, unless they have ended elsewhere. */
+/* So many scopes were found open that will not end here: lost, unless they have ended elsewhere. */
 PERF_COLD_FN_ void perf_abandon_(perf_recorder_ *rec, uint64_t n)
 {
     uint32_t strayed = PERF_GET_(&rec->strayed);
@@ -10935,9 +10970,9 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *reg, uint32_t
     if (!rec || reg->reading)                   /* a trace would have it twice                    */
         return PERF_NULL_;
     perf_recorder_retire_(reg, rec);
-    for (link = &reg->by_thread[rec->thread % 256]; *link &&
-         *link != rec; link = &(*link)->next_same) {
-    }
+    link = &reg->by_thread[rec->thread % 256];
+    while (*link && *link != rec)
+        link = &(*link)->next_same;
     if (*link)
         *link = rec->next_same;
     rec->gone = 0;
@@ -10990,16 +11025,16 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
     perf_registry_ *reg;
     perf_recorder_ *rec = PERF_SELF_;
     uint32_t        thread;
-    int             was;                        /* errno, which tgkill and dlopen change          */
+    int             errno_before;               /* tgkill and dlopen change it                    */
 
     if (rec && rec->home)
         return rec;
-    was = PERF_ERRNO_;
+    errno_before = PERF_ERRNO_;
     reg = perf_registry_get_();
     if (!reg)
         return PERF_NULL_;
     if (!perf_lock_(reg)) {                     /* a signal handler in the thread's first moment  */
-        PERF_ERRNO_ = was;
+        PERF_ERRNO_ = errno_before;
         return PERF_NULL_;
     }
     thread = perf_thread_id_();
@@ -11007,11 +11042,12 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
         if (!rec->home)                         /* else a signal handler has come before the lock */
             perf_recorder_start_(reg, rec, thread);
         perf_unlock_(&reg->lock);
-        PERF_ERRNO_ = was;
+        PERF_ERRNO_ = errno_before;
         return rec;
     }
-    for (rec = reg->by_thread[thread % 256]; rec && rec->thread != thread; rec = rec->next_same) {
-    }
+    rec = reg->by_thread[thread % 256];
+    while (rec && rec->thread != thread)
+        rec = rec->next_same;
     if (rec && rec->gone) {                     /* the system has given the id to a new thread    */
         rec->gone = 0;
         reg->alive++;
@@ -11024,7 +11060,7 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
             perf_recorder_start_(reg, rec, thread);
     }
     perf_unlock_(&reg->lock);
-    PERF_ERRNO_ = was;
+    PERF_ERRNO_ = errno_before;
 #if !PERF_TCC_
     perf_self_v1_ = rec;
 #endif
@@ -11088,9 +11124,9 @@ PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *rec, const perf_
     }
 }
 
-/* The table is at most half full; the old one is not needed any more, but stays in the pool.  With
- * it grows `seen`, which perf_recorder_serve_ gives to the hot path; as that may be a handler's in
- * between, the mask grows last.                                                                  */
+/* Room for one more slot; 0: no memory.  The table is at most half full.  An old one is not needed
+ * any more, but stays in the pool.  With it grows `seen`, hidden until perf_recorder_serve_ gives
+ * it to the hot path again.  A signal handler may do so in between, so the mask grows last.      */
 PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *rec)
 {
     perf_slot_  *old = rec->slot, *fresh;
@@ -11116,9 +11152,10 @@ PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *rec)
     return 1;
 }
 
+/* Memory for a cell; NULL: none.  The cells of a block begin 64 bytes apart, see perf_cell_. */
 PERF_COLD_FN_ perf_cell_ *perf_cell_fresh_(perf_recorder_ *rec)
 {
-    perf_cell_     *cell = rec->fresh;
+    perf_cell_    *cell = rec->fresh;
     const uint32_t beside = sizeof cell->others / sizeof *cell->others;
 
     if (rec->fresh_left) {
@@ -11199,37 +11236,39 @@ PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *rec, perf_cell_ *caller, ui
     return cell;
 }
 
-/* `open` of a span whose end is cold: no cell.  Not NULL, for that is what a thread of a forked
- * child has open, and perf_end_() would take the two for the same cell.                          */
+/* `open` of a scope whose end is cold: no cell.  Not NULL, for a thread of a forked child has NULL
+ * open, and perf_end_() would take the two for the same cell.                                    */
 #define PERF_COLD_END_ PERF_PTR_(perf_cell_ *, PERF_CAST_(uintptr_t, 1))
 
-/* One more call of what is open already: that cell's ends are cold until this one has ended. */
-PERF_FN void perf_cell_again_(perf_span_ *span, perf_recorder_ *rec, perf_cell_ *cell)
+/* Begins one more call of what is open already.  That cell's ends are cold until this one has
+ * ended.                                                                                         */
+PERF_FN void perf_cell_again_(perf_scope *scope, perf_recorder_ *rec, perf_cell_ *cell)
 {
-    span->outer = rec->open;
-    span->inside = rec->open->inside;
-    span->cell = cell;
-    span->open = PERF_COLD_END_;
-    span->rec = rec;
+    scope->outer = rec->open;
+    scope->inside = rec->open->inside;
+    scope->cell = cell;
+    scope->open = PERF_COLD_END_;
+    scope->rec = rec;
     cell->again_open++;
     perf_deeper_(rec, 1);
     PERF_SET_(&cell->low, cell->low | PERF_CLOSED_);
 }
 
-PERF_INLINE_FN_ void perf_opened_(perf_span_ *span, perf_recorder_ *rec, perf_cell_ *cell)
+PERF_INLINE_FN_ void perf_opened_(perf_scope *scope, perf_recorder_ *rec, perf_cell_ *cell)
 {
-    PERF_SET_(&span->open, cell);
-    PERF_SET_(&span->rec, rec);
+    PERF_SET_(&scope->open, cell);
+    PERF_SET_(&scope->rec, rec);
     PERF_REL_(&rec->open, cell);
 }
 
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
-#define perf_cell_get_(t, id) perf_cell_under_(t, &(t)->root, id)
+#define perf_cell_get_(rec, id) perf_cell_under_(rec, &(rec)->root, id)
 
-#define PERF_BLOCK_HEAD_     6          /* counters that its header takes the place of            */
-#define PERF_BLOCK_COUNTERS_ 16         /* in 64 bytes                                            */
+#define PERF_BLOCK_HEAD_     6          /* counters that would fit into the head of a block       */
+#define PERF_BLOCK_COUNTERS_ 16         /* ... and into 64 bytes                                  */
 
-/* A block of at least so many counters, all 0; 0: one of entries. */
+/* A block of at least so many counters, all 0, in whole units of 64 bytes; 0: a block of entries.
+ * NULL: no memory.                                                                               */
 PERF_COLD_FN_ perf_buckets_ *perf_buckets_make_(perf_recorder_ *rec, uint32_t counters)
 {
     uint32_t       units = (counters + PERF_BLOCK_HEAD_ - 1) / PERF_BLOCK_COUNTERS_ + 1;
@@ -11247,7 +11286,7 @@ PERF_INLINE_FN_ int perf_buckets_have_(const perf_buckets_ *buckets, uint32_t in
     return buckets && index - buckets->first < buckets->room;
 }
 
-/* The entry of an index, 0: a free one; NULL: there is none. */
+/* The entry of an index; index 0: a free one.  NULL: there is none. */
 PERF_COLD_FN_ uint32_t *perf_rare_at_(const perf_buckets_ *buckets, uint32_t index)
 {
     uint32_t i;
@@ -11301,8 +11340,8 @@ PERF_COLD_FN_ void perf_halves_keep_(perf_recorder_ *rec, perf_buckets_ *buckets
         PERF_SET_(&entry->halves, 0u);
 }
 
-/* Has this entry so many durations that they want a counter?  At most the square root of the calls
- * come to an entry, so cold ends do not count in the long run.                                   */
+/* Does an entry of n durations want a counter: n >= 4, and n * n >= calls or n >= 2^15?  At most
+ * the square root of the calls come to an entry, so cold ends do not count in the long run.      */
 PERF_INLINE_FN_ int perf_rare_often_(const perf_cell_ *cell, uint32_t entry)
 {
     uint32_t n = entry & 0xffff;
@@ -11382,9 +11421,10 @@ PERF_COLD_FN_ void perf_lose_to_clock_(perf_recorder_ *rec)
     perf_lose_(rec, PERF_LOSS_CLOCK_, PERF_OK);
 }
 
-/* After a call: for how long of it had the thread no processor?  Time without one since the last
- * look all counts to this call if the call took eight times as long as others, and that explains
- * it; else only what cannot lie before the call.  Nothing counts if the thread has waited, too.  */
+/* Notes how long the thread had no processor in this call, if that is the most so far.
+ *  Time without one since the last look counts to this call as a whole if the call was unusual (8
+ * times as long as the others) and that time explains it.  Else only the part counts that cannot
+ * lie before the call.  Nothing counts if the thread has waited, too.                            */
 PERF_COLD_FN_ void perf_away_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
     perf_spent_    now = perf_spent_since_(PERF_NULL_, 1), last = rec->looked;
@@ -11392,11 +11432,13 @@ PERF_COLD_FN_ void perf_away_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ti
     double         ns = PERF_CAST_(double, ticks) * perf_scope_tick_ns_(rec->home);
     double         wall = PERF_CAST_(double, now.ns - last.ns);
     double         away = wall - PERF_CAST_(double, now.cpu_ns - last.cpu_ns);
+    int            unusual, explains;
 
     rec->looked = now;
-    if (away > 1.25 * ns || (calls && ticks / 8 < (cell->sum - ticks) / calls))
-        if (wall > ns)
-            away -= wall - ns;
+    unusual = !calls || ticks / 8 >= (cell->sum - ticks) / calls;
+    explains = away <= 1.25 * ns;
+    if (!(unusual && explains) && wall > ns)
+        away -= wall - ns;
     if (away > ns)
         away = ns;
     if (now.switches > last.switches && now.waits == last.waits && away > 0 &&
@@ -11428,97 +11470,99 @@ PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *rec, uint64_t start, ui
 }
 
 /* The end of a scope of another thread: its name counts here, without a caller. */
-PERF_COLD_FN_ void perf_end_foreign_(perf_recorder_ *rec, perf_span_ *span,
+PERF_COLD_FN_ void perf_end_foreign_(perf_recorder_ *rec, perf_scope *scope,
                                      const perf_cell_ *theirs, uint64_t end)
 {
     perf_cell_ *cell = perf_cell_get_(rec, PERF_CELL_ID_(theirs));
     uint64_t    ticks;
 
     perf_lose_(rec, PERF_LOSS_FOREIGN_, PERF_OK);
-    perf_stray_(span->rec, 1);                  /* its own thread will find it not ended          */
+    perf_stray_(scope->rec, 1);                 /* its own thread will find it not ended          */
     if (!cell) {
         perf_lose_cell_(rec, PERF_CELL_ID_(theirs));
-    } else if (end < span->start) {
+    } else if (end < scope->start) {
         perf_lose_to_clock_(rec);
     } else {
-        ticks = perf_cell_close_(rec, cell, span->start, end);
+        ticks = perf_cell_close_(rec, cell, scope->start, end);
         PERF_ADD_(cell->again, ticks);
         PERF_ADD_(cell->inside, ticks);
-        perf_event_scope_(rec, cell, span->start, ticks, perf_depth_(rec) + 1);
+        perf_event_scope_(rec, cell, scope->start, ticks, perf_depth_(rec) + 1);
     }
 }
 
 /* The end of a scope after that of the scope around it, which took it for abandoned: it counts
  * beside what is open now, with the time since that other end.                                   */
-PERF_COLD_FN_ void perf_end_late_(perf_recorder_ *rec, perf_span_ *span, const perf_cell_ *was,
+PERF_COLD_FN_ void perf_end_late_(perf_recorder_ *rec, perf_scope *scope, const perf_cell_ *ended,
                                   uint64_t end)
 {
-    perf_cell_ *cell = perf_cell_under_(rec, rec->open, PERF_CELL_ID_(was));
+    perf_cell_ *cell = perf_cell_under_(rec, rec->open, PERF_CELL_ID_(ended));
     uint64_t    ticks, own = 0;
 
     if (rec->losses[PERF_LOSS_ABANDONED_])
         PERF_ADD_(rec->losses[PERF_LOSS_ABANDONED_], ~UINT64_C(0));
     perf_lose_(rec, PERF_LOSS_DISORDERED_, PERF_ESTATE);
     if (!cell) {
-        perf_lose_cell_(rec, PERF_CELL_ID_(was));
+        perf_lose_cell_(rec, PERF_CELL_ID_(ended));
         return;
     }
-    ticks = perf_cell_close_(rec, cell, span->start, end);
+    ticks = perf_cell_close_(rec, cell, scope->start, end);
     if (cell->parent == rec->open)
-        own = perf_after_(rec, span->start, end);
+        own = perf_after_(rec, scope->start, end);
     PERF_ADD_(cell->again, ticks - own);        /* that much is in the other scope already        */
     PERF_ADD_(cell->inside, ticks - own);
     PERF_ADD_(rec->open->inside, own);
-    perf_event_scope_(rec, cell, span->start, ticks, perf_depth_(rec) + 1);
+    perf_event_scope_(rec, cell, scope->start, ticks, perf_depth_(rec) + 1);
 }
 
 /* Leaves a scope that would have ended before it began: what it called counts for its caller. */
 PERF_COLD_FN_ void perf_end_across_(perf_recorder_ *rec, perf_cell_ *cell, perf_cell_ *outer)
 {
-    perf_cell_ *parent = rec->open;
+    perf_cell_ *open = rec->open;
 
-    while (parent && parent != cell)
-        parent = parent->parent;
+    while (open && open != cell)
+        open = open->parent;
     if (outer != cell->parent)
         (void)perf_open_end_(rec, cell, outer, 1);
-    else if (parent)
+    else if (open)
         perf_abandon_(rec, perf_open_drop_(rec, outer) - 1);
     perf_lose_to_clock_(rec);
 }
 
 /* ---- a scope ends, and perf_end_() cannot do it ---- */
 
-PERF_FN int perf_end_again_(perf_span_ *span, uint64_t end);
-PERF_COLD_DECL_ void perf_end_slow_(perf_span_ *span, uint64_t end);
-PERF_COLD_DECL_ void perf_end_ordered_(perf_recorder_ *rec, perf_span_ *span, perf_cell_ *cell,
+PERF_FN int perf_end_again_(perf_scope *scope, uint64_t end);
+PERF_COLD_DECL_ void perf_end_slow_(perf_scope *scope, uint64_t end);
+PERF_COLD_DECL_ void perf_end_ordered_(perf_recorder_ *rec, perf_scope *scope, perf_cell_ *cell,
                                        perf_cell_ *outer, uint64_t end);
 
 /* The end of a scope where perf_end_() cannot do it.  Recursion is common, so it is quick. */
-PERF_HOT_FN_ void perf_core_end_(perf_span_ *span, uint64_t end)
+PERF_HOT_FN_ void perf_core_end_(perf_scope *scope, uint64_t end)
 {
-    if (span->open != PERF_COLD_END_ || span->rec != PERF_SELF_ || !perf_end_again_(span, end))
-        perf_end_slow_(span, end);
+    if (scope->open != PERF_COLD_END_ || scope->rec != PERF_SELF_ || !perf_end_again_(scope, end))
+        perf_end_slow_(scope, end);
 }
 
-/* Ends a recursive call that needs nothing of perf_end_slow_.  1: done. */
-PERF_INLINE_FN_ int perf_end_again_(perf_span_ *span, uint64_t end)
+/* Ends a recursive call that is in order, and whose duration has a counter and is no extreme.  0:
+ * it does not, and perf_end_slow_ has to.                                                        */
+PERF_INLINE_FN_ int perf_end_again_(perf_scope *scope, uint64_t end)
 {
-    perf_recorder_ *rec = span->rec;
-    perf_cell_     *cell = span->cell, *outer = span->outer;
-    uint64_t        ticks = end - span->start, within;
+    perf_recorder_ *rec = scope->rec;
+    perf_cell_     *cell = scope->cell, *outer = scope->outer;
+    uint64_t        ticks = end - scope->start, within;
 
-    if (!cell->again_open || outer != rec->open || outer == cell->parent ||
-        !PERF_PEEK_(rec->seen) || span->start <= rec->birth || ticks >= PERF_EVENT_MORE_ ||
-        ticks < cell->of.calls.min ||
-        ticks > cell->of.calls.max ||           /* no call so far, or `buckets` is there          */
-        PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(ticks)) - cell->buckets->first >=
-        cell->buckets->room || perf_late_step_(rec))
+    if (!cell->again_open || outer != rec->open || outer == cell->parent || !PERF_PEEK_(rec->seen))
+        return 0;
+    if (scope->start <= rec->birth || ticks >= PERF_EVENT_MORE_ ||
+        ticks < cell->of.calls.min || ticks > cell->of.calls.max)
+        return 0;                               /* no call so far; else `buckets` is there        */
+    if (PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(ticks)) - cell->buckets->first >=
+            cell->buckets->room || perf_late_step_(rec))
         return 0;
     cell->again_open--;
     perf_deeper_(rec, ~UINT64_C(0));
-    if (!cell->again_open && !cell->held)       /* at once, or a handler's `span` would be wider  */
+    if (!cell->again_open && !cell->held)      /* at once, or a handler's `scope` would be wider  */
         PERF_ADD_(cell->low, PERF_CLOSED_);
-    within = outer->inside - span->inside;      /* what it called stands in `outer`               */
+    within = outer->inside - scope->inside;     /* what it called stands in `outer`               */
     within = perf_smaller_(within, ticks);
     PERF_ADD_(cell->count, 1);
     PERF_ADD_(cell->sum, ticks);
@@ -11526,41 +11570,41 @@ PERF_INLINE_FN_ int perf_end_again_(perf_span_ *span, uint64_t end)
     PERF_ADD_(cell->within, within);
     PERF_ADD_(outer->inside, ticks - within);
     perf_bucket_add_(rec, cell, ticks);
-    perf_event_hot_(rec, span->start, ticks | PERF_TAG_NAME_(cell->tag) |
+    perf_event_hot_(rec, scope->start, ticks | PERF_TAG_NAME_(cell->tag) |
                                               PERF_CAST_(uint64_t, outer->depth + 1u) << 56);
     return 1;
 }
 
 /* The same where perf_end_again_() cannot do it, either. */
-PERF_COLD_FN_ void perf_end_slow_(perf_span_ *span, uint64_t end)
+PERF_COLD_FN_ void perf_end_slow_(perf_scope *scope, uint64_t end)
 {
     perf_recorder_   *rec = perf_recorder_for_mark_();  /* of the thread that counts this end     */
     const perf_sink_ *sink;
-    perf_cell_       *cell = span->open, *outer;
-    int               ordered;
+    perf_cell_       *cell = scope->open, *outer;
+    int               ordered;          /* 1: it was open; 0: not; -1: the clock was set back     */
 
     if (!rec)
         return;
     if (rec->home->clock)
         end = perf_scope_ticks_(rec->home);
-    if (span->open == PERF_COLD_END_) {
-        cell = span->cell;
-        outer = span->outer;
+    if (scope->open == PERF_COLD_END_) {
+        cell = scope->cell;
+        outer = scope->outer;
     } else {
         outer = cell->parent;
     }
-    if (rec != span->rec) {
-        perf_end_foreign_(rec, span, cell, end);
+    if (rec != scope->rec) {
+        perf_end_foreign_(rec, scope, cell, end);
         return;
     }
-    perf_clock_check_(rec, end, span->start <= end ? span->start - 1 : end);
-    if (span->start < rec->made) {
+    perf_clock_check_(rec, end, scope->start <= end ? scope->start - 1 : end);
+    if (scope->start < rec->made) {
         perf_lose_(rec, PERF_LOSS_ORPHANS_, PERF_OK);   /* begun before a fork                    */
         return;
     }
-    if (span->start <= rec->birth)              /* begun before a reset: counts from there        */
-        span->start = perf_smaller_(rec->birth, end);
-    if (end < span->start) {
+    if (scope->start <= rec->birth)             /* begun before a reset: counts from there        */
+        scope->start = perf_smaller_(rec->birth, end);
+    if (end < scope->start) {
         perf_end_across_(rec, cell, outer);
         ordered = -1;
     } else {
@@ -11570,27 +11614,27 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *span, uint64_t end)
     if (rec->ranges && sink)
         PERF_SINK_(rec, sink->end(rec, perf_depth_(rec) + 1))
     if (ordered > 0)
-        perf_end_ordered_(rec, span, cell, outer, end);
+        perf_end_ordered_(rec, scope, cell, outer, end);
     else if (!ordered)
-        perf_end_late_(rec, span, cell, end);
+        perf_end_late_(rec, scope, cell, end);
     rec->after.start = end;
     rec->after.inside = rec->open->inside;
     rec->after.open = rec->open;
 }
 
-/* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when
- * it is not open any more, because the scope around it has ended first.                          */
+/* Leaves the cell of a scope that ends: `outer` is what was open before it began; again: the call
+ * is recursive.  0: it is not open any more, because the scope around it has ended first.        */
 PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *rec, perf_cell_ *cell, perf_cell_ *outer,
                                  int again)
 {
-    perf_cell_ *parent = rec->open;
+    perf_cell_ *last = again ? outer : cell, *open = rec->open;
     uint64_t    dropped;
 
-    while (parent && parent != (again ? outer : cell))
-        parent = parent->parent;
-    if (!parent)
+    while (open && open != last)
+        open = open->parent;
+    if (!open)
         return 0;
-    dropped = perf_open_drop_(rec, parent);
+    dropped = perf_open_drop_(rec, open);
     if (again && cell->again_open) {
         cell->again_open--;
         perf_deeper_(rec, ~UINT64_C(0));
@@ -11609,16 +11653,16 @@ PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *rec, perf_cell_ *cell, perf_cel
 PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *rec, perf_cell_ *to)
 {
     perf_cell_ *cell = rec->open;
-    uint64_t    n = 0, more;
+    uint64_t    n = 0, excess;
 
     for (; cell != to && cell->parent; cell = cell->parent) {
         n += 1u + cell->again_open;
         perf_deeper_(rec, 0 - PERF_CAST_(uint64_t, cell->again_open));
         cell->again_open = cell->held = 0;
-        more = cell->inside + cell->within - cell->sum;
-        if (more - 1 < cell->inside) {          /* so much and at least 1                         */
-            PERF_ADD_(cell->parent->inside, more);
-            PERF_SET_(&cell->inside, cell->inside - more);
+        excess = cell->inside + cell->within - cell->sum;
+        if (excess - 1 < cell->inside) {        /* 1 <= excess <= inside                          */
+            PERF_ADD_(cell->parent->inside, excess);
+            PERF_SET_(&cell->inside, cell->inside - excess);
         }
     }
     PERF_REL_(&rec->open, to);
@@ -11626,35 +11670,35 @@ PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *rec, perf_cell_ *to)
 }
 
 /* The end of a scope that is open, and left already: its time, and what is in its caller's. */
-PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *rec, perf_span_ *span, perf_cell_ *cell,
+PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *rec, perf_scope *scope, perf_cell_ *cell,
                                      perf_cell_ *outer, uint64_t end)
 {
     const int again = outer != cell->parent;
-    uint64_t  within = 0, ticks = perf_cell_close_(rec, cell, span->start, end);
+    uint64_t  within = 0, ticks = perf_cell_close_(rec, cell, scope->start, end);
 
     if (ticks > PERF_LONG_ && !rec->home->custom)
         perf_away_(rec, cell, ticks);
     if (again)                                  /* what it called stands in `outer`               */
-        within = outer->inside - (span->start == rec->birth ? 0 : span->inside);
+        within = outer->inside - (scope->start == rec->birth ? 0 : scope->inside);
     if (within > ticks)
         within = ticks;
     PERF_ADD_(cell->within, within);
     PERF_ADD_(outer->inside, ticks - within);
     if (again)
         PERF_ADD_(cell->again, ticks);          /* the outermost call has this time already       */
-    perf_event_scope_(rec, cell, span->start, ticks, perf_depth_(rec) + 1);
+    perf_event_scope_(rec, cell, scope->start, ticks, perf_depth_(rec) + 1);
 }
 
 /* Counts the time from `start` to `end` in a cell, at once, and returns it: as perf_end_, cold. */
 PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t start,
                                         uint64_t end)
 {
-    uint64_t ticks = end - start, in = perf_cell_extend_(rec, cell, ticks);
+    uint64_t ticks = end - start, counted = perf_cell_extend_(rec, cell, ticks);
 
-    if (in) {
+    if (counted) {
         PERF_ADD_(cell->count, 1);
         PERF_ADD_(cell->sum, ticks);
-        perf_cell_count_(rec, cell, in);
+        perf_cell_count_(rec, cell, counted);
     } else {
         perf_lose_(rec, PERF_LOSS_LOST_, rec->growing ? PERF_ELIMIT : PERF_ENOMEM);
     }
@@ -11666,8 +11710,8 @@ PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *rec, perf_cell_ *cell, u
 PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
     uint64_t most = (UINT64_C(1) << (PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_)) - 1;
-    uint64_t in = perf_larger_(perf_smaller_(ticks, most), 1);
-    uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(in));
+    uint64_t counted = perf_larger_(perf_smaller_(ticks, most), 1);
+    uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(counted));
 
     if (!perf_buckets_room_(rec, cell, index))
         return 0;
@@ -11676,7 +11720,7 @@ PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, 
     if (ticks > cell->of.calls.max)
         PERF_SET_(&cell->of.calls.max, ticks);
     perf_cell_window_(cell);
-    return in;
+    return counted;
 }
 
 /* A place where this index is counted; 0: no memory. */
@@ -11691,7 +11735,7 @@ PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *rec, perf_cell_ *cell, uint
     if (entry && !perf_rare_often_(cell, *entry))
         return 1;
     if (!perf_grow_begin_(rec))
-        return entry && !(*entry >> 15 & 1);
+        return entry && !(*entry >> 15 & 1);    /* it can count one more                          */
     done = perf_rare_make_(rec, cell, index);
     perf_grow_end_(rec);
     return done;
@@ -11729,16 +11773,15 @@ PERF_COLD_FN_ int perf_rare_make_(perf_recorder_ *rec, perf_cell_ *cell, uint32_
 PERF_COLD_FN_ int perf_buckets_widen_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index)
 {
     perf_buckets_ *old = cell->buckets, *buckets;
-    uint32_t       from = index, to = index + 1;
+    uint32_t       from = index, to = index + 1, slack;
 
     if (old->room && old->first < from)
         from = old->first;
     if (old->room && old->first + old->room > to)
         to = old->first + old->room;
     perf_rare_near_(old, &from, &to);
-    buckets = perf_buckets_make_(rec,
-                                 to - from +
-                                 PERF_CAST_(uint32_t, perf_smaller_((to - from) / 4, 16)));
+    slack = PERF_CAST_(uint32_t, perf_smaller_((to - from) / 4, 16));
+    buckets = perf_buckets_make_(rec, to - from + slack);
     if (buckets) {
         PERF_REL_(&buckets->first, from - (buckets->room - (to - from)) / 2);
         perf_buckets_move_(rec, cell, buckets);
@@ -11746,17 +11789,16 @@ PERF_COLD_FN_ int perf_buckets_widen_(perf_recorder_ *rec, perf_cell_ *cell, uin
     return buckets != PERF_NULL_;
 }
 
-/* Moves the counters of a cell into a wider block `buckets`, late ones and entries too.  Where a
- * handler does it as its thread holds the address of a late one, that count goes to the old block:
- * calls and sums have it, percentiles do not.                                                    */
+/* Moves the counters of a cell into a wider block, and the late ones and entries that belong
+ * there.  A handler may do this while its thread holds the address of a late one.  Then that count
+ * goes to the old block: calls and sums have it, percentiles do not.                             */
 PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *rec, perf_cell_ *cell, perf_buckets_ *buckets)
 {
     const uint64_t birth = PERF_GET_(&rec->birth);
     perf_buckets_ *old = cell->buckets;
-    uint32_t      *to = &buckets->n[old->room ? old->first - buckets->first : 0],
-                  *rare = old->rare->n;
+    uint32_t      *to = &buckets->n[old->room ? old->first - buckets->first : 0];
+    uint32_t      *rare = old->rare->n, i, entry[PERF_RARE_];
     uintptr_t      at;
-    uint32_t       i, entry[PERF_RARE_];
 
     PERF_REL_(&buckets->rare, old->rare);
     PERF_REL_(&buckets->halves, old->halves);
@@ -11785,8 +11827,8 @@ PERF_COLD_FN_ void perf_buckets_move_(perf_recorder_ *rec, perf_cell_ *cell, per
         perf_buckets_clear_(buckets);
 }
 
-/* Lets the hot path count what lies within the durations seen and has a counter, unless an end has
- * to be cold.                                                                                    */
+/* Lets the hot path count the durations that have a counter, lie between the extremes and are no
+ * long ones, unless an end has to be cold.  Sets low..low + width.                               */
 PERF_COLD_FN_ void perf_cell_window_(perf_cell_ *cell)
 {
     const perf_buckets_ *buckets = cell->buckets;
@@ -11799,7 +11841,7 @@ PERF_COLD_FN_ void perf_cell_window_(perf_cell_ *cell)
     high = perf_smaller_(high, PERF_LONG_);
     if (low <= high) {
         PERF_SET_(&cell->low, low);
-        PERF_SET_(&cell->span, high - low);
+        PERF_SET_(&cell->width, high - low);
     }
     if (cell->of.calls.min > low)               /* a signal handler has emptied the cell          */
         PERF_SET_(&cell->low, PERF_NO_LOW_);
@@ -11821,7 +11863,7 @@ PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uin
     const uint32_t       index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(ticks));
     uint32_t            *rare;
 
-    if (ticks - cell->low <= cell->span || perf_buckets_have_(buckets, index)) {
+    if (ticks - cell->low <= cell->width || perf_buckets_have_(buckets, index)) {
         PERF_ADD_(PERF_PTR_(uint32_t *, cell->bucket)[index], 1);
     } else {
         rare = perf_rare_at_(buckets, index);
@@ -11843,25 +11885,30 @@ PERF_COLD_FN_ void perf_halves_look_(perf_recorder_ *rec)
         return;
     for (id = 0; id < rec->room; id++) {
         first = cell = rec->cell[id];
-        if (cell)
-            do
-                for (i = 0; cell->buckets && i < cell->buckets->room; i++)
-                    perf_halves_keep_(rec, cell->buckets, i);
-            while ((cell = cell->kin) != first);
+        if (!first)
+            continue;
+        do {
+            for (i = 0; cell->buckets && i < cell->buckets->room; i++)
+                perf_halves_keep_(rec, cell->buckets, i);
+            cell = cell->kin;
+        } while (cell != first);
     }
     rec->late_next = rec->late_next % PERF_LATE_ + (UINT32_C(1) << 30);
     perf_grow_end_(rec);
 }
 
+/* The event of a scope, if there is a trace.  A long one has its duration in an entry before it. */
 PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *rec, const perf_cell_ *cell, uint64_t start,
                                      uint64_t ticks, uint32_t depth)
 {
-    const uint64_t    more = ticks >= PERF_EVENT_MORE_;
-    const perf_event_ event[2] = {{ticks, 0}, {start, (more ? PERF_EVENT_MORE_ : ticks) |
-                              PERF_TAG_NAME_(cell->tag) | PERF_CAST_(uint64_t, depth) << 56}};
+    const uint64_t    parts = ticks >= PERF_EVENT_MORE_;
+    const uint64_t    length = perf_smaller_(ticks, PERF_EVENT_MORE_);
+    const perf_event_ event[2] = {
+        {ticks, 0},
+        {start, length | PERF_TAG_NAME_(cell->tag) | PERF_CAST_(uint64_t, depth) << 56}};
 
     if (rec->ring_limit)
-        perf_event_write_(rec, &event[1 - more], 1 + more);
+        perf_event_write_(rec, &event[1 - parts], 1 + parts);
 }
 
 /* Writes n entries, the last of which is the event.  The ring may be due to be sent to a file. */
@@ -11875,14 +11922,14 @@ PERF_COLD_FN_ void perf_event_write_(perf_recorder_ *rec, const perf_event_ *eve
 
 /* ---- a scope begins, and perf_begin_() cannot do it ---- */
 
-PERF_COLD_DECL_ perf_span_ *perf_begin_slow_(perf_span_ *span, perf_site_ *site,
+PERF_COLD_DECL_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
                                              perf_recorder_ **self, int counter);
 
 /* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns
- * `span`, or NULL: it is not recorded.  Quick, recursion included, where `seen` says that neither a
- * clock nor a sink is to be asked, and that there are slots.                                     */
-PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *span, perf_site_ *site, perf_recorder_ **self,
-                                          int counter)
+ * `scope`, or NULL: it is not recorded.  Quick, recursion included, where `seen` says that neither
+ * a clock nor a sink is to be asked, and that there are slots.                                   */
+PERF_HOT_FN_ perf_scope *perf_core_begin_(perf_scope *scope, perf_site_ *site,
+                                          perf_recorder_ **self, int counter)
 {
     uint32_t        id = PERF_GET_(&site->id);
     perf_recorder_ *rec = PERF_TCC_ ? PERF_NULL_ : *self;
@@ -11894,19 +11941,19 @@ PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *span, perf_site_ *site, pe
             cell = perf_slot_at_(rec, cell, id)->cell;
     }
     if (PERF_UNLIKELY_(!cell))
-        return perf_begin_slow_(span, site, self, counter);
+        return perf_begin_slow_(scope, site, self, counter);
     if (PERF_LIKELY_(cell->parent == rec->open)) {
         *perf_seen_at_(rec, rec->table, rec->open, id) = cell;
-        perf_opened_(span, rec, cell);
+        perf_opened_(scope, rec, cell);
     } else {
-        perf_cell_again_(span, rec, cell);
+        perf_cell_again_(scope, rec, cell);
     }
-    span->start = perf_ticks();
-    return span;
+    scope->start = perf_ticks();
+    return scope;
 }
 
 /* The begin of a scope where perf_begin_() cannot do it.  The thread becomes known to *self. */
-PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *span, perf_site_ *site,
+PERF_COLD_FN_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
                                            perf_recorder_ **self, int counter)
 {
     perf_recorder_   *rec = perf_recorder_for_mark_();
@@ -11915,7 +11962,7 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *span, perf_site_ *site,
     perf_cell_       *cell;
     uint32_t          id;
 
-    span->rec = PERF_NULL_;
+    scope->rec = PERF_NULL_;
     if (!rec || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
     perf_clock_agrees_(rec->home, counter);
@@ -11930,22 +11977,22 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *span, perf_site_ *site,
     sink = PERF_ACQ_(&rec->home->sink);
     if (!sink || PERF_GET_(&rec->request))
         perf_recorder_serve_(rec);
-    span->cell = cell;
-    span->outer = rec->open;
+    scope->cell = cell;
+    scope->outer = rec->open;
     if (cell->parent == rec->open)
-        perf_opened_(span, rec, cell);
+        perf_opened_(scope, rec, cell);
     else
-        perf_cell_again_(span, rec, cell);
-    span->depth = perf_depth_(rec);
+        perf_cell_again_(scope, rec, cell);
+    scope->depth = perf_depth_(rec);
     if (sink) {                                 /* payload: calls before this one in this thread  */
         label = perf_label_of_(PERF_ACQ_(&rec->home->names)[id], 1, cell->count);
-        PERF_SINK_(rec, sink->begin(rec, &label, span->depth))
+        PERF_SINK_(rec, sink->begin(rec, &label, scope->depth))
     }
     if (rec->home->clock || rec->ranges)
-        span->open = PERF_COLD_END_;
-    span->start = perf_scope_ticks_(rec->home);
-    perf_clock_check_(rec, span->start, span->start - 1);
-    return span;
+        scope->open = PERF_COLD_END_;
+    scope->start = perf_scope_ticks_(rec->home);
+    perf_clock_check_(rec, scope->start, scope->start - 1);
+    return scope;
 }
 
 /* Writes the ring to the file.  This is a scope of its own, so that its time is seen in the report
@@ -11954,17 +12001,17 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *rec)
 {
     static perf_site_ site = {"(perf.h writes the trace)", __FILE__, __LINE__, 0};
     perf_registry_   *reg = rec->home;
-    perf_span_        span, *open;
+    perf_scope        scope, *open;
     perf_stream_     *stream = PERF_ACQ_(&reg->stream);
-    int               was = PERF_ERRNO_;
+    int               errno_before = PERF_ERRNO_;
 
     rec->ring_limit = rec->ring_head + 64 * sizeof(perf_event_); /* room for what follows here    */
-    open = perf_begin_slow_(&span, &site, PERF_NULL_, !reg->clock);
-    if (!stream || !stream->due(reg, stream, rec))  /* -1: soon again                           */
+    open = perf_begin_slow_(&scope, &site, PERF_NULL_, !reg->clock);
+    if (!stream || !stream->due(reg, stream, rec))  /* -1: soon again                             */
         rec->ring_limit = ~UINT64_C(0);
-    PERF_ERRNO_ = was;
+    PERF_ERRNO_ = errno_before;
     if (open)
-        perf_end_slow_(&span, perf_scope_ticks_(reg));
+        perf_end_slow_(&scope, perf_scope_ticks_(reg));
 }
 
 /* ---- marks that are no scopes ---- */
@@ -12019,7 +12066,8 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *lap, perf_site_ *site, uint64_t now)
 {
     perf_recorder_ *rec = perf_recorder_for_mark_();
     perf_cell_     *cell;
-    uint64_t        ticks, within, own;
+    uint64_t        ticks, within, total, own;
+    int             set_back;           /* the clock, behind the begin of this lap                */
 
     if (!rec)
         return;
@@ -12031,11 +12079,12 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *lap, perf_site_ *site, uint64_t now)
     if (rec->home->clock)
         now = perf_scope_ticks_(rec->home);
     perf_clock_check_(rec, now, now);
+    set_back = now < lap->start && lap->start > rec->birth;
     if (!cell)
         perf_lose_cell_(rec, PERF_GET_(&site->id));
-    else if (now < lap->start && lap->start > rec->birth)
+    else if (set_back)
         perf_lose_to_clock_(rec);
-    if (!cell || lap->start < rec->made || (now < lap->start && lap->start > rec->birth)) {
+    if (!cell || lap->start < rec->made || set_back) {
         perf_core_lap_begin_(lap);
         return;
     }
@@ -12046,11 +12095,10 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *lap, perf_site_ *site, uint64_t now)
     ticks = perf_cell_close_(rec, cell, lap->start, now);
     within = rec->open->inside - lap->inside;
     within = perf_between_(within, 0, ticks);
-    own = rec->open->sum - rec->open->again;
-    if (lap->total == own)
-        own = ticks;
-    else                                        /* a call of the caller has ended: what it has    */
-        own += within - rec->open->inside;
+    total = rec->open->sum - rec->open->again;
+    own = ticks;
+    if (lap->total != total)                    /* a call of the caller has ended: what it has    */
+        own = total + within - rec->open->inside;
     if (cell->parent != rec->open || lap->open != rec->open)
         own = within = 0;                       /* its caller has ended, or is itself: no time    */
     own = perf_between_(own, within, ticks);
@@ -12135,7 +12183,8 @@ PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
     perf_sink_mark_(rec, cell, 2, value);
 }
 
-/* Writes the last part of a text first, as readers go backwards. */
+/* An instant, alone or with a number or a text.  Of a text the last part is written first, as
+ * readers go backwards.                                                                          */
 PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const double *value)
 {
     perf_cell_     *cell;
@@ -12231,8 +12280,8 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     }
     ticks = perf_cell_close_(rec, cell, span->start, now);
     if (rec->ring_limit) {
-        const perf_event_ event[3] = {{span->id, 0}, {ticks, 0},
-                                  {span->start, PERF_EVENT_MORE_ | cell->tag}};
+        const perf_event_ event[3] = {
+            {span->id, 0}, {ticks, 0}, {span->start, PERF_EVENT_MORE_ | cell->tag}};
         perf_event_write_(rec, event, 3);
     }
 }
@@ -12334,7 +12383,7 @@ PERF_HOT_FN_ void perf_core_lap_(perf_lap *lap, perf_site_ *site, uint64_t now)
     if (PERF_LIKELY_(seen && lap->calls == open->count && lap->open == open))
         cell = *perf_seen_at_(rec, seen, open, id);
     if (PERF_UNLIKELY_(!cell || cell->parent != open || PERF_CELL_ID_(cell) != id ||
-                       ticks - cell->low > cell->span || perf_late_step_(rec))) {
+                       ticks - cell->low > cell->width || perf_late_step_(rec))) {
         perf_lap_slow_(lap, site, now);
         return;
     }
@@ -12392,7 +12441,7 @@ PERF_COLD_FN_ void perf_core_give_(perf_search_ *search, perf_anchor_ *anchor)
     if (__atomic_compare_exchange_n(&anchor->core, &none, search->core, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
         (void)__atomic_fetch_and(&anchor->off, PERF_OFF_SWITCHED_, __ATOMIC_ACQ_REL);
-        search->there |= anchor != &perf_anchor_v1_;
+        search->given |= anchor != &perf_anchor_v1_;
     }
 }
 
@@ -12413,7 +12462,7 @@ PERF_COLD_FN_ void perf_core_install_(void)
 
     search.core = perf_core_table_();
     perf_images_(&search, perf_core_give_);
-    if (search.there)
+    if (search.given)
         perf_image_pin_();
     perf_watch_forks_();
 }
@@ -12544,7 +12593,7 @@ PERF_FN void perf_reset(void)
     perf_registry_ *reg = perf_registry_read_();
     perf_source_   *source;
     perf_spent_     spent = perf_spent_since_(PERF_NULL_, 0);   /* the system asks every thread   */
-    perf_loop_     *loop;
+    perf_loop_     *loop, *gone;
     perf_family_   *family;
     perf_member_   *member;
 
@@ -12553,7 +12602,7 @@ PERF_FN void perf_reset(void)
     for (loop = reg->results; loop; loop = loop->next)
         if (PERF_ACQ_(&loop->done))
             PERF_SET_(&loop->forgotten, 1);
-    loop = perf_loops_take_(reg);
+    gone = perf_loops_take_(reg);
     PERF_SET_(&reg->reset, perf_scope_ticks_(reg)); /* who is asked knows it                      */
     perf_ask_(reg, PERF_ASK_RESET_);
     PERF_SET_(&reg->lost, UINT64_C(0));
@@ -12570,7 +12619,7 @@ PERF_FN void perf_reset(void)
         if (perf_member_ours_(reg, member))     /* what forked children have recorded             */
             PERF_SET_(&member->forgotten, 1u);
     perf_unlock_(&reg->lock);
-    perf_loops_free_(loop);
+    perf_loops_free_(gone);
     for (source = PERF_ACQ_(&reg->sources); source; source = source->next)
         if (source->reset)
             source->reset();
@@ -12605,14 +12654,14 @@ PERF_COLD_FN_ perf_cell_ *perf_track_cell_(perf_recorder_ *rec, uint32_t id)
 PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks,
                                      uint64_t start, uint64_t shown, uint64_t depth)
 {
-    uint64_t in = ticks;
+    uint64_t counted = ticks;
 
     PERF_ADD_(cell->count, 1);
     PERF_ADD_(cell->sum, ticks);
-    if (PERF_UNLIKELY_(ticks - cell->low > cell->span))
-        in = perf_cell_extend_(rec, cell, ticks);
-    if (PERF_LIKELY_(in))
-        perf_cell_count_(rec, cell, in);
+    if (PERF_UNLIKELY_(ticks - cell->low > cell->width))
+        counted = perf_cell_extend_(rec, cell, ticks);
+    if (PERF_LIKELY_(counted))
+        perf_cell_count_(rec, cell, counted);
     else
         perf_fail_(rec->home, PERF_ENOMEM);
     if (PERF_LIKELY_(shown < PERF_EVENT_MORE_))
@@ -12691,7 +12740,7 @@ PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *rec, uint32_t id);
 PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *cell, const perf_cell_ *first);
 PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *cell);
 
-/* The number of a bucket becomes the bits of a double. */
+/* Added to the number of a bucket it gives the highest bits of a double, see PERF_BUCKET_INDEX_. */
 #define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
 
 /* What was recorded under name `id`; its buckets stay in *sum.  tick: ns. */
@@ -12708,9 +12757,11 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *reg, uint32_t 
     row->name = table[id]->site.name;
     row->kind = table[id]->kind;
     row->point = row->kind == PERF_KIND_COUNT_ || row->kind == PERF_KIND_INSTANT_;
-    for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next)
-        for (cell = first = perf_kin_(rec, id); cell; cell = perf_kin_next_(cell, first))
+    for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
+        first = perf_kin_(rec, id);
+        for (cell = first; cell; cell = perf_kin_next_(cell, first))
             perf_sum_cell_(sum, row, rec, cell);
+    }
     for (i = 0; i < PERF_CELL_BUCKETS_; i++)
         sum->calls += sum->bucket[i];
     perf_row_figures_(row, sum, tick);
@@ -12754,12 +12805,12 @@ PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *cell, const perf_cell_ *first)
 PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *rec,
                                   perf_cell_ *cell)
 {
-    uint64_t    n = PERF_GET_(&cell->count), value;
+    uint64_t    calls = PERF_GET_(&cell->count), value;
     perf_ticks_ ticks;
 
-    if (!n)
+    if (!calls)
         return;
-    row->count += n;
+    row->count += calls;
     if (row->point) {
         perf_sum_gauge_(sum, row, cell);
         return;
@@ -12769,7 +12820,7 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
     sum->total += ticks.total;
     sum->self += ticks.self;
     value = PERF_GET_(&cell->of.calls.min);
-    if (value < sum->min || row->count == n)
+    if (value < sum->min || row->count == calls)
         sum->min = value;
     value = PERF_GET_(&cell->of.calls.max);
     if (value > sum->max)
@@ -12815,43 +12866,46 @@ PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c
     row->numbers += n;
 }
 
-/* The durations of a bucket: its counter has come to the next half of its range, or it has not. */
-PERF_FN uint64_t perf_halves_sum_(uint32_t halves, uint32_t n)
+/* The durations of a bucket = halves * 2^31 + the low 31 bits of its counter.  The counter's
+ * highest bit says whether it has come to one more half since `halves` was written.              */
+PERF_FN uint64_t perf_halves_sum_(uint32_t halves, uint32_t counter)
 {
-    if (n >> 31 != (halves & 1))
+    if (counter >> 31 != (halves & 1))
         halves++;
-    return PERF_CAST_(uint64_t, halves) << 31 | (n & 0x7fffffffu);
+    return PERF_CAST_(uint64_t, halves) << 31 | (counter & 0x7fffffffu);
 }
 
-/* The durations of one index, with what is still to be counted.  All is read again if the owner has
- * moved the counters meanwhile.                                                                  */
+/* The durations of one index, with those that are still in `late`.  All is read again if the owner
+ * has moved the counters meanwhile.                                                              */
 PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index)
 {
     perf_buckets_ *buckets;
     perf_halves_  *half;
-    uint64_t       n;
-    uint32_t       i, k, halves, entry;
+    uint64_t       calls;
+    uint32_t       place, i, halves, entry;
 
     do {
         buckets = PERF_ACQ_(&cell->buckets);
-        i = index - PERF_ACQ_(&buckets->first);
+        place = index - PERF_ACQ_(&buckets->first);     /* of its counter; not below room: none   */
         half = PERF_ACQ_(&buckets->halves);
         while (half && half->index != index)
             half = half->next;
         halves = half ? PERF_GET_(&half->halves) : 0;
-        n = i < buckets->room ? perf_halves_sum_(halves, PERF_ACQ_(&buckets->n[i])) : 0;
-        for (k = 0; k < PERF_LATE_; k++)
-            n += i < buckets->room && PERF_GET_(&rec->late[k]) == &buckets->n[i];
-        for (k = 0; k < PERF_RARE_ && i >= buckets->room; k++) {
-            entry = PERF_ACQ_(&buckets->rare->n[k]);
+        calls = 0;
+        if (place < buckets->room)
+            calls = perf_halves_sum_(halves, PERF_ACQ_(&buckets->n[place]));
+        for (i = 0; i < PERF_LATE_ && place < buckets->room; i++)
+            calls += PERF_GET_(&rec->late[i]) == &buckets->n[place];
+        for (i = 0; i < PERF_RARE_ && place >= buckets->room; i++) {
+            entry = PERF_ACQ_(&buckets->rare->n[i]);
             if (entry >> 16 == index)
-                n = entry & 0xffff;
+                calls = entry & 0xffff;
         }
     } while (PERF_ACQ_(&cell->buckets) != buckets || (half && PERF_GET_(&half->halves) != halves));
-    return n;
+    return calls;
 }
 
-/* Adds the counters of a cell's durations, and its entries. */
+/* Adds the durations of a cell: i < room are its counters, then come the entries of rare ones. */
 PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_cell_ *cell)
 {
     perf_buckets_ *buckets;
@@ -12865,9 +12919,11 @@ PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_c
     if (!buckets)
         return;
     for (i = 0; i < buckets->room + PERF_RARE_; i++) {
-        at = i < buckets->room ? buckets->first + i : index[i - buckets->room];
+        at = buckets->first + i;
+        if (i >= buckets->room)
+            at = index[i - buckets->room];
         if (i >= buckets->room && at - buckets->first < buckets->room)
-            continue;                           /* it is moving there                             */
+            continue;                           /* this entry is moving to a counter              */
         at -= PERF_CELL_BIAS_;                  /* slack may reach below the first                */
         if (at < PERF_CELL_BUCKETS_)
             sum->bucket[at] += perf_cell_counter_(rec, cell, at + PERF_CELL_BIAS_);
@@ -12876,25 +12932,25 @@ PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_c
 
 PERF_COLD_FN_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, double tick)
 {
-    double *x = row->figure;
+    double *figure = row->figure;
 
     if (row->numbers) {
-        x[PERF_COLUMN_MEAN_] = sum->values / PERF_CAST_(double, row->numbers);
-        x[PERF_COLUMN_MIN_] = sum->least;
-        x[PERF_COLUMN_MAX_] = sum->most;
-        x[PERF_COLUMN_LAST_] = sum->last;
+        figure[PERF_COLUMN_MEAN_] = sum->values / PERF_CAST_(double, row->numbers);
+        figure[PERF_COLUMN_MIN_] = sum->least;
+        figure[PERF_COLUMN_MAX_] = sum->most;
+        figure[PERF_COLUMN_LAST_] = sum->last;
     } else if (row->count) {
-        x[PERF_COLUMN_TOTAL_] = PERF_CAST_(double, sum->total) * tick;
-        x[PERF_COLUMN_SELF_] = PERF_CAST_(double, sum->self) * tick;
+        figure[PERF_COLUMN_TOTAL_] = PERF_CAST_(double, sum->total) * tick;
+        figure[PERF_COLUMN_SELF_] = PERF_CAST_(double, sum->self) * tick;
         row->sum = PERF_CAST_(double, sum->sum) * tick;
-        x[PERF_COLUMN_MEAN_] = row->sum / PERF_CAST_(double, row->count);
-        x[PERF_COLUMN_MIN_] = PERF_CAST_(double, sum->min) * tick;
-        x[PERF_COLUMN_MAX_] = PERF_CAST_(double, sum->max) * tick;
+        figure[PERF_COLUMN_MEAN_] = row->sum / PERF_CAST_(double, row->count);
+        figure[PERF_COLUMN_MIN_] = PERF_CAST_(double, sum->min) * tick;
+        figure[PERF_COLUMN_MAX_] = PERF_CAST_(double, sum->max) * tick;
     }
     if (row->count && !row->point) {
-        x[PERF_COLUMN_P50_] = perf_sum_quantile_(sum, 0.50) * tick;
-        x[PERF_COLUMN_P95_] = perf_sum_quantile_(sum, 0.95) * tick;
-        x[PERF_COLUMN_P99_] = perf_sum_quantile_(sum, 0.99) * tick;
+        figure[PERF_COLUMN_P50_] = perf_sum_quantile_(sum, 0.50) * tick;
+        figure[PERF_COLUMN_P95_] = perf_sum_quantile_(sum, 0.95) * tick;
+        figure[PERF_COLUMN_P99_] = perf_sum_quantile_(sum, 0.99) * tick;
     }
 }
 
@@ -12938,8 +12994,9 @@ PERF_COLD_FN_ void perf_source_add_(perf_registry_ *reg, perf_source_ *source)
 
     if (!perf_lock_(reg))
         return;
-    for (known = reg->sources; known && known != source; known = known->next) {
-    }
+    known = reg->sources;
+    while (known && known != source)
+        known = known->next;
     if (!known) {
         source->next = reg->sources;
         PERF_REL_(&reg->sources, source);
@@ -13152,23 +13209,26 @@ PERF_COLD_FN_ perf_bound_by perf_bound_of_cpu_(const perf_evidence_ *evidence)
 /* The decision: the one of the whole library. */
 PERF_COLD_FN_ perf_bound_by perf_bound_decide_(const perf_evidence_ *evidence)
 {
-    const perf_bound_by most = perf_bound_most_(evidence),
-                        work = evidence->copies > 0.5 ? PERF_BY_COPIES
-                                                                           : PERF_BY_DEVICE;
-    const int idles = evidence->starved >= evidence->busy; /* more than it works                  */
-    const int host_works = evidence->share[PERF_BY_CPU] >= 0.5 || evidence->share[PERF_BY_CPU] < 0;
+    const perf_bound_by most = perf_bound_most_(evidence);
+    const perf_bound_by device = evidence->copies > 0.5 ? PERF_BY_COPIES : PERF_BY_DEVICE;
+    const double        cpu = evidence->share[PERF_BY_CPU];     /* negative: not known            */
+    const double        idle = 1 - evidence->busy;
+    const int           mostly_idle = evidence->starved >= evidence->busy;
 
     if (most != PERF_BY_UNKNOWN && most != PERF_BY_SYNCS)
         return most;
     if (evidence->measured && evidence->busy >= PERF_BOUND_BUSY_)
-        return work;
-    if (most == PERF_BY_SYNCS && !idles && evidence->busy >= evidence->share[PERF_BY_SYNCS] / 2)
-        return work;
+        return device;
+    if (most == PERF_BY_SYNCS && !mostly_idle &&
+        evidence->busy >= evidence->share[PERF_BY_SYNCS] / 2)
+        return device;
     if (most == PERF_BY_SYNCS)
         return PERF_BY_SYNCS;
-    if (evidence->busy >= 0 && host_works && evidence->starved >= (1 - evidence->busy) / 2)
+    if (evidence->busy >= 0 && (cpu >= 0.5 || cpu < 0) && evidence->starved >= idle / 2)
         return PERF_BY_LAUNCHES;
-    return evidence->share[PERF_BY_CPU] >= 0.5 ? perf_bound_of_cpu_(evidence) : PERF_BY_UNKNOWN;
+    if (cpu >= 0.5)
+        return perf_bound_of_cpu_(evidence);
+    return PERF_BY_UNKNOWN;
 }
 
 PERF_END_DECLS
@@ -13510,15 +13570,15 @@ typedef struct perf_json_ {
 #define PERF_PREFIX_ 128        /* the length in the first byte; longer ones are written anew     */
 #define PERF_WHERE_  64         /* room for `,"pid":1,"tid":2}`, the end of a record              */
 
-/* Numbers and texts of a scope, from index `at` of `events` on, as members of "args"; some: it is
- * open.  Returns whether it is open then.                                                        */
+/* Numbers and texts of a scope, from index `at` of `events` on, as members of "args".  Takes and
+ * returns whether that object is open.                                                           */
 PERF_COLD_FN_ int perf_json_values_(perf_json_ *json, perf_out_ *out, const perf_events_ *events,
-                                    uint64_t at, int some)
+                                    uint64_t at, int open)
 {
     perf_seen_ seen;
 
     while (events && out->len < 2 * PERF_FILE_RECORD_ && perf_remark_next_(events, &at, &seen)) {
-        perf_put_(out, some++ ? "," : ",\"args\":{");
+        perf_put_(out, open++ ? "," : ",\"args\":{");
         perf_put_json_(out, PERF_ACQ_(&json->registry->names)[seen.name]->site.name);
         perf_put_char_(out, ':');
         if (seen.kind == PERF_REMARK_IS_TEXT_)
@@ -13528,11 +13588,11 @@ PERF_COLD_FN_ int perf_json_values_(perf_json_ *json, perf_out_ *out, const perf
         else
             perf_put_(out, "null");
     }
-    return some;
+    return open;
 }
 
-/* A record up to its time: head, name, place in the source, the values in `events` from index `at`
- * on (0: none), as far as there is room.  Returns its length.                                    */
+/* Writes a record up to its time: head, name, place in the source, the values in `events` from
+ * index `at` on (0: none), as far as there is room.  Returns its length.                         */
 PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *json, char *cursor, const char *head,
                                      const perf_site_ *site, const perf_events_ *events,
                                      uint64_t at)
@@ -13555,7 +13615,7 @@ PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *json, char *cursor, const char 
     return out.len;
 }
 
-/* An instant with its number or text, a counter's value, or one end of a span that may overlap. */
+/* An instant with its number or text, or a counter's value. */
 PERF_COLD_FN_ void perf_json_point_(perf_json_ *json, const perf_zone_ *zone,
                                     const perf_events_ *events, const char *where)
 {
@@ -13588,8 +13648,8 @@ PERF_COLD_FN_ void perf_json_span_(perf_json_ *json, const perf_zone_ *zone,
                                    const perf_events_ *events, const char *where)
 {
     static const char *const head[2] = {"b\",\"cat\":\"async", "e\",\"cat\":\"async"};
-    perf_file_   *file = &json->file;
-    perf_site_    site = PERF_ACQ_(&json->registry->names)[zone->name]->site;
+    perf_file_    *file = &json->file;
+    perf_site_     site = PERF_ACQ_(&json->registry->names)[zone->name]->site;
     const uint64_t at[2] = {zone->start, zone->start + zone->length};
     int            i;
 
@@ -13604,6 +13664,7 @@ PERF_COLD_FN_ void perf_json_span_(perf_json_ *json, const perf_zone_ *zone,
     }
 }
 
+/* A scope, or what else nests. */
 PERF_HOT_FN_ void perf_json_slice_(perf_json_ *json, const perf_zone_ *zone,
                                    const perf_events_ *events, const perf_out_ *where)
 {
@@ -14444,7 +14505,8 @@ PERF_COLD_FN_ uint32_t perf_tree_child_(perf_tree_ **tree, uint32_t parent, uint
     return i;
 }
 
-/* The names on the way to a cell, its own first; how many. */
+/* Writes the names on the way to a cell, its own first, and returns how many; those below
+ * PERF_TREE_DEPTH_ are left out.                                                                 */
 PERF_COLD_FN_ uint32_t perf_tree_names_(const perf_cell_ *cell, uint32_t *id)
 {
     uint32_t n = 0;
@@ -14491,19 +14553,23 @@ PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ **tree, const perf_visit_ *visit)
 PERF_COLD_FN_ int perf_node_before_(const void *one, const void *two, const void *tree)
 {
     const perf_node_ *node = PERF_CAST_(const perf_tree_ *, tree)->node;
-    uint32_t          a = *PERF_CAST_(const uint32_t *, one);
-    uint32_t          b = *PERF_CAST_(const uint32_t *, two);
-    uint32_t          deep = node[a].depth, other = node[b].depth;
+    uint32_t          first = *PERF_CAST_(const uint32_t *, one);
+    uint32_t          second = *PERF_CAST_(const uint32_t *, two);
+    const uint32_t    first_depth = node[first].depth, second_depth = node[second].depth;
 
-    for (; node[a].depth > other; a = node[a].parent) {
+    while (node[first].depth > second_depth)    /* up, until both are at the same depth           */
+        first = node[first].parent;
+    while (node[second].depth > first_depth)
+        second = node[second].parent;
+    if (first == second)                        /* one is inside the other                        */
+        return first_depth < second_depth;
+    while (node[first].parent != node[second].parent) {
+        first = node[first].parent;
+        second = node[second].parent;
     }
-    for (; node[b].depth > deep; b = node[b].parent) {
-    }
-    if (a == b)                                 /* one is inside the other                        */
-        return deep < other;
-    for (; node[a].parent != node[b].parent; a = node[a].parent)
-        b = node[b].parent;
-    return node[a].total != node[b].total ? node[a].total > node[b].total : a > b;
+    if (node[first].total != node[second].total)
+        return node[first].total > node[second].total;
+    return first > second;
 }
 
 /* Rewrites the nodes in that order; without memory they stay as they are. */
@@ -14538,7 +14604,8 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *reg)
 {
     perf_tree_     *tree = perf_tree_grow_(PERF_NULL_, 256);
     perf_recorder_ *rec;
-    perf_node_     *node, *up;
+    perf_node_     *node, *parent;
+    uint32_t        i;
 
     if (!tree)
         return PERF_NULL_;
@@ -14550,13 +14617,15 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *reg)
             if (PERF_KIND_HOST_(visit.name->kind))
                 perf_tree_cell_(&tree, &visit);
     }
-    for (node = tree->node + tree->count; node-- != tree->node;) {  /* parents come before        */
+    for (i = tree->count; i; i--) {             /* children first: they come behind their parents */
+        node = &tree->node[i - 1];
         node->size += node->self;
         if (node->total < node->size)           /* it is still open, or was never ended           */
             node->total = node->size;
-        up = &tree->node[node->parent];
-        up->size += node->size;
-        up->total = up->total < node->total ? node->total : up->total;
+        parent = &tree->node[node->parent];
+        parent->size += node->size;
+        if (parent->total < node->total)
+            parent->total = node->total;
     }
     perf_tree_sort_(tree);
     return tree;
@@ -14621,9 +14690,9 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
  * snprintf does: cut off if it is not below cap; buf NULL with cap 0 asks for the length.        */
 PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts);
 
-/* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-/* ---- what one report shows, and its parts in the order of their bodies ---- */
+/* ---- what one report shows ---- */
 
 /* One snapshot, so that the text has the same length each time it is written. */
 typedef struct perf_snapshot_ {
@@ -14645,70 +14714,7 @@ PERF_FN const char *perf_name_of_(const perf_registry_ *reg, uint32_t id)
     return PERF_ACQ_(&reg->names)[id]->site.name;
 }
 
-PERF_COLD_DECL_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts);
-PERF_FN void perf_snapshot_free_(perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double tick, size_t *n);
-PERF_COLD_DECL_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock);
-PERF_COLD_DECL_ void perf_put_spent_(perf_out_ *out, const perf_spent_ *spent);
-PERF_COLD_DECL_ void perf_put_table_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
-                                   const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_counters_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_waits_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_bound_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_tree_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_open_(perf_out_ *out, perf_registry_ *reg);
-PERF_COLD_DECL_ void perf_put_losses_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_sources_(perf_out_ *out, perf_registry_ *reg, int json);
-PERF_COLD_DECL_ void perf_put_csv_report_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_json_report_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ int perf_write_lines_(FILE *file, const char *line, int width);
-
-/* ---- the whole ---- */
-
-PERF_FN perf_status perf_report(void)
-{
-    return perf_report_to(perf_stderr_, PERF_NULL_);
-}
-
-PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
-{
-    perf_snapshot_ snap;
-    perf_out_      out = PERF_ZERO;
-    perf_status    status = PERF_ENOMEM;
-
-    if (!file)
-        return PERF_EINVAL;
-    snap = perf_snapshot_take_(opts);
-    if (snap.opts.width > 0)
-        out.width = snap.opts.width;
-#if PERF_POSIX_FILES_
-    if (snap.opts.width >= 0 && snap.opts.view != PERF_VIEW_CSV && snap.opts.view != PERF_VIEW_JSON)
-        perf_screen_of_(&out, file);
-#endif
-    out.grows = 1;                              /* loops of other threads may end meanwhile       */
-    perf_snapshot_put_(&out, &snap);
-    if (out.p && !out.failed)
-        status = perf_write_lines_(file, out.p, out.width) ? PERF_OK : PERF_EIO;
-    PERF_FREE(out.p);
-    perf_snapshot_free_(&snap);
-    return status;
-}
-
-PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
-{
-    perf_snapshot_ snap = perf_snapshot_take_(opts);
-    perf_out_      out = perf_out_open_(buf, cap);
-
-    if (snap.opts.width > 0)
-        out.width = snap.opts.width;
-    perf_snapshot_put_(&out, &snap);
-    perf_snapshot_free_(&snap);
-    return out.len;
-}
+/* ---- what is taken down ---- */
 
 /* What will run for `opts`, NULL: the defaults. */
 PERF_FN perf_report_opts perf_report_opts_of_(const perf_report_opts *opts)
@@ -14725,82 +14731,6 @@ PERF_FN perf_report_opts perf_report_opts_of_(const perf_report_opts *opts)
         options.rows = -1;
     return options;
 }
-
-/* What has been recorded so far. */
-PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
-{
-    perf_snapshot_  snap = PERF_ZERO;
-    perf_registry_ *reg;
-    size_t          i;
-
-    snap.opts = perf_report_opts_of_(opts);
-    snap.clock = perf_clock();
-    snap.registry = reg = perf_registry_read_(); /* this image may not have recorded anything     */
-    snap.tick = snap.clock.tick_ns;
-    snap.evidence.busy = -1;
-    if (reg) {
-        perf_sources_collect_(reg);
-        snap.losses = perf_losses_sum_(reg);
-        if (perf_lock_(reg)) {
-            snap.spent = reg->spent;
-            perf_unlock_(&reg->lock);
-        }
-        snap.spent = perf_spent_since_(&snap.spent, 0);
-        snap.row = perf_rows_(reg, snap.opts.sort, snap.tick, &snap.rows);
-        (void)perf_host_evidence_(&snap.main, reg, &snap.evidence);
-        if (snap.opts.view == PERF_VIEW_TREE)
-            snap.tree = perf_tree_make_(reg);
-    }
-    for (i = 0; i < snap.rows; i++)
-        if (PERF_KIND_HOST_(snap.row[i].kind))
-            snap.self += snap.row[i].figure[PERF_COLUMN_SELF_];
-    if (!(snap.self > 0))
-        snap.self = 1;
-    return snap;
-}
-
-PERF_FN void perf_snapshot_free_(perf_snapshot_ *snap)
-{
-    PERF_FREE(snap->row);
-    PERF_FREE(snap->tree);
-}
-
-PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap)
-{
-    switch (PERF_CAST_(int, snap->opts.view)) {
-    case PERF_VIEW_CSV: perf_put_csv_report_(out, snap); return;
-    case PERF_VIEW_JSON: perf_put_json_report_(out, snap); return;
-    case PERF_VIEW_DIAGNOSIS:
-        if (snap->registry && PERF_ACQ_(&snap->registry->put_diagnosis))
-            snap->registry->put_diagnosis(out, PERF_DIAGNOSIS_LINES_);
-        else
-            perf_put_(out, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
-                           "perf_diagnosis.h\n");
-        return;
-    case PERF_VIEW_TABLE:
-    case PERF_VIEW_TREE:
-    default: perf_put_report_(out, snap);
-    }
-}
-
-/* Table or tree, and what stands above and below both. */
-PERF_COLD_FN_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap)
-{
-    perf_put_clock_(out, &snap->clock);
-    perf_put_spent_(out, &snap->spent);
-    if (snap->registry) {
-        if (snap->opts.view == PERF_VIEW_TREE)
-            perf_put_tree_(out, snap);
-        else
-            perf_put_table_(out, snap);
-        perf_put_open_(out, snap->registry);
-        perf_put_losses_(out, snap);
-        perf_put_sources_(out, snap->registry, 0);
-    }
-    perf_report_results_(out);
-}
-
-/* ---- its rows ---- */
 
 /* What rows are sorted by, the largest first. */
 PERF_FN double perf_row_key_(const perf_row_ *row, perf_sort by)
@@ -14852,7 +14782,41 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double ti
     return row;
 }
 
-/* ---- the table ---- */
+/* What has been recorded so far. */
+PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
+{
+    perf_snapshot_  snap = PERF_ZERO;
+    perf_registry_ *reg;
+    size_t          i;
+
+    snap.opts = perf_report_opts_of_(opts);
+    snap.clock = perf_clock();
+    reg = perf_registry_read_();                /* this image may not have recorded anything      */
+    snap.registry = reg;
+    snap.tick = snap.clock.tick_ns;
+    snap.evidence.busy = -1;
+    if (reg) {
+        perf_sources_collect_(reg);
+        snap.losses = perf_losses_sum_(reg);
+        if (perf_lock_(reg)) {
+            snap.spent = reg->spent;
+            perf_unlock_(&reg->lock);
+        }
+        snap.spent = perf_spent_since_(&snap.spent, 0);
+        snap.row = perf_rows_(reg, snap.opts.sort, snap.tick, &snap.rows);
+        (void)perf_host_evidence_(&snap.main, reg, &snap.evidence);
+        if (snap.opts.view == PERF_VIEW_TREE)
+            snap.tree = perf_tree_make_(reg);
+    }
+    for (i = 0; i < snap.rows; i++)
+        if (PERF_KIND_HOST_(snap.row[i].kind))
+            snap.self += snap.row[i].figure[PERF_COLUMN_SELF_];
+    if (!(snap.self > 0))
+        snap.self = 1;
+    return snap;
+}
+
+/* ---- above and below the table ---- */
 
 /* One bit of perf_clock_info.warnings in words. */
 PERF_COLD_FN_ const char *perf_clock_text_(uint32_t warning)
@@ -14891,12 +14855,12 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock)
         }
 }
 
-/* Says whether the process was running, as times of scopes are the wall's.  Blanks at the end keep
- * the text as long as it was a moment ago.                                                       */
+/* Says whether the process was running, as times of scopes are the wall's.  Blanks fill the line
+ * up, so that the text stays as long when the numbers grow.                                      */
 PERF_COLD_FN_ void perf_put_spent_(perf_out_ *out, const perf_spent_ *spent)
 {
     const double cpu = PERF_CAST_(double, spent->cpu_ns), wall = PERF_CAST_(double, spent->ns);
-    const size_t end = out->len + 92;
+    const size_t end = out->len + 92;           /* of the longest such line                       */
 
     if (!(wall > 0))
         return;
@@ -14913,47 +14877,22 @@ PERF_COLD_FN_ void perf_put_spent_(perf_out_ *out, const perf_spent_ *spent)
     perf_put_char_(out, '\n');
 }
 
-PERF_COLD_FN_ void perf_put_table_(perf_out_ *out, const perf_snapshot_ *snap)
+/* What other sources of durations add: members of JSON, or lines below the table. */
+PERF_COLD_FN_ void perf_put_sources_(perf_out_ *out, perf_registry_ *reg, int json)
 {
-    perf_put_scopes_(out, snap);
-    perf_put_waits_(out, snap);
-    perf_put_bound_(out, snap);
-    perf_put_counters_(out, snap);
-    if (PERF_ACQ_(&snap->registry->put_marks))
-        PERF_ACQ_(&snap->registry->put_marks)(out, snap->registry);
+    perf_source_ *source;
+
+    for (source = PERF_ACQ_(&reg->sources); source; source = source->next)
+        if (source->report)
+            source->report(out, json);
 }
+
+/* ---- the table ---- */
 
 /* Are there as many rows as were asked for? */
 PERF_FN int perf_rows_full_(const perf_snapshot_ *snap, size_t shown)
 {
     return snap->opts.rows >= 0 && shown >= PERF_CAST_(size_t, snap->opts.rows);
-}
-
-PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
-{
-    static const perf_column_ column[] = {
-        {"scope", 28, 0, 0},   {"calls", 10, 0, 0},  {"total", 10, 0, 0},  {"self", 10, 0, 0},
-        {"share", 9, 0, 0},    {"", 10, 'e', 1},     {"mean", 10, 'c', 0}, {"p50", 10, 'b', 0},
-        {"p95", 10, 'd', 0},   {"p99", 10, 'a', 0},  {"max", 10, 'f', 0}};
-    perf_table_ table = perf_table_open_(out, column, 11);
-    size_t      i, shown = 0, left = 0;
-
-    for (i = 0; i < snap->rows; i++) {
-        if (snap->row[i].point)
-            continue;
-        if (perf_rows_full_(snap, shown)) {
-            left++;
-            continue;
-        }
-        if (!shown++)
-            perf_table_head_(&table);
-        perf_put_row_(&table, &snap->row[i], snap);
-    }
-    if (left) {
-        perf_put_(out, "... and ");
-        perf_put_u64_(out, left);
-        perf_put_(out, " more\n");
-    }
 }
 
 /* A bar of nine columns. */
@@ -14987,14 +14926,14 @@ PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *table, double share)
 PERF_COLD_FN_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
                                  const perf_snapshot_ *snap)
 {
-    const double *x = row->figure;
-    const double  share = x[PERF_COLUMN_SELF_] / snap->self;
+    const double *figure = row->figure;
+    const double  share = figure[PERF_COLUMN_SELF_] / snap->self;
 
     perf_cell_text_(table, row->name);
     perf_cell_fixed_(table, PERF_CAST_(double, row->count), 0);
-    perf_cell_ns_(table, x[PERF_COLUMN_TOTAL_]);
+    perf_cell_ns_(table, figure[PERF_COLUMN_TOTAL_]);
     if (PERF_KIND_HOST_(row->kind)) {
-        perf_cell_ns_(table, x[PERF_COLUMN_SELF_]);
+        perf_cell_ns_(table, figure[PERF_COLUMN_SELF_]);
         perf_cell_percent_(table, share);
         perf_cell_bar_(table, share);
     } else {
@@ -15002,12 +14941,39 @@ PERF_COLD_FN_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
         perf_cell_text_(table, "");
         perf_cell_text_(table, "");
     }
-    perf_cell_ns_(table, x[PERF_COLUMN_MEAN_]);
-    perf_cell_ns_(table, x[PERF_COLUMN_P50_]);
-    perf_cell_ns_(table, x[PERF_COLUMN_P95_]);
-    perf_cell_ns_(table, x[PERF_COLUMN_P99_]);
-    perf_cell_ns_(table, x[PERF_COLUMN_MAX_]);
+    perf_cell_ns_(table, figure[PERF_COLUMN_MEAN_]);
+    perf_cell_ns_(table, figure[PERF_COLUMN_P50_]);
+    perf_cell_ns_(table, figure[PERF_COLUMN_P95_]);
+    perf_cell_ns_(table, figure[PERF_COLUMN_P99_]);
+    perf_cell_ns_(table, figure[PERF_COLUMN_MAX_]);
     perf_row_end_(table);
+}
+
+PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
+{
+    static const perf_column_ column[] = {
+        {"scope", 28, 0, 0},   {"calls", 10, 0, 0},  {"total", 10, 0, 0},  {"self", 10, 0, 0},
+        {"share", 9, 0, 0},    {"", 10, 'e', 1},     {"mean", 10, 'c', 0}, {"p50", 10, 'b', 0},
+        {"p95", 10, 'd', 0},   {"p99", 10, 'a', 0},  {"max", 10, 'f', 0}};
+    perf_table_ table = perf_table_open_(out, column, 11);
+    size_t      i, shown = 0, left = 0;
+
+    for (i = 0; i < snap->rows; i++) {
+        if (snap->row[i].point)
+            continue;
+        if (perf_rows_full_(snap, shown)) {
+            left++;
+            continue;
+        }
+        if (!shown++)
+            perf_table_head_(&table);
+        perf_put_row_(&table, &snap->row[i], snap);
+    }
+    if (left) {
+        perf_put_(out, "... and ");
+        perf_put_u64_(out, left);
+        perf_put_(out, " more\n");
+    }
 }
 
 /* Counters: their last, mean and extreme values; instants: how many there were. */
@@ -15205,7 +15171,8 @@ typedef struct perf_children_ { /* what all descendants of this process have rec
     } name[PERF_CHILD_NAMES_];
 } perf_children_;
 
-/* Does `memory` lie in the block?  A child that found no room there points to memory of its own. */
+/* Does `memory` lie in the block, with a page to spare?  A child that found no room there points
+ * to memory of its own.                                                                          */
 PERF_COLD_FN_ int perf_family_has_(const perf_family_ *family, const void *memory)
 {
     return PERF_PTR_(uintptr_t, memory) - PERF_PTR_(uintptr_t, family) < family->bytes - 4096;
@@ -15241,7 +15208,8 @@ PERF_COLD_FN_ void perf_children_add_(perf_children_ *children, const char *name
     children->name[i].calls += calls;
 }
 
-/* Calls of a name in one recorder of a child. */
+/* Calls of a name in one recorder of a child, which may be writing: its ring of cells may not
+ * close.                                                                                         */
 PERF_COLD_FN_ uint64_t perf_shown_calls_(const perf_family_ *family, perf_cell_ *first)
 {
     perf_cell_ *cell = first;
@@ -15297,8 +15265,8 @@ PERF_COLD_FN_ void perf_children_count_(perf_registry_ *reg, perf_children_ *chi
             perf_member_add_(reg, member, children);
 }
 
-/* Writes what forked processes have recorded, which is in none of the rows: how many, and the three
- * names with the most calls.                                                                     */
+/* Writes what forked processes have recorded, which is in none of the rows: how many calls, and
+ * the three names with the most.  A name that is written has no calls from then on.              */
 PERF_COLD_FN_ void perf_put_children_(perf_out_ *out, perf_registry_ *reg)
 {
     perf_children_ children;
@@ -15311,7 +15279,8 @@ PERF_COLD_FN_ void perf_put_children_(perf_out_ *out, perf_registry_ *reg)
                PERF_CAST_(double, children.processes), children.processes > 1 ? "es" : "",
                PERF_CAST_(double, children.calls));
     for (said = 0; said < 3 && said < children.names; said++) {
-        for (i = most = 0; i < children.names; i++)
+        most = 0;
+        for (i = 1; i < children.names; i++)
             if (children.name[i].calls > children.name[most].calls)
                 most = i;
         if (!children.name[most].calls)
@@ -15335,18 +15304,20 @@ PERF_COLD_FN_ void perf_put_part_(perf_out_ *out, double share, int width)
     perf_put_(out, " %");
 }
 
+/* One line of the tree: its numbers, then its name behind as many blanks as it is deep. */
 PERF_COLD_FN_ void perf_put_node_(perf_out_ *out, const perf_snapshot_ *snap,
                                   const perf_node_ *node, int narrow)
 {
     const double all = PERF_CAST_(double, snap->tree->node[0].total) + 1e-9;
     const double around = PERF_CAST_(double, snap->tree->node[node->parent].total) + 1e-9;
     const double total = PERF_CAST_(double, node->total);
-    const int    unlimited = 40 + 2 * 128, before = narrow ? 42 : 55;   /* columns of numbers     */
-    const int    room = out->width ? out->width - before : unlimited;
+    const int    numbers = narrow ? 42 : 55, name = 40, least_name = 12;    /* in columns         */
+    const int    deepest = 2 * 128;             /* of PERF_TREE_DEPTH_                            */
+    const int    room = out->width ? out->width - numbers : name + deepest;
     int          indent = PERF_CAST_(int, 2 * node->depth - 2);
 
-    if (indent > room - 12)                     /* its name has 12 columns                        */
-        indent = room - 12;
+    if (indent > room - least_name)
+        indent = room - least_name;
     perf_put_part_(out, total / all, 8);
     if (!narrow)
         perf_put_part_(out, total / around, 12);
@@ -15355,7 +15326,7 @@ PERF_COLD_FN_ void perf_put_node_(perf_out_ *out, const perf_snapshot_ *snap,
     perf_put_fixed_in_(out, PERF_CAST_(double, node->calls), 0, 10);
     perf_put_blanks_(out, PERF_CAST_(size_t, indent + 2));
     (void)perf_put_cut_(out, perf_name_of_(snap->registry, node->name),
-                        PERF_CAST_(size_t, out->width ? room - indent : 40));
+                        PERF_CAST_(size_t, out->width ? room - indent : name));
     perf_put_char_(out, '\n');
 }
 
@@ -15584,16 +15555,6 @@ PERF_COLD_FN_ void perf_put_json_head_(perf_writer_ *json, const perf_snapshot_ 
     }
 }
 
-/* What other sources of durations add: members of JSON, or lines below the table. */
-PERF_COLD_FN_ void perf_put_sources_(perf_out_ *out, perf_registry_ *reg, int json)
-{
-    perf_source_ *source;
-
-    for (source = PERF_ACQ_(&reg->sources); source; source = source->next)
-        if (source->report)
-            source->report(out, json);
-}
-
 PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *out, const perf_snapshot_ *snap)
 {
     perf_writer_ json = {PERF_NULL_, 0, 0};
@@ -15619,9 +15580,58 @@ PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *out, const perf_snapshot_ *s
     perf_put_char_(out, '\n');
 }
 
-/* ---- the screen ---- */
+/* ---- the view that is asked for ---- */
 
-/* Breaks lines that are wider than the screen at a blank; width 0: none.  1: all was written. */
+/* Table or tree, and what stands above and below either. */
+PERF_COLD_FN_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap)
+{
+    perf_put_clock_(out, &snap->clock);
+    perf_put_spent_(out, &snap->spent);
+    if (snap->registry) {
+        if (snap->opts.view == PERF_VIEW_TREE) {
+            perf_put_tree_(out, snap);
+        } else {
+            perf_put_scopes_(out, snap);
+            perf_put_waits_(out, snap);
+            perf_put_bound_(out, snap);
+            perf_put_counters_(out, snap);
+            if (PERF_ACQ_(&snap->registry->put_marks))
+                PERF_ACQ_(&snap->registry->put_marks)(out, snap->registry);
+        }
+        perf_put_open_(out, snap->registry);
+        perf_put_losses_(out, snap);
+        perf_put_sources_(out, snap->registry, 0);
+    }
+    perf_report_results_(out);
+}
+
+PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap)
+{
+    switch (PERF_CAST_(int, snap->opts.view)) {
+    case PERF_VIEW_CSV: perf_put_csv_report_(out, snap); return;
+    case PERF_VIEW_JSON: perf_put_json_report_(out, snap); return;
+    case PERF_VIEW_DIAGNOSIS:
+        if (snap->registry && PERF_ACQ_(&snap->registry->put_diagnosis))
+            snap->registry->put_diagnosis(out, PERF_DIAGNOSIS_LINES_);
+        else
+            perf_put_(out, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
+                           "perf_diagnosis.h\n");
+        return;
+    case PERF_VIEW_TABLE:
+    case PERF_VIEW_TREE:
+    default: perf_put_report_(out, snap);
+    }
+}
+
+/* ---- the whole ---- */
+
+PERF_FN perf_status perf_report(void)
+{
+    return perf_report_to(perf_stderr_, PERF_NULL_);
+}
+
+/* Writes a text, and breaks lines that are wider than the screen at a blank; width 0: none.  1:
+ * all was written.                                                                               */
 PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *line, int width)
 {
     const char *text, *blank = line;
@@ -15646,6 +15656,44 @@ PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *line, int width)
         }
     }
     return whole && perf_out_write_(file, line, PERF_CAST_(size_t, text - line), 0);
+}
+
+PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
+{
+    perf_snapshot_ snap;
+    perf_out_      out = PERF_ZERO;
+    perf_status    status = PERF_ENOMEM;
+
+    if (!file)
+        return PERF_EINVAL;
+    snap = perf_snapshot_take_(opts);
+    if (snap.opts.width > 0)
+        out.width = snap.opts.width;
+#if PERF_POSIX_FILES_
+    if (snap.opts.width >= 0 && snap.opts.view != PERF_VIEW_CSV && snap.opts.view != PERF_VIEW_JSON)
+        perf_screen_of_(&out, file);
+#endif
+    out.grows = 1;                              /* loops of other threads may end meanwhile       */
+    perf_snapshot_put_(&out, &snap);
+    if (out.p && !out.failed)
+        status = perf_write_lines_(file, out.p, out.width) ? PERF_OK : PERF_EIO;
+    PERF_FREE(out.p);
+    PERF_FREE(snap.row);
+    PERF_FREE(snap.tree);
+    return status;
+}
+
+PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
+{
+    perf_snapshot_ snap = perf_snapshot_take_(opts);
+    perf_out_      out = perf_out_open_(buf, cap);
+
+    if (snap.opts.width > 0)
+        out.width = snap.opts.width;
+    perf_snapshot_put_(&out, &snap);
+    PERF_FREE(snap.row);
+    PERF_FREE(snap.tree);
+    return out.len;
 }
 
 /* ---- at exit ---- */
@@ -15747,7 +15795,8 @@ PERF_COLD_FN_ int perf_env_resembles_(const char *name, size_t length, const cha
     return length - head - tail <= 2 && letters - head - tail <= 2;
 }
 
-/* The next such variable that looks like one which asks for a report, *meant; its length or 0. */
+/* The next variable that nobody reads, and that looks like one which asks for a report, *meant.
+ * Returns the length of its name, 0: there is none.                                              */
 PERF_COLD_FN_ size_t perf_env_slip_(size_t *at, const char **name, const char **meant)
 {
     static const char *const asks[] = {"PERF_REPORT", "PERF_TRACE"};
@@ -15761,6 +15810,7 @@ PERF_COLD_FN_ size_t perf_env_slip_(size_t *at, const char **name, const char **
         }
     return 0;
 }
+
 /* A misspelt variable asks for no report: says so. */
 PERF_COLD_FN_ void perf_at_exit_says_(void)
 {
@@ -15990,17 +16040,17 @@ PERF_FN perf_phase perf_schedule_phase_(const perf_schedule *schedule, uint64_t 
 
 PERF_FN perf_phase perf_schedule_step(perf_schedule *schedule)
 {
-    perf_phase was;
+    int was_active, active;
 
     if (!schedule || !schedule->open)
         return PERF_PHASE_DONE;
-    was = schedule->phase;
+    was_active = schedule->phase == PERF_PHASE_ACTIVE;
     schedule->step++;
     schedule->phase = perf_schedule_phase_(schedule, &schedule->cycle);
-    if (schedule->phase == PERF_PHASE_ACTIVE)
-        schedule->recorded++;
-    if ((schedule->phase == PERF_PHASE_ACTIVE) != (was == PERF_PHASE_ACTIVE))
-        perf_enable(schedule->phase == PERF_PHASE_ACTIVE);
+    active = schedule->phase == PERF_PHASE_ACTIVE;
+    schedule->recorded += PERF_CAST_(uint64_t, active);
+    if (active != was_active)
+        perf_enable(active);
     return schedule->phase;
 }
 
@@ -18657,7 +18707,9 @@ PERF_BEGIN_DECLS
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
 
-/* Replaces the sink `old` by `now`; NULL: none.  PERF_ESTATE: somebody has replaced it before. */
+/* Replaces the sink `old` by `now`; either may be NULL: none.  PERF_ESTATE: the sink was not
+ * `old`, for somebody has replaced it; PERF_ENOMEM: no registry, or this thread is inside the
+ * lock.                                                                                          */
 PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
 {
     perf_registry_ *reg = perf_registry_get_();
@@ -19217,6 +19269,7 @@ typedef struct perf_counter_ {
     int      fd;                        /* -1: none                                               */
     int      leads;                     /* 1: first of its group                                  */
     int      error;                     /* errno of the system's refusal; 0: none                 */
+    uint64_t id;                        /* the kernel's number of the event                       */
     uint64_t at[3];                     /* at start: value, ns enabled, ns on the processor; of   */
                                         /* the system's own: value, thread (0: of the process)    */
 } perf_counter_;
@@ -19319,7 +19372,7 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *counters, const perf_rul
  * "front end" in place of "cpu", and JSON has them.  They are a group of their own: where counters
  * are short, instructions and cycles come first.
  * Up to five descriptors a thread, until it ends.  A counted scope costs 1,500 to 1,800
- * instructions; where the kernel does not allow rdpmc or mrs, two to four system calls more.  Off:
+ * instructions; where the kernel does not allow rdpmc or mrs, three to six system calls more.  Off:
  * nothing.  Linux with gcc or clang; elsewhere scopes are not counted: perf_counters_start says
  * PERF_ENODATA, and perf_counters_text and a note in the reports say why.                        */
 
@@ -19380,10 +19433,29 @@ PERF_COLD_FN_ int perf_event_open_(const perf_event_attr_ *attr, int process, in
     return fd < 0 ? -PERF_ERRNO_ : PERF_CAST_(int, fd);
 }
 
-/* Value, ns enabled, ns running.  0: they cannot be read. */
-PERF_FN int perf_event_read_(int fd, uint64_t *at)
+/* The kernel's number of an event; 0: the descriptor is no event. */
+PERF_COLD_FN_ uint64_t perf_event_id_(int fd)
 {
-    return perf_fd_read_(fd, at, 3 * sizeof *at) == PERF_CAST_(long, 3 * sizeof *at);
+    uint64_t id = 0;
+
+    if (perf_event_ioctl_(fd, PERF_EVENT_ID_, &id))
+        return 0;
+    return id;
+}
+
+/* A program may have closed all descriptors, as a daemon does, and have a file of its own under the
+ * number, which is neither read nor closed.  0: so it is, or there is no descriptor.             */
+PERF_FN int perf_event_is_ours_(int fd, uint64_t id)
+{
+    return fd >= 0 && perf_event_id_(fd) == id;
+}
+
+/* Value, ns enabled, ns running.  0: they cannot be read. */
+PERF_FN int perf_event_read_(int fd, uint64_t id, uint64_t *at)
+{
+    const long bytes = PERF_CAST_(long, 3 * sizeof *at);
+
+    return perf_event_is_ours_(fd, id) && perf_fd_read_(fd, at, 3 * sizeof *at) == bytes;
 }
 
 /* Opens counter `which`, in its group if that is open and has room. */
@@ -19411,7 +19483,9 @@ PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which, perf_e
         counter->fd = perf_event_open_(&attr, counters->opts.process, -1);
     }
     counter->how = PERF_BY_EVENT_;
-    if (counter->fd < 0) {
+    if (counter->fd >= 0) {
+        counter->id = perf_event_id_(counter->fd);
+    } else {
         counter->error = -counter->fd;
         counter->fd = -1;
         counter->how = PERF_REFUSED_;
@@ -19439,7 +19513,7 @@ typedef struct perf_event_attr_ {
     uint32_t type;
     uint64_t config;
 } perf_event_attr_;
-#define perf_event_read_(fd, at)     ((void)(fd), (void)(at), 0)
+#define perf_event_read_(fd, id, at) ((void)(fd), (void)(id), (void)(at), 0)
 #define perf_counters_switch_(counters, on) ((void)0)
 
 PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which, perf_event_attr_ attr,
@@ -19560,7 +19634,7 @@ PERF_FN int perf_counter_read_(const perf_counters *counters, int which, uint64_
 
     if (counter->how == PERF_BY_SYSTEM_)
         return perf_counter_system_(counters, which, at);
-    return counter->fd >= 0 && perf_event_read_(counter->fd, at);
+    return perf_event_read_(counter->fd, counter->id, at);
 }
 
 PERF_FN perf_status perf_counters_start(perf_counters *counters)
@@ -19652,7 +19726,7 @@ PERF_FN void perf_counters_close(perf_counters *counters)
     counters->counts = PERF_NULL_;
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
 #if PERF_SYS_EVENT_OPEN_
-        if (counters->own[i].fd >= 0)
+        if (perf_event_is_ours_(counters->own[i].fd, counters->own[i].id))
             (void)perf_close_(counters->own[i].fd);
 #endif
         counters->own[i].fd = -1;
@@ -20572,15 +20646,18 @@ PERF_FN int perf_worker_peek_(const perf_worker_ *worker, perf_reading_ *at, int
 /* What the calling thread has counted so far of a group.  0: it cannot be read. */
 PERF_FN int perf_worker_read_(perf_worker_ *worker, perf_reading_ *at, int group)
 {
-    uint64_t got[3 + PERF_WORK_COUNTS_];
-    long     bytes;
-    int      i, next = 3;
+    const int leader = worker->lead[group];
+    uint64_t  got[3 + PERF_WORK_COUNTS_];
+    long      bytes;
+    int       i, next = 3;
 
-    if (worker->lead[group] < 0)
+    if (leader < 0)
         return 0;
     if (perf_worker_peek_(worker, at, group))
         return 1;
-    bytes = perf_fd_read_(worker->fd[worker->lead[group]], got, sizeof got);
+    if (!perf_event_is_ours_(worker->fd[leader], worker->id[leader]))
+        return 0;
+    bytes = perf_fd_read_(worker->fd[leader], got, sizeof got);
     for (i = perf_group_begin_(group); i < perf_group_end_(group); i++) {
         at->count[i] = 0;
         if (worker->fd[i] < 0)
@@ -20597,18 +20674,7 @@ PERF_FN int perf_worker_read_(perf_worker_ *worker, perf_reading_ *at, int group
 
 /* ---- open and close ---- */
 
-/* The kernel's number of an event; 0: the descriptor is no event. */
-PERF_COLD_FN_ uint64_t perf_event_id_(int fd)
-{
-    uint64_t id = 0;
-
-    if (perf_event_ioctl_(fd, PERF_EVENT_ID_, &id))
-        return 0;
-    return id;
-}
-
-/* Closes the descriptors; called by the thread itself, or after its end.  A program may have closed
- * them, as a daemon does: a number that is another file by now stays open.                       */
+/* Closes the descriptors; called by the thread itself, or after its end. */
 PERF_COLD_FN_ void perf_worker_close_(perf_worker_ *worker)
 {
     int i;
@@ -20616,7 +20682,7 @@ PERF_COLD_FN_ void perf_worker_close_(perf_worker_ *worker)
     for (i = 0; i < PERF_WORK_COUNTS_; i++) {
         if (worker->page[i] && worker->process == perf_process_id_()) /* a forked child has none  */
             (void)perf_munmap_(PERF_PTR_(void *, PERF_PTR_(uintptr_t, worker->page[i])), 4096);
-        if (worker->fd[i] >= 0 && perf_event_id_(worker->fd[i]) == worker->id[i])
+        if (perf_event_is_ours_(worker->fd[i], worker->id[i]))
             (void)perf_close_(worker->fd[i]);
         worker->page[i] = PERF_NULL_;
         worker->fd[i] = -1;
@@ -30726,6 +30792,7 @@ extern struct perf_heap_ perf_mallinfo2_(void) __asm__(PERF_SYM_("mallinfo2"))
     PERF_ATTR_((__weak__));
 #endif
 
+/* All that a mark tells but its name.  PERF_ENODATA: the system does not tell. */
 PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *mark)
 {
     struct perf_usage_ usage;
@@ -30736,12 +30803,11 @@ PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *mark)
     mark->resident = pages[1] * PERF_CAST_(uint64_t, perf_sysconf_(30)); /* _SC_PAGESIZE          */
     if (perf_getrusage_(0, &usage) || !mark->resident)
         return PERF_ENODATA;
-    perf_proc_read_(0, "self/io", mark->io, 4); /* missing in some containers: zeros      */
+    perf_proc_read_(0, "self/io", mark->io, 4); /* missing in some containers: zeros              */
     mark->ns = perf_now();
     mark->age_ns = perf_age_ns_();
-    /* the kernel adds up late: may be behind */
     mark->peak = PERF_CAST_(uint64_t, usage.maxrss) * 1024;
-    if (mark->peak < mark->resident)
+    if (mark->peak < mark->resident)            /* the kernel adds up late                        */
         mark->peak = mark->resident;
     mark->minor = PERF_CAST_(uint64_t, usage.minflt);
     mark->major = PERF_CAST_(uint64_t, usage.majflt);
@@ -30806,9 +30872,10 @@ PERF_COLD_FN_ void perf_put_marks_(perf_out_ *out, perf_registry_ *reg)
     perf_table_head_(&table);
     PERF_LIBC_(memset)(&start, 0, sizeof start);
     for (; before != newest; before = mark) {
-        for (mark = newest; mark->next != before; mark = mark->next) {
-        }
-        age = mark->age_ns;                                                 /* known to 10 ms     */
+        mark = newest;                          /* back to the one that came after `before`       */
+        while (mark->next != before)
+            mark = mark->next;
+        age = mark->age_ns;                     /* known to 10 ms                                 */
         if (age < mark->cpu_ns)
             age = mark->cpu_ns;
         start.ns = mark->ns - age;
@@ -30837,7 +30904,7 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
             return PERF_ENOMEM;
         if (mark == reg->marks)
             break;
-        perf_unlock_(&reg->lock); /* another thread has marked meanwhile: again                   */
+        perf_unlock_(&reg->lock);               /* another thread has marked meanwhile: again     */
     }
     now.name = reg->names[site.id];
     mark = PERF_CAST_(perf_mark_ *, perf_keep_(reg, sizeof *mark));
@@ -30908,35 +30975,36 @@ PERF_FN uint64_t perf_tally_ns_(double ticks, double tick)
     return PERF_CAST_(uint64_t, ticks * tick + 0.5);
 }
 
-/* Adds the buckets in ns.  One call each goes to the least and the most, so that both are exact. */
+/* Adds the buckets in ns.  Of the first bucket one call goes to the least duration, and of the last
+ * one a call to the most, so that both are exact.                                                */
 PERF_COLD_FN_ void perf_tally_hist_(perf_hist *hist, const perf_sum_ *sum, double tick)
 {
-    uint64_t min = perf_tally_ns_(PERF_CAST_(double, sum->min), tick), ns, n, seen = 0;
+    uint64_t min = perf_tally_ns_(PERF_CAST_(double, sum->min), tick), ns, calls, seen = 0;
     uint64_t max = perf_tally_ns_(PERF_CAST_(double, sum->max), tick);
     uint32_t i;
 
     for (i = 0; seen < sum->calls; i++) {
-        n = sum->bucket[i];
-        if (!n)
+        calls = sum->bucket[i];
+        if (!calls)
             continue;
         if (seen == 0) {
             perf_hist_add_n(hist, min, 1);
-            n--;
+            calls--;
         }
         seen += sum->bucket[i];
-        if (seen == sum->calls && n) {
+        if (seen == sum->calls && calls) {
             perf_hist_add_n(hist, max, 1);
-            n--;
+            calls--;
         }
         ns = perf_tally_ns_(perf_bucket_value_(i), tick);
         if (ns < min)
             ns = min;
         if (ns > max)
             ns = max;
-        if (n)
-            perf_hist_add_n(hist, ns, n);
+        if (calls)
+            perf_hist_add_n(hist, ns, calls);
     }
-    hist->head.lo = hist->head.width[0] = 0; /* these depend on the order of records */
+    hist->head.lo = hist->head.width[0] = 0;    /* these depend on the order of records           */
 }
 
 PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out)
@@ -30988,16 +31056,16 @@ PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *o
 
 PERF_FN perf_status perf_tally_merge(perf_tally *into, const perf_tally *from)
 {
-    uint64_t    most = ~UINT64_C(0);
+    uint64_t    limit = ~UINT64_C(0);
     perf_status status;
 
     if (!into || !from || into == from || from->hist.head.highest || into->hist.head.highest)
         return PERF_EINVAL;
     if (!from->parts)
         return PERF_OK;
-    if (from->calls > most - into->calls || from->sum_ns > most - into->sum_ns ||
-        from->total_ns > most - into->total_ns || from->self_ns > most - into->self_ns ||
-        from->parts > most - into->parts)
+    if (from->calls > limit - into->calls || from->sum_ns > limit - into->sum_ns ||
+        from->total_ns > limit - into->total_ns || from->self_ns > limit - into->self_ns ||
+        from->parts > limit - into->parts)
         return PERF_ERANGE;
     status = perf_hist_merge(&into->hist, &from->hist);
     if (status != PERF_OK)

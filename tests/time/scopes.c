@@ -1240,7 +1240,7 @@ static void odd_clocks(void)
     perf_registry_ *r = perf_registry_get_();
     static perf_site_ first = {"of a file", __FILE__, __LINE__, 0};
     static perf_site_ second = {"by another clock", __FILE__, __LINE__, 0};
-    perf_span_ span;
+    perf_scope span;
     uint64_t   before = now_ns;
 
     perf_reset();
