@@ -15349,8 +15349,9 @@ typedef struct perf_loss_words_ {
 PERF_COLD_FN_ perf_loss_words_ perf_loss_words_of_(size_t i)
 {
     static const perf_loss_words_ words[PERF_LOSS_ALL_] = {
-        {"never_ended", " scope was never ended (longjmp?): the scope around it has its time",
-         " scopes were never ended (longjmp?): the scope around them has their time", ""},
+        {"never_ended",
+         " scope was never ended (longjmp?): the scope around it, if any, has its time",
+         " scopes were never ended (longjmp?): the scope around them, if any, has their time", ""},
         {"ended_late", " scope", " scopes",
          " ended after the scope around it: in totals from then on"},
         {"ended_elsewhere", " scope was", " scopes were", " ended by another thread: in no total"},
@@ -15416,25 +15417,31 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *out, const perf_snapshot_ *snap)
                   "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
 }
 
-/* How many scopes are open now, and the names of the first few. */
-PERF_COLD_FN_ uint64_t perf_open_scopes_(perf_registry_ *reg, perf_few_ *few)
+typedef struct perf_still_open_ {       /* scopes                                                 */
+    uint64_t  count, recursive;         /* recursive: those inside one of their own name          */
+    perf_few_ few;                      /* the names of the first                                 */
+} perf_still_open_;
+
+PERF_COLD_FN_ perf_still_open_ perf_open_scopes_(perf_registry_ *reg)
 {
-    perf_recorder_ *rec;
-    perf_cell_     *cell, *root;
-    uint64_t        open = 0;
+    perf_still_open_ open = PERF_ZERO;
+    perf_recorder_  *rec;
+    perf_cell_      *cell, *root;
 
     for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
         int32_t depth = PERF_CAST_(int32_t, perf_depth_(rec) - PERF_GET_(&rec->strayed));
-        if (depth > 0)
-            open += PERF_CAST_(uint32_t, depth);
+        if (depth > 0) {
+            open.count += PERF_CAST_(uint32_t, depth);
+            open.recursive += PERF_GET_(&rec->extra);
+        }
         for (cell = PERF_ACQ_(&rec->open); depth > 0 && cell->parent; cell = cell->parent)
-            perf_few_add_(few, perf_name_of_(reg, PERF_CELL_ID_(cell)));
+            perf_few_add_(&open.few, perf_name_of_(reg, PERF_CELL_ID_(cell)));
         for (root = &rec->root; root; root = PERF_ACQ_(&root->of.root.older)) {
             cell = PERF_ACQ_(&root->of.root.waiting);
             if (cell)
-                open += cell->depth + PERF_GET_(&root->of.root.again_open);
+                open.count += cell->depth + PERF_GET_(&root->of.root.again_open);
             for (; cell && cell->parent; cell = cell->parent)
-                perf_few_add_(few, perf_name_of_(reg, PERF_CELL_ID_(cell)));
+                perf_few_add_(&open.few, perf_name_of_(reg, PERF_CELL_ID_(cell)));
         }
     }
     return open;
@@ -15442,16 +15449,21 @@ PERF_COLD_FN_ uint64_t perf_open_scopes_(perf_registry_ *reg, perf_few_ *few)
 
 PERF_COLD_FN_ void perf_put_open_(perf_out_ *out, perf_registry_ *reg)
 {
-    perf_few_ few = PERF_ZERO;
-    uint64_t  open = perf_open_scopes_(reg, &few);
+    const perf_still_open_ open = perf_open_scopes_(reg);
 
-    if (!open)
+    if (!open.count)
         return;
     perf_put_(out, "note: ");
-    perf_put_u64_(out, open);
-    perf_put_(out, open == 1 ? " scope is still open, its" : " scopes are still open, their");
+    perf_put_u64_(out, open.count);
+    perf_put_(out, open.count == 1 ? " scope is still open, its" : " scopes are still open, their");
     perf_put_(out, " time so far not in the numbers");
-    perf_put_few_(out, &few, open);
+    perf_put_few_(out, &open.few, open.count);
+    if (!open.recursive)
+        return;
+    perf_put_(out, "note: ");
+    perf_put_u64_(out, open.recursive);
+    perf_put_(out, " of them are recursive calls, or come after a longjmp: put a scope around the "
+                   "setjmp\n");
 }
 
 /* ---- CSV and JSON ---- */
@@ -15522,7 +15534,6 @@ PERF_COLD_FN_ void perf_put_json_wide_(perf_writer_ *json, const char *key, uint
 PERF_COLD_FN_ void perf_put_json_head_(perf_writer_ *json, const perf_snapshot_ *snap)
 {
     const double   wait = PERF_CAST_(double, snap->main.self[PERF_BY_DATA]);
-    perf_few_      few = PERF_ZERO;
     perf_children_ children;
     size_t         i;
 
@@ -15534,7 +15545,7 @@ PERF_COLD_FN_ void perf_put_json_head_(perf_writer_ *json, const perf_snapshot_ 
     perf_member_whole_(json, "warnings", snap->clock.warnings);
     perf_member_close_(json, '}');
     json->line = 1;
-    perf_member_whole_(json, "open", snap->registry ? perf_open_scopes_(snap->registry, &few) : 0);
+    perf_member_whole_(json, "open", snap->registry ? perf_open_scopes_(snap->registry).count : 0);
     perf_member_fixed_(json, "data_wait_ns", wait * snap->tick, 3);
     perf_member_fixed_(json, "main_thread_ns", PERF_CAST_(double, snap->main.all) * snap->tick, 3);
     perf_put_json_wide_(json, "cpu_ns", snap->spent.cpu_ns, 20);

@@ -1323,6 +1323,23 @@ static void deeper(int level)
     perf_scope_end(&s);
 }
 
+/* Calls inside their own name, at the time of a report: it says what a longjmp would have done. */
+static void in_itself(int levels)
+{
+    perf_scope s = perf_scope_begin("in itself");
+    char      *text;
+
+    if (levels > 1) {
+        in_itself(levels - 1);
+    } else {
+        text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+        CHECK(strstr(text, "note: 3 scopes are still open, ") &&
+                  strstr(text, "note: 2 of them are recursive calls, or come after a longjmp: "), "%.3000s", text);
+        free(text);
+    }
+    perf_scope_end(&s);
+}
+
 static void deep(void)
 {
     perf_tree_ *tree;
@@ -1565,6 +1582,7 @@ int main(void)
     odd_clocks();
     sorts();
     deep();
+    in_itself(3);
     hostile_names();
     views();
     perf_reset();
