@@ -337,9 +337,10 @@ PERF_FN perf_race_result perf_race_end(perf_race *race);    /* as for perf_ab   
 /* What a variant is called in the report; copied, 31 bytes.  Between begin and end. */
 PERF_FN void             perf_race_name(perf_race *race, int variant, const char *name);
 
-/* >>internal: what perf_loop.h may use -----------------------------------------------------------
+/* >>internal: what other headers may use ---------------------------------------------------------
  * perf_loop_engine_, the functions of one kind of loop, which a loop calls through a pointer:
- *   PERF_BENCH_ENGINE_, PERF_RACE_ENGINE_  define what returns it, from the functions            */
+ *   PERF_BENCH_ENGINE_, PERF_RACE_ENGINE_  define what returns it, from the functions
+ *   PERF_LOOP_BENCH_, PERF_LOOP_AB_, PERF_LOOP_RACE_  kinds of loops                             */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -352,12 +353,14 @@ PERF_INLINE_FN_ void perf_clobber(void)
 
 /* ---- the engine, seen from a loop ---- */
 
-typedef struct perf_loop_engine_ {      /* of one kind of loop: 1 bench, 2 A/B, 3 race            */
+enum { PERF_LOOP_BENCH_ = 1, PERF_LOOP_AB_, PERF_LOOP_RACE_ };  /* kinds of loops; 0: none        */
+
+typedef struct perf_loop_engine_ {      /* of benches, or of A/B loops and races                  */
     uint32_t size, abi;
     perf_loop        (*open)(const char *name, int kind, int variants, const void *opts,
                              int optimised);
-    uint64_t         (*slice)(struct perf_loop_state_ *, int kind);     /* iterations * 64 +      */
-                                                                        /* variant; 0: done       */
+    uint64_t         (*slice)(struct perf_loop_state_ *, int kind);     /* the next: iterations * */
+                                                                        /* 64 + variant; 0: done  */
     perf_result      (*bench)(struct perf_loop_state_ *, int64_t left); /* each ends its kind;    */
     perf_ab_result   (*ab)(struct perf_loop_state_ *, int64_t left);    /* the others are NULL    */
     perf_race_result (*race)(struct perf_loop_state_ *, int64_t left);
@@ -433,15 +436,15 @@ PERF_INLINE_FN_ perf_loop perf_loop_begin_(const perf_loop_engine_ *engine, cons
     return PERF_DISABLE ? off : engine->open(name, kind, variants, opts, PERF_OPTIMISED_);
 }
 
-/* A slice has ended, or *loop is all zero (not begun, or ended): the next slice.  0: there is
- * none.                                                                                          */
+/* A slice has ended, or *loop is all zero (not begun, or ended): the next slice, whose first
+ * iteration this call stands for.  0: there is none.                                             */
 PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *engine, perf_loop *loop, int kind)
 {
-    uint64_t n = PERF_DISABLE ? 0 : engine->slice(loop->state, kind);
+    uint64_t slice = PERF_DISABLE ? 0 : engine->slice(loop->state, kind);
 
-    loop->left = loop->first = PERF_CAST_(int64_t, n >> 6) - (n != 0);
-    loop->variant = n ? PERF_CAST_(int, n & 63) : -1;
-    return n != 0;
+    loop->left = loop->first = PERF_CAST_(int64_t, slice >> 6) - (slice != 0);
+    loop->variant = slice ? PERF_CAST_(int, slice & 63) : -1;
+    return slice != 0;
 }
 
 /* Takes the state out of *loop, which is then a loop that has ended. */
@@ -459,7 +462,7 @@ PERF_INLINE_FN_ perf_loop perf_loop_take_(perf_loop *loop)
 
 PERF_INLINE_FN_ perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
 {
-    return perf_loop_begin_(perf_bench_engine_get_(), name, 1, 1, opts);
+    return perf_loop_begin_(perf_bench_engine_get_(), name, PERF_LOOP_BENCH_, 1, opts);
 }
 
 /* The state travels by value and comes back by value, so the counter's address is never taken and
@@ -468,7 +471,7 @@ PERF_INLINE_FN_ int perf_bench_next(perf_bench *bench)
 {
     if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(bench->left)))
         return 1;
-    return perf_loop_turn_(perf_bench_engine_get_(), bench, 1);
+    return perf_loop_turn_(perf_bench_engine_get_(), bench, PERF_LOOP_BENCH_);
 }
 
 PERF_INLINE_FN_ perf_result perf_bench_end(perf_bench *bench)
@@ -512,7 +515,7 @@ PERF_INLINE_FN_ int perf_loop_slice_begins(const perf_loop *loop)
 
 PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
 {
-    return perf_loop_begin_(perf_race_engine_get_(), name, 2, 2, opts);
+    return perf_loop_begin_(perf_race_engine_get_(), name, PERF_LOOP_AB_, 2, opts);
 }
 
 PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
@@ -521,7 +524,7 @@ PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
         PERF_LOOP_KNOWN_(ab->variant >= 0);     /* so that the caller's `>= 0` costs no branch    */
         return ab->variant;
     }
-    (void)perf_loop_turn_(perf_race_engine_get_(), ab, 2);
+    (void)perf_loop_turn_(perf_race_engine_get_(), ab, PERF_LOOP_AB_);
     return ab->variant;
 }
 
@@ -545,7 +548,7 @@ PERF_INLINE_FN_ void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen)
 
 PERF_INLINE_FN_ perf_race perf_race_begin(const char *name, int variants, const perf_ab_opts *opts)
 {
-    return perf_loop_begin_(perf_race_engine_get_(), name, 3, variants, opts);
+    return perf_loop_begin_(perf_race_engine_get_(), name, PERF_LOOP_RACE_, variants, opts);
 }
 
 PERF_INLINE_FN_ int perf_race_next(perf_race *race)

@@ -222,7 +222,7 @@ PERF_FN double perf_look_goal_(double best_run)
 /* Can the command of perf_look_verify_ hold the name of that loop, and force its variants? */
 PERF_COLD_FN_ int perf_look_forces_(const perf_loop_ *loop)
 {
-    if (loop->kind == 1 || PERF_GET_(&loop->forgotten))
+    if (loop->kind == PERF_LOOP_BENCH_ || PERF_GET_(&loop->forgotten))
         return 0;
     return PERF_LIBC_(strlen)(loop->name) <= 40 && !PERF_LIBC_(strchr)(loop->name, '\'');
 }

@@ -261,17 +261,18 @@ PERF_COLD_FN_ int perf_put_values_(perf_out_ *out, const perf_loop_ *loop, int s
 
 /* ---- the list of loops ---- */
 
-/* Where readers find the values of the arms: by the wall's clock or by processor time. */
+/* Tells readers of the list where the values of the arms are, by the clock that decides.  A bench
+ * has one arm, an A/B loop two; nobody reads those of a race.                                    */
 PERF_COLD_FN_ void perf_loop_samples_(perf_loop_state_ *state)
 {
     perf_loop_  *loop = &state->loop;
     perf_decides decides = state->result.decides;
     int          i;
 
-    if (loop->kind == 2)
+    if (loop->kind == PERF_LOOP_AB_)
         decides = state->ab.decides;
     loop->samples = state->arm[0].count;
-    for (i = 0; i < loop->kind && i < 2; i++) {
+    for (i = 0; i < state->variants && i < 2; i++) {
         loop->sample[i] = state->arm[i].ns;
         if (decides == PERF_DECIDES_CPU)
             loop->sample[i] = state->arm[i].cpu;
@@ -280,9 +281,9 @@ PERF_COLD_FN_ void perf_loop_samples_(perf_loop_state_ *state)
     }
 }
 
-/* Keeps a sentence of this image, which may be unloaded before a report.  Without memory: only as
- * long as the image.  The lock is held.                                                          */
-PERF_COLD_FN_ void perf_loop_say_(perf_registry_ *reg, const char **text)
+/* Moves a sentence to memory of the registry: this image may be unloaded before a report.  Without
+ * memory it stays.  The lock is held.                                                            */
+PERF_COLD_FN_ void perf_loop_keep_text_(perf_registry_ *reg, const char **text)
 {
     perf_said_ *said = reg->said;
     size_t      bytes;
@@ -291,24 +292,26 @@ PERF_COLD_FN_ void perf_loop_say_(perf_registry_ *reg, const char **text)
         return;
     while (said && PERF_LIBC_(strcmp)(PERF_PTR_(char *, said + 1), *text))
         said = said->next;
-    bytes = PERF_LIBC_(strlen)(*text) + 1;
-    if (!said && (said = PERF_CAST_(perf_said_ *, perf_keep_(reg, sizeof *said + bytes)))) {
+    if (!said) {
+        bytes = PERF_LIBC_(strlen)(*text) + 1;
+        said = PERF_CAST_(perf_said_ *, perf_keep_(reg, sizeof *said + bytes));
+        if (!said)
+            return;
         PERF_LIBC_(memcpy)(said + 1, *text, bytes);
         said->next = reg->said;
         reg->said = said;
     }
-    if (said)
-        *text = PERF_PTR_(char *, said + 1);
+    *text = PERF_PTR_(char *, said + 1);
 }
 
-PERF_COLD_FN_ void perf_loop_say_verdict_(perf_registry_ *reg, perf_verdict *verdict)
+PERF_COLD_FN_ void perf_loop_keep_verdict_(perf_registry_ *reg, perf_verdict *verdict)
 {
-    perf_loop_say_(reg, &verdict->reason);
-    perf_loop_say_(reg, &verdict->clock);
+    perf_loop_keep_text_(reg, &verdict->reason);
+    perf_loop_keep_text_(reg, &verdict->clock);
 }
 
 /* Keeps all sentences of a result. */
-PERF_COLD_FN_ void perf_loop_says_(perf_loop_state_ *state)
+PERF_COLD_FN_ void perf_loop_keep_texts_(perf_loop_state_ *state)
 {
     perf_registry_ *reg = perf_registry_get_();
     int             i, k;
@@ -316,17 +319,17 @@ PERF_COLD_FN_ void perf_loop_says_(perf_loop_state_ *state)
     if (!reg || !perf_lock_(reg))
         return;
     if (PERF_PTR_(uintptr_t, state->loop.note) - PERF_PTR_(uintptr_t, state) >= state->loop.pages)
-        perf_loop_say_(reg, &state->loop.note); /* not in the loop's own memory                   */
-    perf_loop_say_(reg, &state->result.why);
-    perf_loop_say_(reg, &state->ab.why);
-    perf_loop_say_(reg, &state->race.why);
-    perf_loop_say_verdict_(reg, &state->ab.verdict);
+        perf_loop_keep_text_(reg, &state->loop.note);   /* not in the loop's own memory           */
+    perf_loop_keep_text_(reg, &state->result.why);
+    perf_loop_keep_text_(reg, &state->ab.why);
+    perf_loop_keep_text_(reg, &state->race.why);
+    perf_loop_keep_verdict_(reg, &state->ab.verdict);
     for (i = 0; i < state->variants; i++)
-        perf_loop_say_verdict_(reg, &state->entry[i].verdict);
+        perf_loop_keep_verdict_(reg, &state->entry[i].verdict);
     for (k = 0; k < 2; k++) {
-        perf_loop_say_verdict_(reg, &state->ab.part[k]);
+        perf_loop_keep_verdict_(reg, &state->ab.part[k]);
         for (i = 0; i < state->variants; i++)
-            perf_loop_say_verdict_(reg, &state->entry[i].part[k]);
+            perf_loop_keep_verdict_(reg, &state->entry[i].part[k]);
     }
     perf_unlock_(&reg->lock);
 }
@@ -335,7 +338,7 @@ PERF_COLD_FN_ void perf_loop_says_(perf_loop_state_ *state)
 PERF_COLD_FN_ void perf_loop_done_(perf_loop_state_ *state, const void *result)
 {
     perf_loop_samples_(state);
-    perf_loop_says_(state);
+    perf_loop_keep_texts_(state);
     state->loop.result = result;
     PERF_REL_(&state->loop.done, 1);
 }
@@ -354,18 +357,18 @@ PERF_COLD_DECL_ void perf_put_variant_(perf_out_ *out, const perf_loop_ *loop,
                                        const perf_race_result *result, int i);
 PERF_COLD_DECL_ void perf_put_counted_row_(perf_out_ *out, const double *counted);
 
-/* The loops in the order they were begun; the list has the newest first.  It is copied, because to
- * walk it for each of 40,000 took 84 s.  *n: how many.  NULL: no memory.                         */
-PERF_COLD_FN_ const perf_loop_ **perf_loops_in_order_(const perf_loop_ *newest, size_t *n)
+/* The loops in the order they were begun, *count of them; the list has the newest first.  It is
+ * copied, because to walk it for each of 40,000 took 84 s.  NULL: no memory.                     */
+PERF_COLD_FN_ const perf_loop_ **perf_loops_in_order_(const perf_loop_ *newest, size_t *count)
 {
     const perf_loop_ *loop, **all;
-    size_t            i;
+    size_t            i = 0;
 
-    *n = 0;
     for (loop = newest; loop; loop = loop->next)
-        ++*n;
-    all = PERF_CAST_(const perf_loop_ **, PERF_MALLOC(*n * sizeof *all));
-    for (loop = newest, i = *n; all && loop; loop = loop->next)
+        i++;
+    *count = i;
+    all = PERF_CAST_(const perf_loop_ **, PERF_MALLOC(i * sizeof *all));
+    for (loop = newest; all && loop; loop = loop->next)
         all[--i] = loop;
     return all;
 }
@@ -386,19 +389,20 @@ PERF_COLD_FN_ void perf_put_loops_head_(perf_out_ *out)
 PERF_FN void perf_report_results_(perf_out_ *out)
 {
     perf_registry_   *reg = PERF_ACQ_(&perf_anchor_v1_.registry);
-    const perf_loop_ *loop, *newest, **all;
+    const perf_loop_ *loop, *next, **all;
     perf_few_         few = PERF_ZERO;
-    size_t            n, i, open = 0;
+    size_t            count, i, open = 0;
 
     if (!reg || !PERF_ACQ_(&reg->results) || !perf_loops_hold_(reg))
         return;
-    newest = PERF_ACQ_(&reg->results);
+    next = PERF_ACQ_(&reg->results);
     perf_put_loops_head_(out);
-    all = perf_loops_in_order_(newest, &n);
-    for (i = 0; i < n; i++, newest = newest->next) {
-        loop = newest;                          /* no memory: newest first                        */
+    all = perf_loops_in_order_(next, &count);
+    for (i = 0; i < count; i++) {
+        loop = next;                            /* no memory: newest first                        */
         if (all)
             loop = all[i];
+        next = next->next;
         if (PERF_GET_(&loop->forgotten))
             continue;
         if (PERF_ACQ_(&loop->done)) {
@@ -421,9 +425,9 @@ PERF_FN void perf_report_results_(perf_out_ *out)
 
 PERF_COLD_FN_ void perf_put_loop_(perf_out_ *out, const perf_loop_ *loop)
 {
-    if (loop->kind == 1)
+    if (loop->kind == PERF_LOOP_BENCH_)
         perf_put_bench_(out, loop);
-    else if (loop->kind == 2)
+    else if (loop->kind == PERF_LOOP_AB_)
         perf_put_ab_(out, loop);
     else
         perf_put_race_(out, loop);
@@ -451,7 +455,7 @@ PERF_COLD_FN_ void perf_put_bench_(perf_out_ *out, const perf_loop_ *loop)
     perf_put_warnings_(out, result->warnings);
 }
 
-/* Do both ways to compare the arms differ by more than a twentieth? */
+/* 1: the two ratios, both known, differ by more than a twentieth. */
 PERF_FN int perf_control_differs_(double ratio, double control)
 {
     if (!(ratio > 0.0) || !(control > 0.0))

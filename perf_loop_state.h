@@ -27,39 +27,44 @@ typedef struct perf_timer_ {
     double      paused_ns[PERF_CLOCKS_];    /* of this slice                                      */
     double      overhead_ns[PERF_CLOCKS_];  /* what an empty slice shows                          */
     double      ns[PERF_CLOCKS_];       /* the last slice                                         */
-    double      wall_ns, waited_ns;     /* over the slices that all clocks saw: wall, wall beyond */
-    double      others_ns;              /* the thread's time, the process's beyond the thread's   */
-    double      tick_ns;
+    /* sums over the slices that all three clocks saw:                                            */
+    double      wall_ns;
+    double      waited_ns;              /* wall - thread                                          */
+    double      others_ns;              /* process - thread                                       */
+    double      tick_ns;                /* the smallest step of the wall's clock that was seen    */
     double      least_ns;               /* the shortest slice that took any time; 0: none yet     */
     double      spent_ns;               /* in slices so far                                       */
-    int         clocks;                 /* 1: the wall's alone; 3                                 */
+    int         clocks;                 /* that are read: 1, the wall's alone, or all 3           */
     int         one_clock;              /* 1: this system or PERF_CLOCK_FN has no other           */
     int         coarse;                 /* 1: a slice took no time: a tick is longer than that    */
-    int         paused;
-    int64_t     waits_at, forced_at;    /* switches when the slice began, see perf_switches_      */
-    uint64_t    slices, waiting_slices; /* all; those that gave up the processor                  */
-    int         backwards, unresumed;
+    int         paused;                 /* 1: now                                                 */
+    int64_t     waits_at, forced_at;    /* switches when the slice began, see perf_switches_; -1: */
+                                        /* not known                                              */
+    uint64_t    slices;                 /* that all three clocks saw                              */
+    uint64_t    waiting_slices;         /* in which this thread gave the processor up by itself   */
+    int         backwards;              /* so often the clock went back in a slice                */
+    int         unresumed;              /* 1: a slice ended in a pause                            */
     int         pauses;                 /* of this slice                                          */
-    int         pause_known;            /* for so many clocks is it known what a pause costs      */
-    double      pause_ns[PERF_CLOCKS_]; /* what a pause and its resume show beside what they hide */
-    double      pause_doubt_ns;         /* by so much more or less, as the work around them is    */
+    int         pause_known;            /* `clocks` when the next two were measured; 0: not yet   */
+    double      pause_ns[PERF_CLOCKS_]; /* cost of a pause and its resume that they do not hide   */
+    double      pause_doubt_ns;         /* it may be off by so much                               */
 } perf_timer_;
 
 enum { PERF_RACE_MOST_ = 64,            /* variants                                               */
-       PERF_OWED_ = 64 };               /* the latest longer leads, by what they took             */
+       PERF_OWED_ = 64 };               /* longer leads that are kept                             */
 
 /* What may be said against an answer: docs/loops.md has the table. */
 enum {
     PERF_NO_OBJECTION_,
     PERF_TOO_FEW_,                      /* rounds with longer leads, or in the last third         */
     PERF_DEBT_PERHAPS_,                 /* one may leave work to the other                        */
-    PERF_NOT_CONFIRMED_,                /* by them                                                */
+    PERF_NOT_CONFIRMED_,                /* by the rounds with longer leads                        */
     PERF_DEBT_,                         /* one leaves work to the other                           */
     PERF_RATIO_DRIFTS_,                 /* the last third of the pairs has another ratio          */
     PERF_TURNS_MATTER_                  /* longer leads make another ratio                        */
 };
 
-/* Which pairs of all. */
+/* Which of the pairs. */
 typedef enum perf_pick_ {
     PERF_ALL_PAIRS_,
     PERF_USUAL_PAIRS_,                  /* led as most are, or not at all                         */
@@ -76,10 +81,10 @@ typedef struct perf_centre_ {
     size_t n;
 } perf_centre_;
 
-/* A longer lead against that of variant 0 in the same round. */
+/* A longer lead of a variant against that of variant 0 in the same round. */
 typedef struct perf_owed_ {
-    double log_ratio;                   /* of an iteration                                        */
-    int    as_timed;                    /* 0: the log ratio of the slices after them is taken off */
+    double log_ratio;                   /* of an iteration in both leads                          */
+    int    as_timed;                    /* 0: less the log ratio of the slices right after them   */
     int    later;                       /* 1: variant 0 had run before                            */
 } perf_owed_;
 
@@ -90,24 +95,28 @@ typedef struct perf_loop_arm_ {
     uint64_t      runs;                 /* iterations so far                                      */
     double        fastest;              /* of the readings at this batch, ns a slice              */
     double        first_ns;
-    double        wall_ns, wait_ns, wait_sq;    /* sums over the slices that all clocks saw: wall,*/
-    uint64_t      timed;                /* wall beyond processor time, its squares; how many      */
+    /* sums over the slices that all three clocks saw:                                            */
+    double        wall_ns, wait_ns;     /* wait: wall - thread                                    */
+    double        wait_sq;              /* squares of the waits                                   */
+    uint64_t      timed;                /* how many such slices                                   */
     double        forced;               /* switches in them that the body did not ask for         */
     double        doubt_ns;             /* of a slice, by the pauses in it                        */
     int           readings;             /* at this batch                                          */
-    int           steady;               /* the batch is chosen                                    */
+    int           steady;               /* 1: the batch is chosen                                 */
     double       *ns;                   /* ns per iteration, by slice; room for all that may come */
     double       *cpu;                  /* likewise by processor time                             */
     size_t        count;
     double        pending[2];           /* ns, cpu: of the round under way                        */
-                                        /* against variant 0, of the other variants:              */
-    perf_seq      seq[2];               /* the bets by the wall's clock and by processor time     */
-    uint64_t      lead_began, lead_ended;       /* processor time in a round with longer leads    */
-    uint64_t      lead_runs;
-    double        led_ns, after_ns;     /* an iteration of it, and of the slice after it          */
+    perf_seq      seq[2];               /* bets against variant 0: by the wall's clock, by        */
+                                        /* processor time                                         */
+    /* the lead of this round; times are of a longer one:                                         */
+    uint64_t      lead_began, lead_ended;       /* processor time                                 */
+    uint64_t      lead_runs;            /* iterations                                             */
+    double        led_ns, after_ns;     /* an iteration of the lead, of the slice after it        */
     int           as_timed;             /* 1: that slice was all processor time, and all timed    */
-    perf_owed_    owed[PERF_OWED_];
-    size_t        owed_count;
+    /* against variant 0:                                                                         */
+    perf_owed_    owed[PERF_OWED_];     /* longer leads, the latest; a ring                       */
+    size_t        owed_count;           /* of all that were                                       */
     double        turns_ratio;          /* to variant 0, in turns without leads; 0: is the result */
     int           objection;            /* PERF_NO_OBJECTION_, or why the answer is withheld      */
 } perf_loop_arm_;
@@ -153,44 +162,50 @@ typedef struct perf_loop_state_ {
     perf_race_entry *entry;             /* [variants]                                             */
     unsigned char   *first;             /* [rounds] the variant that began the round              */
     double          *logs;              /* [rounds] room for log ratios                           */
-    int            (*round)(struct perf_loop_state_ *, uint64_t now);   /* a round is complete;   */
-                                        /* 1: stop                                                */
-                                        /* after the timed slices: the next one that counts, as   */
-                                        /* perf_loop_slice_ returns it; 0: enough.  NULL: none    */
+    /* a round is complete; 1: it was the last                                                    */
+    int            (*round)(struct perf_loop_state_ *, uint64_t now);
+    /* after the timed slices: the next one that is counted, as perf_loop_slice_ returns it; 0:   */
+    /* enough.  NULL: nobody counts                                                               */
     uint64_t       (*counted)(struct perf_loop_state_ *);
-    void            *counters;          /* of perf_counters.h, and what judges counts at the end  */
-    void           (*judge)(struct perf_loop_state_ *);     /* changes the entries                */
-    uint64_t         coin;
+    void            *counters;          /* of perf_counters.h                                     */
+    void           (*judge)(struct perf_loop_state_ *);     /* judges counts; changes the entries */
+    uint64_t         coin;              /* state of the random numbers                            */
     int              variants, running; /* running: 1 when one is forced                          */
     int              forced;            /* the variant, or -1                                     */
-    int              phase, at, left_to_warm, typical;
+    int              phase;             /* PERF_LOOP_START_ ... PERF_LOOP_DONE_                   */
+    int              at;                /* place in `order` of the slice under way                */
+    int              left_to_warm;      /* rounds of the warm-up                                  */
+    int              typical;           /* 1: the rule is on the typical ratio: bets are made     */
     unsigned char   *led;               /* [rounds] 1: each slice had a longer lead               */
     double          *when;              /* [rounds] ns in slices until its end                    */
     size_t           look_at;           /* rounds at which to look at the answer again            */
     size_t           looked_at;         /* rounds when it was last looked at in full              */
-    size_t           leads_left;        /* slices before the counted one                          */
+    size_t           leads_left;        /* slices of the lead under way                           */
     size_t           longer_count;      /* rounds with longer leads since the pairs began anew    */
     double           lead_ns;           /* the lead that each slice has; 0: none                  */
     double           round_lead_ns;     /* of this round                                          */
-    double           longer_ns, longer_own_ns;  /* spent in rounds with longer leads; by          */
-                                        /* processor time                                         */
-    double           round_ns;          /* the last round, with what is not timed                 */
+    double           longer_ns;         /* all rounds with longer leads took                      */
+    double           longer_own_ns;     /* their leads and slices took, by processor time         */
+    double           round_ns;          /* the last other round took, with what is not timed      */
     double           round_least_ns;    /* the shortest such one since the pairs began anew       */
-    uint64_t         round_began, stands;   /* stands: since when the clock does, by the system's */
+    uint64_t         round_began;
+    uint64_t         stands;            /* since when our clock stands, by the system's; 0: it    */
+                                        /* does not                                               */
     int              longer;            /* 1: this round has longer leads                         */
     int              lenient;           /* 1: it is late, leads will mend the ratio no more       */
     int              on_counts;         /* 1: opts.accept is on a count, 2: opts.also; 3: both    */
-    int              few_longer;        /* 1: an answer waits for more of them                    */
-    int              control_rounds, restarts;
+    int              few_longer;        /* 1: an answer waits for more rounds with longer leads   */
+    int              control_rounds;    /* rounds with longer leads in all                        */
+    int              restarts;          /* so often the pairs began anew                          */
     int              hurry;             /* 1: no time to find a batch; the first round tells      */
-    int              last;              /* the arm that ran                                       */
+    int              last;              /* the variant that ran before                            */
     const char      *refused;           /* the option that cannot be meant, or NULL               */
     const char      *ended;             /* what is missing as max_seconds ended the loop, or NULL */
     unsigned char    order[PERF_RACE_MOST_];    /* of the round under way                         */
     perf_status      status;
-    perf_accuracy    seen;
-    uint32_t         warnings;
-    perf_result      result;            /* of its kind                                            */
+    perf_accuracy    seen;              /* the worst that perf_ab_accuracy() was told             */
+    uint32_t         warnings;          /* PERF_WARN_ bits                                        */
+    perf_result      result;            /* of a bench, complete when loop.done is 1               */
     perf_ab_result   ab;
     perf_race_result race;
 } perf_loop_state_;

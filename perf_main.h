@@ -629,7 +629,8 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *run, const char *name, const perf_
         loop = state->loop;                     /* for its note and its counters                  */
     perf_put_(&out, name);
     loop.result = result;
-    loop.kind = loop.done = 1;
+    loop.kind = PERF_LOOP_BENCH_;
+    loop.done = 1;
     out = perf_out_open_(text, sizeof text);
     perf_put_loop_(&out, &loop);
     (void)fputs(text + 2, run->out);
@@ -938,7 +939,7 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
     sum.first_ns = 0.0;
     if (sum.status != PERF_OK)
         return sum;
-    all = *merged = perf_loop_pages_(name, 1, 1, slices + 1, 0);
+    all = *merged = perf_loop_pages_(name, PERF_LOOP_BENCH_, 1, slices + 1, 0);
     if (!all) {
         sum.status = PERF_ENOMEM;
         return sum;

@@ -1145,9 +1145,10 @@ PERF_FN perf_race_result perf_race_end(perf_race *race);    /* as for perf_ab   
 /* What a variant is called in the report; copied, 31 bytes.  Between begin and end. */
 PERF_FN void             perf_race_name(perf_race *race, int variant, const char *name);
 
-/* >>internal: what perf_loop.h may use -----------------------------------------------------------
+/* >>internal: what other headers may use ---------------------------------------------------------
  * perf_loop_engine_, the functions of one kind of loop, which a loop calls through a pointer:
- *   PERF_BENCH_ENGINE_, PERF_RACE_ENGINE_  define what returns it, from the functions            */
+ *   PERF_BENCH_ENGINE_, PERF_RACE_ENGINE_  define what returns it, from the functions
+ *   PERF_LOOP_BENCH_, PERF_LOOP_AB_, PERF_LOOP_RACE_  kinds of loops                             */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -1160,12 +1161,14 @@ PERF_INLINE_FN_ void perf_clobber(void)
 
 /* ---- the engine, seen from a loop ---- */
 
-typedef struct perf_loop_engine_ {      /* of one kind of loop: 1 bench, 2 A/B, 3 race            */
+enum { PERF_LOOP_BENCH_ = 1, PERF_LOOP_AB_, PERF_LOOP_RACE_ };  /* kinds of loops; 0: none        */
+
+typedef struct perf_loop_engine_ {      /* of benches, or of A/B loops and races                  */
     uint32_t size, abi;
     perf_loop        (*open)(const char *name, int kind, int variants, const void *opts,
                              int optimised);
-    uint64_t         (*slice)(struct perf_loop_state_ *, int kind);     /* iterations * 64 +      */
-                                                                        /* variant; 0: done       */
+    uint64_t         (*slice)(struct perf_loop_state_ *, int kind);     /* the next: iterations * */
+                                                                        /* 64 + variant; 0: done  */
     perf_result      (*bench)(struct perf_loop_state_ *, int64_t left); /* each ends its kind;    */
     perf_ab_result   (*ab)(struct perf_loop_state_ *, int64_t left);    /* the others are NULL    */
     perf_race_result (*race)(struct perf_loop_state_ *, int64_t left);
@@ -1241,15 +1244,15 @@ PERF_INLINE_FN_ perf_loop perf_loop_begin_(const perf_loop_engine_ *engine, cons
     return PERF_DISABLE ? off : engine->open(name, kind, variants, opts, PERF_OPTIMISED_);
 }
 
-/* A slice has ended, or *loop is all zero (not begun, or ended): the next slice.  0: there is
- * none.                                                                                          */
+/* A slice has ended, or *loop is all zero (not begun, or ended): the next slice, whose first
+ * iteration this call stands for.  0: there is none.                                             */
 PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *engine, perf_loop *loop, int kind)
 {
-    uint64_t n = PERF_DISABLE ? 0 : engine->slice(loop->state, kind);
+    uint64_t slice = PERF_DISABLE ? 0 : engine->slice(loop->state, kind);
 
-    loop->left = loop->first = PERF_CAST_(int64_t, n >> 6) - (n != 0);
-    loop->variant = n ? PERF_CAST_(int, n & 63) : -1;
-    return n != 0;
+    loop->left = loop->first = PERF_CAST_(int64_t, slice >> 6) - (slice != 0);
+    loop->variant = slice ? PERF_CAST_(int, slice & 63) : -1;
+    return slice != 0;
 }
 
 /* Takes the state out of *loop, which is then a loop that has ended. */
@@ -1267,7 +1270,7 @@ PERF_INLINE_FN_ perf_loop perf_loop_take_(perf_loop *loop)
 
 PERF_INLINE_FN_ perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
 {
-    return perf_loop_begin_(perf_bench_engine_get_(), name, 1, 1, opts);
+    return perf_loop_begin_(perf_bench_engine_get_(), name, PERF_LOOP_BENCH_, 1, opts);
 }
 
 /* The state travels by value and comes back by value, so the counter's address is never taken and
@@ -1276,7 +1279,7 @@ PERF_INLINE_FN_ int perf_bench_next(perf_bench *bench)
 {
     if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(bench->left)))
         return 1;
-    return perf_loop_turn_(perf_bench_engine_get_(), bench, 1);
+    return perf_loop_turn_(perf_bench_engine_get_(), bench, PERF_LOOP_BENCH_);
 }
 
 PERF_INLINE_FN_ perf_result perf_bench_end(perf_bench *bench)
@@ -1320,7 +1323,7 @@ PERF_INLINE_FN_ int perf_loop_slice_begins(const perf_loop *loop)
 
 PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
 {
-    return perf_loop_begin_(perf_race_engine_get_(), name, 2, 2, opts);
+    return perf_loop_begin_(perf_race_engine_get_(), name, PERF_LOOP_AB_, 2, opts);
 }
 
 PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
@@ -1329,7 +1332,7 @@ PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
         PERF_LOOP_KNOWN_(ab->variant >= 0);     /* so that the caller's `>= 0` costs no branch    */
         return ab->variant;
     }
-    (void)perf_loop_turn_(perf_race_engine_get_(), ab, 2);
+    (void)perf_loop_turn_(perf_race_engine_get_(), ab, PERF_LOOP_AB_);
     return ab->variant;
 }
 
@@ -1353,7 +1356,7 @@ PERF_INLINE_FN_ void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen)
 
 PERF_INLINE_FN_ perf_race perf_race_begin(const char *name, int variants, const perf_ab_opts *opts)
 {
-    return perf_loop_begin_(perf_race_engine_get_(), name, 3, variants, opts);
+    return perf_loop_begin_(perf_race_engine_get_(), name, PERF_LOOP_RACE_, variants, opts);
 }
 
 PERF_INLINE_FN_ int perf_race_next(perf_race *race)
@@ -9595,39 +9598,44 @@ typedef struct perf_timer_ {
     double      paused_ns[PERF_CLOCKS_];    /* of this slice                                      */
     double      overhead_ns[PERF_CLOCKS_];  /* what an empty slice shows                          */
     double      ns[PERF_CLOCKS_];       /* the last slice                                         */
-    double      wall_ns, waited_ns;     /* over the slices that all clocks saw: wall, wall beyond */
-    double      others_ns;              /* the thread's time, the process's beyond the thread's   */
-    double      tick_ns;
+    /* sums over the slices that all three clocks saw:                                            */
+    double      wall_ns;
+    double      waited_ns;              /* wall - thread                                          */
+    double      others_ns;              /* process - thread                                       */
+    double      tick_ns;                /* the smallest step of the wall's clock that was seen    */
     double      least_ns;               /* the shortest slice that took any time; 0: none yet     */
     double      spent_ns;               /* in slices so far                                       */
-    int         clocks;                 /* 1: the wall's alone; 3                                 */
+    int         clocks;                 /* that are read: 1, the wall's alone, or all 3           */
     int         one_clock;              /* 1: this system or PERF_CLOCK_FN has no other           */
     int         coarse;                 /* 1: a slice took no time: a tick is longer than that    */
-    int         paused;
-    int64_t     waits_at, forced_at;    /* switches when the slice began, see perf_switches_      */
-    uint64_t    slices, waiting_slices; /* all; those that gave up the processor                  */
-    int         backwards, unresumed;
+    int         paused;                 /* 1: now                                                 */
+    int64_t     waits_at, forced_at;    /* switches when the slice began, see perf_switches_; -1: */
+                                        /* not known                                              */
+    uint64_t    slices;                 /* that all three clocks saw                              */
+    uint64_t    waiting_slices;         /* in which this thread gave the processor up by itself   */
+    int         backwards;              /* so often the clock went back in a slice                */
+    int         unresumed;              /* 1: a slice ended in a pause                            */
     int         pauses;                 /* of this slice                                          */
-    int         pause_known;            /* for so many clocks is it known what a pause costs      */
-    double      pause_ns[PERF_CLOCKS_]; /* what a pause and its resume show beside what they hide */
-    double      pause_doubt_ns;         /* by so much more or less, as the work around them is    */
+    int         pause_known;            /* `clocks` when the next two were measured; 0: not yet   */
+    double      pause_ns[PERF_CLOCKS_]; /* cost of a pause and its resume that they do not hide   */
+    double      pause_doubt_ns;         /* it may be off by so much                               */
 } perf_timer_;
 
 enum { PERF_RACE_MOST_ = 64,            /* variants                                               */
-       PERF_OWED_ = 64 };               /* the latest longer leads, by what they took             */
+       PERF_OWED_ = 64 };               /* longer leads that are kept                             */
 
 /* What may be said against an answer: docs/loops.md has the table. */
 enum {
     PERF_NO_OBJECTION_,
     PERF_TOO_FEW_,                      /* rounds with longer leads, or in the last third         */
     PERF_DEBT_PERHAPS_,                 /* one may leave work to the other                        */
-    PERF_NOT_CONFIRMED_,                /* by them                                                */
+    PERF_NOT_CONFIRMED_,                /* by the rounds with longer leads                        */
     PERF_DEBT_,                         /* one leaves work to the other                           */
     PERF_RATIO_DRIFTS_,                 /* the last third of the pairs has another ratio          */
     PERF_TURNS_MATTER_                  /* longer leads make another ratio                        */
 };
 
-/* Which pairs of all. */
+/* Which of the pairs. */
 typedef enum perf_pick_ {
     PERF_ALL_PAIRS_,
     PERF_USUAL_PAIRS_,                  /* led as most are, or not at all                         */
@@ -9644,10 +9652,10 @@ typedef struct perf_centre_ {
     size_t n;
 } perf_centre_;
 
-/* A longer lead against that of variant 0 in the same round. */
+/* A longer lead of a variant against that of variant 0 in the same round. */
 typedef struct perf_owed_ {
-    double log_ratio;                   /* of an iteration                                        */
-    int    as_timed;                    /* 0: the log ratio of the slices after them is taken off */
+    double log_ratio;                   /* of an iteration in both leads                          */
+    int    as_timed;                    /* 0: less the log ratio of the slices right after them   */
     int    later;                       /* 1: variant 0 had run before                            */
 } perf_owed_;
 
@@ -9658,24 +9666,28 @@ typedef struct perf_loop_arm_ {
     uint64_t      runs;                 /* iterations so far                                      */
     double        fastest;              /* of the readings at this batch, ns a slice              */
     double        first_ns;
-    double        wall_ns, wait_ns, wait_sq;    /* sums over the slices that all clocks saw: wall,*/
-    uint64_t      timed;                /* wall beyond processor time, its squares; how many      */
+    /* sums over the slices that all three clocks saw:                                            */
+    double        wall_ns, wait_ns;     /* wait: wall - thread                                    */
+    double        wait_sq;              /* squares of the waits                                   */
+    uint64_t      timed;                /* how many such slices                                   */
     double        forced;               /* switches in them that the body did not ask for         */
     double        doubt_ns;             /* of a slice, by the pauses in it                        */
     int           readings;             /* at this batch                                          */
-    int           steady;               /* the batch is chosen                                    */
+    int           steady;               /* 1: the batch is chosen                                 */
     double       *ns;                   /* ns per iteration, by slice; room for all that may come */
     double       *cpu;                  /* likewise by processor time                             */
     size_t        count;
     double        pending[2];           /* ns, cpu: of the round under way                        */
-                                        /* against variant 0, of the other variants:              */
-    perf_seq      seq[2];               /* the bets by the wall's clock and by processor time     */
-    uint64_t      lead_began, lead_ended;       /* processor time in a round with longer leads    */
-    uint64_t      lead_runs;
-    double        led_ns, after_ns;     /* an iteration of it, and of the slice after it          */
+    perf_seq      seq[2];               /* bets against variant 0: by the wall's clock, by        */
+                                        /* processor time                                         */
+    /* the lead of this round; times are of a longer one:                                         */
+    uint64_t      lead_began, lead_ended;       /* processor time                                 */
+    uint64_t      lead_runs;            /* iterations                                             */
+    double        led_ns, after_ns;     /* an iteration of the lead, of the slice after it        */
     int           as_timed;             /* 1: that slice was all processor time, and all timed    */
-    perf_owed_    owed[PERF_OWED_];
-    size_t        owed_count;
+    /* against variant 0:                                                                         */
+    perf_owed_    owed[PERF_OWED_];     /* longer leads, the latest; a ring                       */
+    size_t        owed_count;           /* of all that were                                       */
     double        turns_ratio;          /* to variant 0, in turns without leads; 0: is the result */
     int           objection;            /* PERF_NO_OBJECTION_, or why the answer is withheld      */
 } perf_loop_arm_;
@@ -9721,44 +9733,50 @@ typedef struct perf_loop_state_ {
     perf_race_entry *entry;             /* [variants]                                             */
     unsigned char   *first;             /* [rounds] the variant that began the round              */
     double          *logs;              /* [rounds] room for log ratios                           */
-    int            (*round)(struct perf_loop_state_ *, uint64_t now);   /* a round is complete;   */
-                                        /* 1: stop                                                */
-                                        /* after the timed slices: the next one that counts, as   */
-                                        /* perf_loop_slice_ returns it; 0: enough.  NULL: none    */
+    /* a round is complete; 1: it was the last                                                    */
+    int            (*round)(struct perf_loop_state_ *, uint64_t now);
+    /* after the timed slices: the next one that is counted, as perf_loop_slice_ returns it; 0:   */
+    /* enough.  NULL: nobody counts                                                               */
     uint64_t       (*counted)(struct perf_loop_state_ *);
-    void            *counters;          /* of perf_counters.h, and what judges counts at the end  */
-    void           (*judge)(struct perf_loop_state_ *);     /* changes the entries                */
-    uint64_t         coin;
+    void            *counters;          /* of perf_counters.h                                     */
+    void           (*judge)(struct perf_loop_state_ *);     /* judges counts; changes the entries */
+    uint64_t         coin;              /* state of the random numbers                            */
     int              variants, running; /* running: 1 when one is forced                          */
     int              forced;            /* the variant, or -1                                     */
-    int              phase, at, left_to_warm, typical;
+    int              phase;             /* PERF_LOOP_START_ ... PERF_LOOP_DONE_                   */
+    int              at;                /* place in `order` of the slice under way                */
+    int              left_to_warm;      /* rounds of the warm-up                                  */
+    int              typical;           /* 1: the rule is on the typical ratio: bets are made     */
     unsigned char   *led;               /* [rounds] 1: each slice had a longer lead               */
     double          *when;              /* [rounds] ns in slices until its end                    */
     size_t           look_at;           /* rounds at which to look at the answer again            */
     size_t           looked_at;         /* rounds when it was last looked at in full              */
-    size_t           leads_left;        /* slices before the counted one                          */
+    size_t           leads_left;        /* slices of the lead under way                           */
     size_t           longer_count;      /* rounds with longer leads since the pairs began anew    */
     double           lead_ns;           /* the lead that each slice has; 0: none                  */
     double           round_lead_ns;     /* of this round                                          */
-    double           longer_ns, longer_own_ns;  /* spent in rounds with longer leads; by          */
-                                        /* processor time                                         */
-    double           round_ns;          /* the last round, with what is not timed                 */
+    double           longer_ns;         /* all rounds with longer leads took                      */
+    double           longer_own_ns;     /* their leads and slices took, by processor time         */
+    double           round_ns;          /* the last other round took, with what is not timed      */
     double           round_least_ns;    /* the shortest such one since the pairs began anew       */
-    uint64_t         round_began, stands;   /* stands: since when the clock does, by the system's */
+    uint64_t         round_began;
+    uint64_t         stands;            /* since when our clock stands, by the system's; 0: it    */
+                                        /* does not                                               */
     int              longer;            /* 1: this round has longer leads                         */
     int              lenient;           /* 1: it is late, leads will mend the ratio no more       */
     int              on_counts;         /* 1: opts.accept is on a count, 2: opts.also; 3: both    */
-    int              few_longer;        /* 1: an answer waits for more of them                    */
-    int              control_rounds, restarts;
+    int              few_longer;        /* 1: an answer waits for more rounds with longer leads   */
+    int              control_rounds;    /* rounds with longer leads in all                        */
+    int              restarts;          /* so often the pairs began anew                          */
     int              hurry;             /* 1: no time to find a batch; the first round tells      */
-    int              last;              /* the arm that ran                                       */
+    int              last;              /* the variant that ran before                            */
     const char      *refused;           /* the option that cannot be meant, or NULL               */
     const char      *ended;             /* what is missing as max_seconds ended the loop, or NULL */
     unsigned char    order[PERF_RACE_MOST_];    /* of the round under way                         */
     perf_status      status;
-    perf_accuracy    seen;
-    uint32_t         warnings;
-    perf_result      result;            /* of its kind                                            */
+    perf_accuracy    seen;              /* the worst that perf_ab_accuracy() was told             */
+    uint32_t         warnings;          /* PERF_WARN_ bits                                        */
+    perf_result      result;            /* of a bench, complete when loop.done is 1               */
     perf_ab_result   ab;
     perf_race_result race;
 } perf_loop_state_;
@@ -14054,17 +14072,18 @@ PERF_COLD_FN_ int perf_put_values_(perf_out_ *out, const perf_loop_ *loop, int s
 
 /* ---- the list of loops ---- */
 
-/* Where readers find the values of the arms: by the wall's clock or by processor time. */
+/* Tells readers of the list where the values of the arms are, by the clock that decides.  A bench
+ * has one arm, an A/B loop two; nobody reads those of a race.                                    */
 PERF_COLD_FN_ void perf_loop_samples_(perf_loop_state_ *state)
 {
     perf_loop_  *loop = &state->loop;
     perf_decides decides = state->result.decides;
     int          i;
 
-    if (loop->kind == 2)
+    if (loop->kind == PERF_LOOP_AB_)
         decides = state->ab.decides;
     loop->samples = state->arm[0].count;
-    for (i = 0; i < loop->kind && i < 2; i++) {
+    for (i = 0; i < state->variants && i < 2; i++) {
         loop->sample[i] = state->arm[i].ns;
         if (decides == PERF_DECIDES_CPU)
             loop->sample[i] = state->arm[i].cpu;
@@ -14073,9 +14092,9 @@ PERF_COLD_FN_ void perf_loop_samples_(perf_loop_state_ *state)
     }
 }
 
-/* Keeps a sentence of this image, which may be unloaded before a report.  Without memory: only as
- * long as the image.  The lock is held.                                                          */
-PERF_COLD_FN_ void perf_loop_say_(perf_registry_ *reg, const char **text)
+/* Moves a sentence to memory of the registry: this image may be unloaded before a report.  Without
+ * memory it stays.  The lock is held.                                                            */
+PERF_COLD_FN_ void perf_loop_keep_text_(perf_registry_ *reg, const char **text)
 {
     perf_said_ *said = reg->said;
     size_t      bytes;
@@ -14084,24 +14103,26 @@ PERF_COLD_FN_ void perf_loop_say_(perf_registry_ *reg, const char **text)
         return;
     while (said && PERF_LIBC_(strcmp)(PERF_PTR_(char *, said + 1), *text))
         said = said->next;
-    bytes = PERF_LIBC_(strlen)(*text) + 1;
-    if (!said && (said = PERF_CAST_(perf_said_ *, perf_keep_(reg, sizeof *said + bytes)))) {
+    if (!said) {
+        bytes = PERF_LIBC_(strlen)(*text) + 1;
+        said = PERF_CAST_(perf_said_ *, perf_keep_(reg, sizeof *said + bytes));
+        if (!said)
+            return;
         PERF_LIBC_(memcpy)(said + 1, *text, bytes);
         said->next = reg->said;
         reg->said = said;
     }
-    if (said)
-        *text = PERF_PTR_(char *, said + 1);
+    *text = PERF_PTR_(char *, said + 1);
 }
 
-PERF_COLD_FN_ void perf_loop_say_verdict_(perf_registry_ *reg, perf_verdict *verdict)
+PERF_COLD_FN_ void perf_loop_keep_verdict_(perf_registry_ *reg, perf_verdict *verdict)
 {
-    perf_loop_say_(reg, &verdict->reason);
-    perf_loop_say_(reg, &verdict->clock);
+    perf_loop_keep_text_(reg, &verdict->reason);
+    perf_loop_keep_text_(reg, &verdict->clock);
 }
 
 /* Keeps all sentences of a result. */
-PERF_COLD_FN_ void perf_loop_says_(perf_loop_state_ *state)
+PERF_COLD_FN_ void perf_loop_keep_texts_(perf_loop_state_ *state)
 {
     perf_registry_ *reg = perf_registry_get_();
     int             i, k;
@@ -14109,17 +14130,17 @@ PERF_COLD_FN_ void perf_loop_says_(perf_loop_state_ *state)
     if (!reg || !perf_lock_(reg))
         return;
     if (PERF_PTR_(uintptr_t, state->loop.note) - PERF_PTR_(uintptr_t, state) >= state->loop.pages)
-        perf_loop_say_(reg, &state->loop.note); /* not in the loop's own memory                   */
-    perf_loop_say_(reg, &state->result.why);
-    perf_loop_say_(reg, &state->ab.why);
-    perf_loop_say_(reg, &state->race.why);
-    perf_loop_say_verdict_(reg, &state->ab.verdict);
+        perf_loop_keep_text_(reg, &state->loop.note);   /* not in the loop's own memory           */
+    perf_loop_keep_text_(reg, &state->result.why);
+    perf_loop_keep_text_(reg, &state->ab.why);
+    perf_loop_keep_text_(reg, &state->race.why);
+    perf_loop_keep_verdict_(reg, &state->ab.verdict);
     for (i = 0; i < state->variants; i++)
-        perf_loop_say_verdict_(reg, &state->entry[i].verdict);
+        perf_loop_keep_verdict_(reg, &state->entry[i].verdict);
     for (k = 0; k < 2; k++) {
-        perf_loop_say_verdict_(reg, &state->ab.part[k]);
+        perf_loop_keep_verdict_(reg, &state->ab.part[k]);
         for (i = 0; i < state->variants; i++)
-            perf_loop_say_verdict_(reg, &state->entry[i].part[k]);
+            perf_loop_keep_verdict_(reg, &state->entry[i].part[k]);
     }
     perf_unlock_(&reg->lock);
 }
@@ -14128,7 +14149,7 @@ PERF_COLD_FN_ void perf_loop_says_(perf_loop_state_ *state)
 PERF_COLD_FN_ void perf_loop_done_(perf_loop_state_ *state, const void *result)
 {
     perf_loop_samples_(state);
-    perf_loop_says_(state);
+    perf_loop_keep_texts_(state);
     state->loop.result = result;
     PERF_REL_(&state->loop.done, 1);
 }
@@ -14147,18 +14168,18 @@ PERF_COLD_DECL_ void perf_put_variant_(perf_out_ *out, const perf_loop_ *loop,
                                        const perf_race_result *result, int i);
 PERF_COLD_DECL_ void perf_put_counted_row_(perf_out_ *out, const double *counted);
 
-/* The loops in the order they were begun; the list has the newest first.  It is copied, because to
- * walk it for each of 40,000 took 84 s.  *n: how many.  NULL: no memory.                         */
-PERF_COLD_FN_ const perf_loop_ **perf_loops_in_order_(const perf_loop_ *newest, size_t *n)
+/* The loops in the order they were begun, *count of them; the list has the newest first.  It is
+ * copied, because to walk it for each of 40,000 took 84 s.  NULL: no memory.                     */
+PERF_COLD_FN_ const perf_loop_ **perf_loops_in_order_(const perf_loop_ *newest, size_t *count)
 {
     const perf_loop_ *loop, **all;
-    size_t            i;
+    size_t            i = 0;
 
-    *n = 0;
     for (loop = newest; loop; loop = loop->next)
-        ++*n;
-    all = PERF_CAST_(const perf_loop_ **, PERF_MALLOC(*n * sizeof *all));
-    for (loop = newest, i = *n; all && loop; loop = loop->next)
+        i++;
+    *count = i;
+    all = PERF_CAST_(const perf_loop_ **, PERF_MALLOC(i * sizeof *all));
+    for (loop = newest; all && loop; loop = loop->next)
         all[--i] = loop;
     return all;
 }
@@ -14179,19 +14200,20 @@ PERF_COLD_FN_ void perf_put_loops_head_(perf_out_ *out)
 PERF_FN void perf_report_results_(perf_out_ *out)
 {
     perf_registry_   *reg = PERF_ACQ_(&perf_anchor_v1_.registry);
-    const perf_loop_ *loop, *newest, **all;
+    const perf_loop_ *loop, *next, **all;
     perf_few_         few = PERF_ZERO;
-    size_t            n, i, open = 0;
+    size_t            count, i, open = 0;
 
     if (!reg || !PERF_ACQ_(&reg->results) || !perf_loops_hold_(reg))
         return;
-    newest = PERF_ACQ_(&reg->results);
+    next = PERF_ACQ_(&reg->results);
     perf_put_loops_head_(out);
-    all = perf_loops_in_order_(newest, &n);
-    for (i = 0; i < n; i++, newest = newest->next) {
-        loop = newest;                          /* no memory: newest first                        */
+    all = perf_loops_in_order_(next, &count);
+    for (i = 0; i < count; i++) {
+        loop = next;                            /* no memory: newest first                        */
         if (all)
             loop = all[i];
+        next = next->next;
         if (PERF_GET_(&loop->forgotten))
             continue;
         if (PERF_ACQ_(&loop->done)) {
@@ -14214,9 +14236,9 @@ PERF_FN void perf_report_results_(perf_out_ *out)
 
 PERF_COLD_FN_ void perf_put_loop_(perf_out_ *out, const perf_loop_ *loop)
 {
-    if (loop->kind == 1)
+    if (loop->kind == PERF_LOOP_BENCH_)
         perf_put_bench_(out, loop);
-    else if (loop->kind == 2)
+    else if (loop->kind == PERF_LOOP_AB_)
         perf_put_ab_(out, loop);
     else
         perf_put_race_(out, loop);
@@ -14244,7 +14266,7 @@ PERF_COLD_FN_ void perf_put_bench_(perf_out_ *out, const perf_loop_ *loop)
     perf_put_warnings_(out, result->warnings);
 }
 
-/* Do both ways to compare the arms differ by more than a twentieth? */
+/* 1: the two ratios, both known, differ by more than a twentieth. */
 PERF_FN int perf_control_differs_(double ratio, double control)
 {
     if (!(ratio > 0.0) || !(control > 0.0))
@@ -16198,10 +16220,9 @@ PERF_END_DECLS
 PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use ---------------------------------------------------------
- *   PERF_LOOP_KIND_         of a state: 1 bench, 2 A/B, 3 race, 0 none (NULL, or no memory)
- *   perf_loop_pages_        a state with its arms, room for samples and bytes of a filling, in
- *                           fresh pages, all zero; in the report's list, unless `kind` is 0; kept
- *                           until perf_reset(); NULL: no memory
+ *   PERF_LOOP_KIND_         of a state: PERF_LOOP_BENCH_, _AB_, _RACE_; 0: NULL, or no memory
+ *   perf_loop_pages_        a state with its arms, all zero, kept until perf_reset(); in the
+ *                           report's list unless `kind` is 0; NULL: no memory
  *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
  *   perf_race_pages_        likewise of two arms, with a question, or refused, or one arm forced
  *   perf_ab_found_          the result of an A/B loop that has ended; `left`: of its last slice
@@ -16211,7 +16232,7 @@ PERF_BEGIN_DECLS
 
 /* The functions of that way. */
 PERF_FN const perf_filling_ *perf_host_filling_(void);
-PERF_FN int perf_host_end_(perf_loop_state_ *state, int number, uint64_t now);
+PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now);
 PERF_FN uint64_t perf_timer_clock_(int i);
 PERF_COLD_DECL_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now);
 PERF_FN int perf_timer_late_(const perf_timer_ *timer, uint64_t now, double max_seconds,
@@ -16238,7 +16259,6 @@ PERF_COLD_DECL_ perf_status perf_loop_over_(const perf_loop_state_ *state, int k
 PERF_COLD_DECL_ perf_ab_result perf_ab_found_(perf_loop_state_ *state, int64_t left);
 PERF_COLD_DECL_ perf_race_result perf_race_found_(perf_loop_state_ *state, int64_t left);
 PERF_COLD_DECL_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left);
-PERF_COLD_DECL_ perf_race_result perf_race_head_(perf_loop_state_ *state);
 PERF_COLD_DECL_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n);
 PERF_COLD_DECL_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int i, size_t n);
 PERF_COLD_DECL_ int perf_race_no_body_(perf_verdict *verdict, uint32_t of_baseline,
@@ -16247,7 +16267,7 @@ PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdic
 
 /* ---- timing a slice ---- */
 
-#define PERF_LOOP_NO_MEMORY_(T) PERF_PTR_(T *, PERF_CAST_(uintptr_t, 1)) /* stands for a state */
+#define PERF_LOOP_NO_MEMORY_    PERF_PTR_(perf_loop_state_ *, PERF_CAST_(uintptr_t, 1))
 #define PERF_LOOP_IS_ONE_(s)    (PERF_PTR_(uintptr_t, s) > 1)   /* not NULL, not NO_MEMORY        */
 #define PERF_LOOP_KIND_(s)      (PERF_LOOP_IS_ONE_(s) ? PERF_PTR_(const perf_loop_ *, s)->kind : 0)
 #define PERF_LOOP_SAMPLES_      1000    /* of a bench that looks for a narrow interval            */
@@ -16261,6 +16281,7 @@ PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdic
 #define PERF_LOOP_STEPS_BACK_   100     /* a clock that steps back this often is no clock         */
 #define PERF_LOOP_ROUNDS_       8.0     /* two arms or more: so many rounds must fit for a batch  */
 #define PERF_LOOP_FULL_         0.7     /* of the slice that was asked for: long enough           */
+#define PERF_PROBE_READINGS_    20      /* of a clock: a group, whose time tells what each costs  */
 #define PERF_LONG_BESIDE_       4.0     /* a slice this much longer leaves cold caches behind     */
 
 /* How often this thread gave the processor up by itself (sleep, read, wait for a lock); -1: the
@@ -16281,35 +16302,47 @@ PERF_COLD_FN_ int64_t perf_switches_(int64_t *forced)
 #endif
 }
 
-/* The cost of one reading and its smallest step, from 100 back-to-back readings.  A clock that
- * hardly moves in them is read until it has stepped twice, at most 10 million times.             */
+/* The time between two changes of a clock; `otherwise`: 10 million readings saw less of them. */
+PERF_COLD_FN_ uint64_t perf_clock_step_(int clock, uint64_t otherwise)
+{
+    uint64_t last = perf_timer_clock_(clock), ticks, changed = 0;
+    int      i, changes = 0;
+
+    for (i = 0; i < 10000000; i++) {
+        ticks = perf_timer_clock_(clock);
+        if (ticks - last >= 2) {
+            if (changes++)
+                return ticks - changed;
+            changed = ticks;
+        }
+        last = ticks;
+    }
+    return otherwise;
+}
+
+/* The cost of one reading and its smallest step, from five groups of back-to-back readings. */
 PERF_COLD_FN_ double perf_clock_probe_(int clock, double *tick)
 {
-    uint64_t best = UINT64_MAX, step = UINT64_MAX, first, last, ticks;
+    uint64_t fastest = UINT64_MAX, step = UINT64_MAX, began, last, ticks;
     double   cost;
-    int      i, steps = 0;
+    int      i;
 
-    first = last = perf_timer_clock_(clock);
-    for (i = 1; i <= 100; i++, last = ticks) {
+    began = last = perf_timer_clock_(clock);
+    for (i = 1; i <= 5 * PERF_PROBE_READINGS_; i++) {
         ticks = perf_timer_clock_(clock);
         if (ticks != last && ticks - last < step)
             step = ticks - last;
-        if (i % 20)
+        last = ticks;
+        if (i % PERF_PROBE_READINGS_)
             continue;
-        if (ticks - first < best)
-            best = ticks - first;
-        first = ticks;
+        if (ticks - began < fastest)
+            fastest = ticks - began;
+        began = ticks;
     }
-    for (i = 0; best <= 20 && steps < 2 && i < 10000000; i++, last = ticks) {
-        ticks = perf_timer_clock_(clock);
-        if (ticks - last < 2)
-            continue;
-        if (steps++)
-            step = ticks - first;
-        first = ticks;
-    }
-    cost = PERF_CAST_(double, best) / 20.0;
-    if (best > 20000000)                            /* it stepped each time                       */
+    if (fastest <= PERF_PROBE_READINGS_)            /* it hardly moved                            */
+        step = perf_clock_step_(clock, step);
+    cost = PERF_CAST_(double, fastest) / PERF_PROBE_READINGS_;
+    if (cost > 1e6)                     /* each reading saw a step: it tells nothing of the cost  */
         cost = 0.0;
     *tick = PERF_CAST_(double, step);
     if (step > 1000000000)
@@ -16319,8 +16352,8 @@ PERF_COLD_FN_ double perf_clock_probe_(int clock, double *tick)
     return cost;
 }
 
-/* Adds the other clocks once it is known that slices are long.  An empty slice holds one reading
- * of its own clock and two of each clock that is read within.                                    */
+/* Adds the other clocks if slices are long.  An empty slice holds one reading of its own clock and
+ * two of each clock within.                                                                      */
 PERF_COLD_FN_ void perf_timer_choose_(perf_timer_ *timer, double slice_ns)
 {
     double inner = 2.0 * timer->overhead_ns[PERF_BY_WALL_], cost, tick;
@@ -16349,7 +16382,7 @@ PERF_FN void perf_host_begin_(perf_loop_state_ *state, int arm)
     timer->waits_at = -1;
     if (timer->clocks > 1)
         timer->waits_at = perf_switches_(&timer->forced_at);
-    for (i = timer->clocks; i--;)
+    for (i = timer->clocks - 1; i >= 0; i--)
         timer->at[i] = perf_timer_clock_(i);
 }
 
@@ -16424,7 +16457,7 @@ PERF_FN void perf_timer_resume_(perf_timer_ *timer)
 
     timer->paused = 0;
     timer->pauses++;
-    for (i = timer->clocks; i--;) {
+    for (i = timer->clocks - 1; i >= 0; i--) {
         paused = perf_since_(timer->paused_at[i], perf_timer_clock_(i));
         if (paused >= 0.0)
             timer->paused_ns[i] += paused + timer->pause_ns[i];
@@ -16434,67 +16467,66 @@ PERF_FN void perf_timer_resume_(perf_timer_ *timer)
 
 enum { PERF_PROBE_PAIRS_ = 32, PERF_PROBE_CHAIN_ = 24, PERF_PROBE_TRIES_ = 9 };
 
-/* The ns that a pair of pause and resume costs, from 32 of them, each before a chain of `steps`
- * multiplications; without `pairs` the chains alone.                                             */
+/* ns[]: what a pair of pause and resume costs before a chain of `steps` multiplications, by each
+ * clock; without `pairs` what the chain costs.                                                   */
 PERF_COLD_FN_ void perf_pause_try_(perf_timer_ *timer, int pairs, int steps, double *ns)
 {
     void (*volatile pause)(perf_timer_ *) = perf_timer_pause_;  /* called as a body calls it      */
     void (*volatile resume)(perf_timer_ *) = perf_timer_resume_;
-    uint64_t began[PERF_CLOCKS_], value;
-    int      i, k;
+    uint64_t began[PERF_CLOCKS_], product;
+    int      clock, pair, step;
 
     PERF_LIBC_(memset)(timer->paused_ns, 0, sizeof timer->paused_ns);
-    for (i = timer->clocks; i--;)
-        began[i] = perf_timer_clock_(i);
+    for (clock = timer->clocks - 1; clock >= 0; clock--)
+        began[clock] = perf_timer_clock_(clock);
     perf_fence_();
-    for (k = 0; k < PERF_PROBE_PAIRS_; k++) {
+    for (pair = 0; pair < PERF_PROBE_PAIRS_; pair++) {
         if (pairs) {
             pause(timer);
             resume(timer);
         }
-        for (i = 0, value = 1; i < steps; i++) {    /* the next overlaps it           */
-            value = value * UINT64_C(6364136223846793005) + 1;
-            perf_hide_(&value);
+        product = 1;
+        for (step = 0; step < steps; step++) {  /* without steps the next pair overlaps this one  */
+            product = product * UINT64_C(6364136223846793005) + 1;
+            perf_hide_(&product);
         }
     }
     perf_fence_();
-    for (i = 0; i < timer->clocks; i++) {
-        ns[i] = perf_since_(began[i], perf_timer_clock_(i)) - timer->paused_ns[i];
-        ns[i] = (ns[i] - timer->overhead_ns[i]) / PERF_CAST_(double, PERF_PROBE_PAIRS_);
+    for (clock = 0; clock < timer->clocks; clock++) {
+        ns[clock] = perf_since_(began[clock], perf_timer_clock_(clock)) - timer->paused_ns[clock];
+        ns[clock] = (ns[clock] - timer->overhead_ns[clock]) / PERF_PROBE_PAIRS_;
     }
 }
 
-/* What a pair of pause and resume costs by each clock: with nothing between pairs, and with work
- * that cannot overlap them.  The smaller cost is subtracted.  The uncertainty is the difference of
- * both, and half of what the tries differ by.                                                    */
-PERF_COLD_FN_ void perf_pause_probe_(const perf_timer_ *real, perf_timer_ *to)
+/* What a pair of pause and resume costs: the smaller of two costs, dense pairs and pairs with work
+ * between.  The doubt is their difference, and half of what the tries differ by.                 */
+PERF_COLD_FN_ void perf_pause_probe_(perf_timer_ *timer)
 {
-    perf_timer_ timer = *real;
-    double      bare[PERF_CLOCKS_], chain[PERF_CLOCKS_], alone[PERF_CLOCKS_];
-    double      between[PERF_CLOCKS_][PERF_PROBE_TRIES_], among[PERF_CLOCKS_][PERF_PROBE_TRIES_];
-    double      low, high, doubt = 0.0;
-    int         i, k;
+    perf_timer_ probe = *timer;
+    double      bare[PERF_CLOCKS_], with_work[PERF_CLOCKS_], work[PERF_CLOCKS_];
+    double      dense[PERF_CLOCKS_][PERF_PROBE_TRIES_], spaced[PERF_CLOCKS_][PERF_PROBE_TRIES_];
+    double      low, high, doubt = 0.0, *wall = dense[PERF_BY_WALL_];
+    int         clock, k;
 
-    PERF_LIBC_(memset)(timer.pause_ns, 0, sizeof timer.pause_ns);
+    PERF_LIBC_(memset)(probe.pause_ns, 0, sizeof probe.pause_ns);
     for (k = 0; k < PERF_PROBE_TRIES_; k++) {
-        perf_pause_try_(&timer, 1, 0, bare);
-        perf_pause_try_(&timer, 1, PERF_PROBE_CHAIN_, chain);
-        perf_pause_try_(&timer, 0, PERF_PROBE_CHAIN_, alone);
-        for (i = 0; i < timer.clocks; i++) {
-            between[i][k] = bare[i];
-            among[i][k] = chain[i] - alone[i];
+        perf_pause_try_(&probe, 1, 0, bare);
+        perf_pause_try_(&probe, 1, PERF_PROBE_CHAIN_, with_work);
+        perf_pause_try_(&probe, 0, PERF_PROBE_CHAIN_, work);
+        for (clock = 0; clock < probe.clocks; clock++) {
+            dense[clock][k] = bare[clock];
+            spaced[clock][k] = with_work[clock] - work[clock];
         }
     }
-    for (i = 0; i < timer.clocks; i++) {
-        perf_sort_values_(between[i], PERF_PROBE_TRIES_);
-        perf_sort_values_(among[i], PERF_PROBE_TRIES_);
-        low = between[i][PERF_PROBE_TRIES_ / 2];
-        high = among[i][PERF_PROBE_TRIES_ / 2];
-        to->pause_ns[i] = perf_least_(low, high);
+    for (clock = 0; clock < probe.clocks; clock++) {
+        perf_sort_values_(dense[clock], PERF_PROBE_TRIES_);
+        perf_sort_values_(spaced[clock], PERF_PROBE_TRIES_);
+        low = dense[clock][PERF_PROBE_TRIES_ / 2];
+        high = spaced[clock][PERF_PROBE_TRIES_ / 2];
+        timer->pause_ns[clock] = perf_least_(low, high);
         doubt = perf_most_(doubt, perf_fabs_(low - high));
     }
-    i = PERF_BY_WALL_;
-    to->pause_doubt_ns = doubt + 0.5 * (between[i][PERF_PROBE_TRIES_ - 2] - between[i][1]);
+    timer->pause_doubt_ns = doubt + 0.5 * (wall[PERF_PROBE_TRIES_ - 2] - wall[1]);
 }
 
 /* Pauses (on 1) or resumes; a doubled one is ignored. */
@@ -16512,7 +16544,7 @@ PERF_OUTLINE_FN_ void perf_loop_pause_(struct perf_loop_state_ *state, int on)
     if (timer->pause_known == timer->clocks)
         return;
     timer->pause_known = timer->clocks;             /* within the pause, so that it is not timed  */
-    perf_pause_probe_(timer, timer);
+    perf_pause_probe_(timer);
 }
 
 /* ---- what all loops do: slices, from the first run to the last round ---- */
@@ -16523,7 +16555,7 @@ PERF_COLD_FN_ perf_loop perf_loop_new_(perf_loop_state_ *state)
     perf_loop loop = PERF_ZERO;
 
     loop.first = loop.variant = -1;
-    loop.state = PERF_LOOP_NO_MEMORY_(perf_loop_state_);
+    loop.state = PERF_LOOP_NO_MEMORY_;
     if (!state)
         return loop;
     loop.state = state;
@@ -16558,14 +16590,15 @@ PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *loop, int kind, const char *name)
 }
 
 PERF_FN int perf_bench_enough_(perf_loop_state_ *state, uint64_t now);
-/* own: bytes for a filling.  Pages are touched only as far as they are used: most stay free. */
+/* own: bytes for a filling.  Pages are touched only as far as they are used: most stay free.
+ * The state, arms, entries; ns and cpu of each arm, logs, when; own; first, led: [rounds] each.  */
 PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(const char *name, int kind, size_t arms,
                                                  size_t rounds, size_t own)
 {
     perf_loop_state_ *state;
-    double           *at;
+    double           *values;
     size_t            i, of_arms = arms * (sizeof *state->arm + sizeof *state->entry);
-    size_t            of_rounds = rounds * ((2 * arms + 2) * sizeof *at + 2);
+    size_t            of_rounds = rounds * ((2 * arms + 2) * sizeof *values + 2);
     size_t            bytes = sizeof *state + of_arms + of_rounds + own;
 
     state = PERF_CAST_(perf_loop_state_ *, perf_pages_(bytes, 0));
@@ -16574,16 +16607,17 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(const char *name, int kind, siz
     state->loop.pages = bytes;
     state->arm = PERF_PTR_(perf_loop_arm_ *, state + 1);
     state->entry = PERF_PTR_(perf_race_entry *, state->arm + arms);
-    at = PERF_PTR_(double *, state->entry + arms);
-    for (i = 0; i < arms; i++, at += 2 * rounds) {
-        state->arm[i].ns = at;
-        state->arm[i].cpu = at + rounds;
+    values = PERF_PTR_(double *, state->entry + arms);
+    for (i = 0; i < arms; i++) {
+        state->arm[i].ns = values;
+        state->arm[i].cpu = values + rounds;
         state->arm[i].batch = 1;
         state->order[i] = PERF_CAST_(unsigned char, i);
+        values += 2 * rounds;
     }
-    state->logs = at;
-    state->when = at + rounds;
-    state->own = at + 2 * rounds;
+    state->logs = values;
+    state->when = values + rounds;
+    state->own = values + 2 * rounds;
     state->first = PERF_PTR_(unsigned char *, state->own) + own;
     state->led = state->first + rounds;
     state->variants = state->running = PERF_CAST_(int, arms);
@@ -16651,8 +16685,7 @@ PERF_COLD_FN_ int perf_loop_readings_needed_(const perf_loop_state_ *state, uint
     return PERF_READINGS_OF_SLOW_;                  /* one takes much of the time                 */
 }
 
-/* 1: there is no body: a million iterations (100 million by a clock of milliseconds) took less time
- * than the loop's own branch.                                                                    */
+/* 1: there is no body: a million iterations took less time than the loop's own branches. */
 PERF_COLD_FN_ int perf_loop_empty_(const perf_loop_state_ *state, uint64_t batch, double slowest)
 {
     uint64_t enough = 1000000;
@@ -16680,35 +16713,39 @@ PERF_FN int perf_loop_is_full_(const perf_loop_arm_ *arm)
 }
 
 /* All arms without a batch were read at a common one.  It grows until enough readings in a row are
- * long enough; one with a limit, late or not.  Arms within a factor of four share it: two that walk
- * the same memory then stand at the same place.  0: there is no body.                            */
+ * long enough; when it is late, the one they have is taken.  Arms within a factor of four share it:
+ * two that walk the same memory then stand at the same place.  0: there is no body.              */
 PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late)
 {
     const double    full = PERF_LOOP_FULL_ * want;
-    perf_loop_arm_ *arm = &state->arm[state->order[0]];
+    perf_loop_arm_ *first, *arm;
     double          slowest = 0.0, factor;
-    int             i, enough, all_full = 1;
+    int             i, hurried, enough, fits, all_full = 1;
 
-    for (i = state->running; i--;)
-        if (!state->arm[state->order[i]].steady) {
-            arm = &state->arm[state->order[i]];
-            state->at = i;
-            slowest = perf_most_(arm->fastest, slowest);
-            all_full &= perf_loop_is_full_(arm);
-        }
-    if (perf_loop_empty_(state, arm->batch, slowest))
+    state->at = 0;
+    (void)perf_loop_unsteady_(state);
+    first = &state->arm[state->order[state->at]];
+    for (i = state->at; i < state->running; i++) {
+        arm = &state->arm[state->order[i]];
+        if (arm->steady)
+            continue;
+        slowest = perf_most_(arm->fastest, slowest);
+        all_full &= perf_loop_is_full_(arm);
+    }
+    if (perf_loop_empty_(state, first->batch, slowest))
         return 0;
-    late = late && !arm->most;
-    enough = slowest >= full || late || all_full;
-    if (enough && !late && arm->readings < perf_loop_readings_needed_(state, arm->batch, slowest))
+    hurried = late && !first->most;
+    enough = slowest >= full || hurried || all_full;
+    if (enough && !hurried &&
+        first->readings < perf_loop_readings_needed_(state, first->batch, slowest))
         return 1;
     factor = perf_loop_growth_(want, slowest);
     for (; state->at < state->running; state->at++) {
         arm = &state->arm[state->order[state->at]];
         if (arm->steady)
             continue;
-        arm->steady = enough && (late || state->fill->beside * arm->fastest >= slowest ||
-                                 arm->fastest >= full || perf_loop_is_full_(arm));
+        fits = arm->fastest >= full || state->fill->beside * arm->fastest >= slowest;
+        arm->steady = enough && (hurried || fits || perf_loop_is_full_(arm));
         if (!arm->steady)
             arm->readings = 0;
         if (!enough)
@@ -16730,8 +16767,8 @@ PERF_COLD_FN_ int perf_loop_grown_(perf_loop_state_ *state, int late)
     return state->fill->grown(state);
 }
 
-/* Each variant has run once.  If too few such rounds fit into the time, the loop neither looks for
- * a batch nor warms up: the next runs are samples.                                               */
+/* Each variant has run once.  In a hurry, when few such rounds fit into the time, samples follow at
+ * once: no batch, no warm-up.                                                                    */
 PERF_COLD_FN_ int perf_loop_cold_(perf_loop_state_ *state)
 {
     double all = 0.0;
@@ -16769,31 +16806,24 @@ PERF_COLD_FN_ int perf_loop_was_cold_(perf_loop_state_ *state, double want)
     return 1;
 }
 
-/* 1: variants i and j waited for different shares of their time, by a tenth of it and by three
- * standard errors.  Then one waits for work that is done elsewhere, in another process say.      */
-PERF_COLD_FN_ int perf_loop_waits_apart_(const perf_loop_arm_ *arm, const perf_loop_arm_ *other)
+/* 1: two variants waited for different shares of their time, by a tenth of it and by three standard
+ * errors.  Then one waits for work that is done elsewhere, in another process say.               */
+PERF_COLD_FN_ int perf_loop_waits_apart_(const perf_loop_arm_ *one, const perf_loop_arm_ *other)
 {
-    double square = 0.0, apart = 0.0;
-    int    i;
+    const perf_loop_arm_ *arm = one;
+    double                share[2], variance = 0.0, apart;
+    int                   i;
 
-    for (i = 0; i < 2; i++, arm = other) {
+    for (i = 0; i < 2; i++) {
         if (!(arm->wall_ns > 0.0))
             return 0;
-        apart = arm->wait_ns / arm->wall_ns - apart;
-        square += (arm->wait_sq - arm->wait_ns * arm->wait_ns / PERF_CAST_(double, arm->timed)) /
-                  (arm->wall_ns * arm->wall_ns);
+        share[i] = arm->wait_ns / arm->wall_ns;
+        variance += (arm->wait_sq - arm->wait_ns * arm->wait_ns / PERF_CAST_(double, arm->timed)) /
+                    (arm->wall_ns * arm->wall_ns);
+        arm = other;
     }
-    return apart * apart > 0.01 && apart * apart > 9.0 * square;
-}
-
-/* Why the wall's clock alone timed the slices. */
-PERF_COLD_FN_ const char *perf_loop_why_one_clock_(const perf_loop_state_ *state)
-{
-    if (state->timer.one_clock)
-        return "there is no other clock";
-    if (state->arm[state->order[0]].steady)
-        return "the slices are short";
-    return "there was no time for more than first calls";
+    apart = share[1] - share[0];
+    return apart * apart > 0.01 && apart * apart > 9.0 * variance;
 }
 
 PERF_FN const double *perf_loop_times_(const perf_loop_state_ *state, int i)
@@ -16803,8 +16833,8 @@ PERF_FN const double *perf_loop_times_(const perf_loop_state_ *state, int i)
     return state->arm[i].ns;
 }
 
-/* Uncounted slices of a variant right before its counted one.  At least one after a slice
- * much longer than its own, which leaves cold caches behind.                                     */
+/* How many uncounted slices a variant runs before its counted one.  At least one after a much
+ * longer slice, which leaves cold caches behind.                                                 */
 PERF_COLD_FN_ size_t perf_loop_leads_(const perf_loop_state_ *state, int variant)
 {
     const perf_loop_arm_ *arm = &state->arm[variant];
@@ -16984,40 +17014,40 @@ PERF_COLD_FN_ int perf_loop_arm_now_(const perf_loop_state_ *state)
 /* ns per iteration of an empty loop that the compiler may not delete, the best of 5. */
 PERF_COLD_FN_ double perf_loop_empty_ns_(double overhead)
 {
-    double   best = PERF_INF_, ns;
-    uint64_t ticks, n;
-    int      i;
+    const int iterations = 20000;
+    double    best = PERF_INF_, ns;
+    uint64_t  began;
+    int       i, left;
 
     for (i = 0; i < 5; i++) {
-        ticks = perf_now();
-        for (n = 20000; n; n--)
+        began = perf_now();
+        for (left = iterations; left; left--)
             perf_clobber();
-        ns = (perf_since_(ticks, perf_now()) - overhead) / 20000.0;
-        if (ns < best)
-            best = ns;
+        ns = perf_since_(began, perf_now()) - overhead;
+        best = perf_least_(best, ns / iterations);
     }
     return best;
 }
 
-/* x: ns per iteration by slice, in time order. */
-PERF_COLD_FN_ uint32_t perf_slice_warnings_(const double *x, size_t n, const perf_summary *all,
+/* Warnings about n slices.  ns[]: of an iteration, in time order; `all`: their summary. */
+PERF_COLD_FN_ uint32_t perf_slice_warnings_(const double *ns, size_t n, const perf_summary *all,
                                             double overhead)
 {
     perf_summary early, late;
-    uint32_t     w = 0;
+    uint32_t     warnings = 0;
 
     /* A deleted body leaves the loop, up to 3 cycles of it in 25 runs measured; an honest single
      * multiply is in that range too, so a bench only warns, while a verdict is withheld.         */
     if (all->count && all->p50 < 5.0 && all->p50 < 5.0 * perf_loop_empty_ns_(overhead))
-        w |= PERF_WARN_EMPTY_BODY;
+        warnings |= PERF_WARN_EMPTY_BODY;
     if (n >= 30) {
-        early = perf_summarize(x, n / 3);
-        late = perf_summarize(x + (n - n / 3), n / 3);
+        early = perf_summarize(ns, n / 3);
+        late = perf_summarize(ns + (n - n / 3), n / 3);
         if (perf_fabs_(early.p50 - late.p50) > 0.05 * all->p50 &&
             (early.p50_low > late.p50_high || late.p50_low > early.p50_high))
-            w |= PERF_WARN_DRIFT;
+            warnings |= PERF_WARN_DRIFT;
     }
-    return w;
+    return warnings;
 }
 
 /* ---- refused options ---- */
@@ -17079,35 +17109,27 @@ PERF_FN void perf_bench_failed_(perf_loop *loop, const char *why)
 {
     perf_loop_state_ *state = loop->state;
 
-    if (PERF_LOOP_KIND_(state) != 1 || PERF_ACQ_(&state->loop.done))
+    if (PERF_LOOP_KIND_(state) != PERF_LOOP_BENCH_ || PERF_ACQ_(&state->loop.done))
         return;
     (void)perf_loop_stop_(state, PERF_EFAILED);
     state->loop.note = why;
     loop->left = 0;
 }
 
-/* Is it a rate, or 0? */
-PERF_FN int perf_told_is_rate_(double x)
-{
-    return x >= 0.0 && x <= 1e30;
-}
-
 PERF_FN void perf_told_rates_(perf_loop *loop, double bytes, double items)
 {
     perf_loop_state_ *state = loop->state;
 
-    if (PERF_LOOP_KIND_(state) != 1)
+    if (PERF_LOOP_KIND_(state) != PERF_LOOP_BENCH_)
         return;
-    if (!perf_told_is_rate_(bytes)) {
+    if (!(bytes >= 0.0 && bytes <= 1e30)) {
         perf_bench_failed_(loop, "perf_bench_rates: `bytes` is not within 0 .. 1e30");
-        return;
-    }
-    if (!perf_told_is_rate_(items)) {
+    } else if (!(items >= 0.0 && items <= 1e30)) {
         perf_bench_failed_(loop, "perf_bench_rates: `items` is not within 0 .. 1e30");
-        return;
+    } else {
+        state->opts.bytes = perf_or_default_(bytes, 1e-30, 1e30, 0.0);
+        state->opts.items = perf_or_default_(items, 1e-30, 1e30, 0.0);
     }
-    state->opts.bytes = perf_or_default_(bytes, 1e-30, 1e30, 0.0);
-    state->opts.items = perf_or_default_(items, 1e-30, 1e30, 0.0);
 }
 
 /* The value of that counter, 0 if it is new; NULL: no more room, or the loop has ended. */
@@ -17134,7 +17156,7 @@ PERF_FN void perf_told_counter_(perf_loop *loop, const char *name, double value)
     perf_loop_state_ *state = loop->state;
     double           *place;
 
-    if (PERF_LOOP_KIND_(state) != 1)
+    if (PERF_LOOP_KIND_(state) != PERF_LOOP_BENCH_)
         return;
     place = perf_told_place_(&state->loop, name);
     if (place)
@@ -17199,18 +17221,19 @@ PERF_FN int perf_bench_enough_(perf_loop_state_ *state, uint64_t now)
 PERF_OUTLINE_FN_ perf_loop perf_bench_open_(const char *name, int kind, int variants,
                                             const void *opts, int optimised)
 {
-    perf_bench_opts   options = perf_bench_resolved_(PERF_CAST_(const perf_bench_opts *, opts));
-    size_t            room =
-        options.samples ? PERF_CAST_(size_t, options.samples) : PERF_LOOP_SAMPLES_;
-    perf_loop_state_ *state = PERF_NULL_;
+    const perf_bench_opts *asked = PERF_CAST_(const perf_bench_opts *, opts);
+    const perf_bench_opts  options = perf_bench_resolved_(asked);
+    size_t                 room = PERF_LOOP_SAMPLES_;
+    perf_loop_state_      *state = PERF_NULL_;
 
+    if (options.samples)
+        room = PERF_CAST_(size_t, options.samples);
     if (perf_not_cold_())
         state = perf_loop_start_(name, kind, PERF_CAST_(size_t, variants), room, optimised);
     if (state) {
         state->opts = options;
         state->left_to_warm = options.warmup;
-        perf_loop_refuse_(state,
-                          perf_bench_refused_(name, PERF_CAST_(const perf_bench_opts *, opts)));
+        perf_loop_refuse_(state, perf_bench_refused_(name, asked));
     }
     return perf_loop_new_(state);
 }
@@ -17249,16 +17272,6 @@ PERF_FN perf_status perf_loop_status_(const perf_loop_state_ *state, uint64_t co
     return state->status;
 }
 
-/* Which clock decides, and why; or why it was refused. */
-PERF_COLD_FN_ perf_decides perf_loop_clock_(const perf_loop_state_ *state, const char **why)
-{
-    const perf_decides decides = perf_loop_decides_(state, why);
-
-    if (state->refused)
-        *why = state->refused;
-    return decides;
-}
-
 PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *state, int64_t left)
 {
     perf_result           result = PERF_ZERO;
@@ -17266,12 +17279,12 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *state, i
     const perf_summary   *sum;
 
     result.why = "nothing was measured";
-    result.status = perf_loop_over_(state, 1);
+    result.status = perf_loop_over_(state, PERF_LOOP_BENCH_);
     if (result.status != PERF_OK)
         return result;
     perf_loop_settle_(state, left);
     arm = &state->arm[0];
-    result.decides = perf_loop_clock_(state, &result.why);
+    result.decides = perf_loop_decides_(state, &result.why);
     result.time.status = state->status;             /* never a plausible time beside a failure    */
     if (state->status == PERF_OK)
         result.time = perf_summarize_series_(arm->ns, arm->count);
@@ -17310,18 +17323,14 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *state, i
 #define PERF_LONGER_TELL_     3         /* values that tell anything; of a debt, in either order  */
 #define PERF_ROUND_SLOW_NS_   20e6
 #define PERF_RESTARTS_        8         /* so often pairs that disagree are taken anew            */
-#define PERF_RACE_SECONDS_    0.5       /* default of min_seconds: the last third comes after a   */
-                                        /* warm-up of 0.3 s                                       */
-#define PERF_SURE_            2.5       /* standard errors between two medians that differ: a     */
-                                        /* chance of 1 in 80                                      */
-#define PERF_TRIFLE_LEAST_    0.002     /* a difference of logs that never counts: the step of a  */
-                                        /* clock, the place of the code                           */
+#define PERF_RACE_SECONDS_    0.5       /* default of min_seconds: its last third is warmed up    */
+#define PERF_SURE_            2.5       /* standard errors between medians that differ: 1 in 80   */
+#define PERF_TRIFLE_LEAST_    0.002     /* a difference of logs that never counts: code placement */
 #define PERF_TRIFLE_MOST_     0.01      /* one that always counts                                 */
 #define PERF_DEBT_LEAST_      0.02      /* of an iteration                                        */
 #define PERF_DEBT_LIKELY_     1.5       /* standard errors: more leads have to tell               */
 #define PERF_DEBT_SURE_       3.0
-#define PERF_MEDIAN_ERROR_    1.8582    /* standard error of a median over mad / sqrt(n), of a    */
-                                        /* normal law: sqrt(pi / 2) * 1.4826                      */
+#define PERF_MEDIAN_ERROR_    1.8582    /* sqrt(pi / 2) * 1.4826: of a median, over mad / sqrt(n) */
 #define PERF_TURNS_APART_     1.15      /* ratio in turns against that with leads: a note         */
 
 /* Pairs at most, where nobody said so. */
@@ -17355,10 +17364,7 @@ PERF_FN perf_ab_opts perf_race_resolved_(const perf_ab_opts *opts, int variants)
     options.slice_ns = perf_or_default_(options.slice_ns, 1e3, 1e9, 50e3);
     slice_most = options.max_seconds * 1e9 / 64.0;  /* room for the pairs that an answer takes    */
     options.slice_ns = perf_most_(perf_least_(options.slice_ns, slice_most), 1e3);
-    if (options.control >= 0)
-        options.control = 1;
-    else
-        options.control = -1;
+    options.control = options.control < 0 ? -1 : 1;
     if (options.min_seconds < 0.0)
         options.min_seconds = -1.0;
     else
@@ -17368,40 +17374,42 @@ PERF_FN perf_ab_opts perf_race_resolved_(const perf_ab_opts *opts, int variants)
     return options;
 }
 
-/* The log resolution of one pair, from the step of the clock and the length of the slices. */
+/* How far the log ratio of a pair may be off, by the step of the clock and the cost of pauses. */
 PERF_FN double perf_race_tick_(const perf_loop_state_ *state, int i, int j)
 {
-    double a = state->arm[j].fastest, b = state->arm[i].fastest,
-           tick = perf_timer_tick_(&state->timer);
+    const perf_loop_arm_ *arm = &state->arm[i], *other = &state->arm[j];
+    const double          tick = perf_timer_tick_(&state->timer);
 
-    return perf_step_log_((tick + state->arm[j].doubt_ns) / a, (tick + state->arm[i].doubt_ns) / b);
+    return perf_step_log_((tick + arm->doubt_ns) / arm->fastest,
+                          (tick + other->doubt_ns) / other->fastest);
 }
 
-PERF_FN int perf_pair_picked_(const perf_loop_state_ *state, size_t k, perf_pick_ pick)
+PERF_FN int perf_pair_picked_(const perf_loop_state_ *state, size_t pair, perf_pick_ pick)
 {
-    const double from = state->when[0], to = state->when[state->arm[0].count - 1],
-                 third = (to - from) / 3.0;
+    const double begin = state->when[0], end = state->when[state->arm[0].count - 1];
+    const double third = (end - begin) / 3.0;
 
     switch (PERF_CAST_(int, pick)) {
     case PERF_USUAL_PAIRS_:
-        return !state->led[k];
+        return !state->led[pair];
     case PERF_LONGER_PAIRS_:
-        return state->led[k];
+        return state->led[pair];
     case PERF_EARLY_PAIRS_:
-        return k < 5 || state->when[k] <= from + third; /* others may have had most of it         */
+        return pair < 5 ||      /* others may have had most of that third                         */
+               state->when[pair] <= begin + third;
     case PERF_LATE_PAIRS_:
-        return state->when[k] >= to - third;
+        return state->when[pair] >= end - third;
     case PERF_BEGUN_BY_0_:
-        return !state->led[k] && state->first[k] == 0;
+        return !state->led[pair] && state->first[pair] == 0;
     case PERF_BEGUN_BY_1_:
-        return !state->led[k] && state->first[k] == 1;
+        return !state->led[pair] && state->first[pair] == 1;
     default:
         return 1;
     }
 }
 
 /* The centre of n values, whose order is changed. */
-PERF_COLD_FN_ perf_centre_ perf_race_centre_(double *d, size_t n)
+PERF_COLD_FN_ perf_centre_ perf_race_centre_(double *value, size_t n)
 {
     perf_centre_ centre = PERF_ZERO;
     size_t       k;
@@ -17410,12 +17418,12 @@ PERF_COLD_FN_ perf_centre_ perf_race_centre_(double *d, size_t n)
     centre.error = PERF_INF_;
     if (!n)
         return centre;
-    perf_sort_values_(d, n);
-    centre.at = perf_quantile_(d, n, 0.5);
+    perf_sort_values_(value, n);
+    centre.at = perf_quantile_(value, n, 0.5);
     for (k = 0; k < n; k++)
-        d[k] = perf_fabs_(d[k] - centre.at);
-    perf_sort_values_(d, n);
-    centre.spread = perf_quantile_(d, n, 0.5);
+        value[k] = perf_fabs_(value[k] - centre.at);
+    perf_sort_values_(value, n);
+    centre.spread = perf_quantile_(value, n, 0.5);
     centre.error = PERF_MEDIAN_ERROR_ * centre.spread / perf_sqrt_(PERF_CAST_(double, n));
     return centre;
 }
@@ -17448,8 +17456,9 @@ PERF_FN double perf_race_trifle_(double margin)
                             PERF_TRIFLE_LEAST_);
 }
 
-/* 1: two medians differ by more than noise explains, and by more than a trifle.  Of many variants,
- * by more than noise makes the farthest of them differ.                                          */
+/* 1: two medians differ by more than noise explains, and by more than a trifle:
+ *     gap^2 > (PERF_SURE_^2 + 2 log(variants - 1)) * (sum of their squared errors)
+ * Of many variants noise alone makes the farthest differ more: hence the logarithm.              */
 PERF_COLD_FN_ int perf_race_differ_(const perf_loop_state_ *state, perf_centre_ a, perf_centre_ b,
                                     double trifle)
 {
@@ -17459,21 +17468,21 @@ PERF_COLD_FN_ int perf_race_differ_(const perf_loop_state_ *state, perf_centre_ 
     return gap > trifle && gap * gap > sure * (a.error * a.error + b.error * b.error);
 }
 
-/* 1: the answer is the same at both medians, and as far beyond the second as that is beyond the
- * first, by more than noise explains.  Then the difference of the medians does not matter.       */
-PERF_COLD_FN_ int perf_race_beyond_doubt_(const perf_loop_state_ *state, perf_centre_ from,
-                                          perf_centre_ to)
+/* 1: the answer is the same at both medians, and would be if they were twice as far apart, by more
+ * than noise explains.  Then their difference does not matter.                                   */
+PERF_COLD_FN_ int perf_race_beyond_doubt_(const perf_loop_state_ *state, perf_centre_ a,
+                                          perf_centre_ b)
 {
-    const double further = 2.0 * to.at - from.at;
+    const double further = b.at + (b.at - a.at);
 
-    return perf_race_alike_(state, from.at, to.at) && perf_race_alike_(state, to.at, further) &&
-           perf_race_margin_(state, from.at) > PERF_SURE_ * from.error &&
-           perf_race_margin_(state, further) > 2.0 * PERF_SURE_ * to.error;
+    return perf_race_alike_(state, a.at, b.at) && perf_race_alike_(state, b.at, further) &&
+           perf_race_margin_(state, a.at) > PERF_SURE_ * a.error &&
+           perf_race_margin_(state, further) > 2.0 * PERF_SURE_ * b.error;
 }
 
 /* 1: the second of a pair is faster, whichever variant it is.  Then the answer depends on how often
  * each began: the pairs that one began and those that the other began lie on two sides of the
- * threshold, well apart.                                                                         */
+ * threshold, further apart than 2 sqrt(sum of their squared spreads).                            */
 PERF_COLD_FN_ int perf_race_order_matters_(const perf_loop_state_ *state)
 {
     perf_centre_ a, b;
@@ -17484,18 +17493,21 @@ PERF_COLD_FN_ int perf_race_order_matters_(const perf_loop_state_ *state)
     b = perf_race_centre_of_(state, 1, PERF_BEGUN_BY_1_);
     if (a.n < 2 || b.n < 2 || perf_race_alike_(state, a.at, b.at))
         return 0;
-    a.error = 2.0 * a.spread / PERF_SURE_;
+    a.error = 2.0 * a.spread / PERF_SURE_;      /* perf_race_differ_ multiplies by PERF_SURE_     */
     b.error = 2.0 * b.spread / PERF_SURE_;
     return perf_race_differ_(state, a, b, PERF_TRIFLE_LEAST_);
 }
 
-/* The level of a bet when so many questions are open, each of so many rules.  Taking pairs anew is
- * another try: each try may be wrong half as often as the one before.                            */
+/* The level of a bet: 2 * open * rules * 2^restarts / (1 - confidence).  `open`: variants that are
+ * not decided yet.  Each time pairs are taken anew is another try, with half the chance to err.  */
 PERF_FN double perf_race_level_(const perf_loop_state_ *state, int open)
 {
+    int tests = open;
+
     if (state->ask.accept.rules > 1)
-        open *= state->ask.accept.rules;
-    return PERF_CAST_(double, open << state->restarts) * 2.0 / (1.0 - state->ask.accept.confidence);
+        tests *= state->ask.accept.rules;
+    return PERF_CAST_(double, tests << state->restarts) * 2.0 /
+           (1.0 - state->ask.accept.confidence);
 }
 
 /* ---- what may be said against an answer: docs/loops.md has the table ---- */
@@ -17513,13 +17525,10 @@ PERF_COLD_FN_ int perf_race_leads_matter_(const perf_loop_state_ *state, int i, 
     return !lenient || !perf_race_beyond_doubt_(state, usual, longer);
 }
 
-/* What too few pairs mean.  Loops with slow rounds, and those that shall end at once, do not wait
- * for more.                                                                                      */
+/* What too few pairs mean.  Loops that have slow rounds, or shall end at once, do not wait. */
 PERF_FN int perf_race_cannot_tell_(const perf_loop_state_ *state)
 {
-    const int waits = state->ask.min_seconds > 0.0 && state->round_least_ns < PERF_ROUND_SLOW_NS_;
-
-    if (waits)
+    if (state->ask.min_seconds > 0.0 && state->round_least_ns < PERF_ROUND_SLOW_NS_)
         return PERF_TOO_FEW_;
     return PERF_NO_OBJECTION_;
 }
@@ -17541,10 +17550,10 @@ PERF_COLD_FN_ int perf_race_drifts_(const perf_loop_state_ *state, int i)
     return PERF_NO_OBJECTION_;
 }
 
-/* What longer leads of variant i, or of variant 0, took beyond its slices where the other one had
- * run before, as a share of an iteration.  `at`: the log ratio of the slices.                    */
+/* What longer leads of variant 0 (of_i: of variant i) took beyond the slices after them, where the
+ * other one had run before: shares of an iteration.  log_ratio: of the slices.                   */
 PERF_COLD_FN_ perf_centre_ perf_race_owed_(const perf_loop_state_ *state, int i, int of_i,
-                                           double at)
+                                           double log_ratio)
 {
     const perf_loop_arm_ *arm = &state->arm[i];
     double                owed[PERF_OWED_], beyond;
@@ -17555,7 +17564,7 @@ PERF_COLD_FN_ perf_centre_ perf_race_owed_(const perf_loop_state_ *state, int i,
             continue;
         beyond = arm->owed[k].log_ratio;
         if (arm->owed[k].as_timed)
-            beyond -= at;
+            beyond -= log_ratio;
         if (!of_i)
             beyond = -beyond;
         owed[found++] = perf_exp_(beyond) - 1.0;
@@ -17570,15 +17579,16 @@ PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *state, int i)
 {
     const perf_centre_ all = perf_race_centre_of_(state, i, PERF_ALL_PAIRS_);
     const double       ratio = perf_exp_(all.at);
-    const perf_centre_ a = perf_race_owed_(state, i, 0, all.at),
-                       b = perf_race_owed_(state, i, 1, all.at);
-    const double       share = a.at - ratio * b.at, gap = perf_fabs_(share);
-    const double       of_b = ratio * b.error, of_all = (1.0 + ratio) * all.error;
-    const double       error = perf_sqrt_(a.error * a.error + of_b * of_b + of_all * of_all);
+    const perf_centre_ of_0 = perf_race_owed_(state, i, 0, all.at);
+    const perf_centre_ of_i = perf_race_owed_(state, i, 1, all.at);
+    const double       share = of_0.at - ratio * of_i.at, gap = perf_fabs_(share);
+    const double       error_i = ratio * of_i.error, error_all = (1.0 + ratio) * all.error;
+    const double       error = perf_sqrt_(of_0.error * of_0.error + error_i * error_i +
+                                          error_all * error_all);
     const int          untimed = state->opts.before || state->timer.pause_known; /* noisy leads */
     double             in_full = ratio + share;
 
-    if (a.n < PERF_LONGER_TELL_ || b.n < PERF_LONGER_TELL_)
+    if (of_0.n < PERF_LONGER_TELL_ || of_i.n < PERF_LONGER_TELL_)
         return perf_race_cannot_tell_(state);
     if (!(share > 0.0))
         in_full = ratio / (1.0 - share);
@@ -17620,16 +17630,6 @@ PERF_FN double perf_race_slice_ns_(const perf_loop_state_ *state)
     return slowest;
 }
 
-/* The lead that all slices get where the one they had was not enough. */
-PERF_FN double perf_race_next_lead_(const perf_loop_state_ *state)
-{
-    double first = PERF_LEAD_FIRST_ * perf_race_slice_ns_(state);
-
-    if (!(state->lead_ns > 0.0))
-        return perf_least_(first, PERF_LEAD_MOST_NS_);
-    return perf_least_(state->lead_ns * PERF_LEAD_GROWS_, PERF_LEAD_MOST_NS_);
-}
-
 /* ns since begin, or in slices if the clock was set back. */
 PERF_FN double perf_race_took_(const perf_loop_state_ *state, uint64_t now)
 {
@@ -17666,25 +17666,16 @@ PERF_COLD_FN_ void perf_race_restart_(perf_loop_state_ *state, double lead_ns)
     state->restarts++;
 }
 
-/* 1: the next round is one with longer leads: one of four by chance, and as many as it takes. */
-PERF_COLD_FN_ int perf_race_draws_longer_(perf_loop_state_ *state)
-{
-    const int heads = !(perf_random_(&state->coin) >> 62);
-
-    if (state->ask.control < 0 || state->running < 2)
-        return 0;
-    return heads || state->few_longer;
-}
-
-/* The lead of the next round: the usual one, or one of a longer length by chance. */
+/* The lead of the next round: the usual one, or in one round of four, by chance, a longer one. */
 PERF_COLD_FN_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now)
 {
     const double slice = perf_race_slice_ns_(state), took = perf_race_took_(state, now);
-    double       least = 2.0 * slice, most, chance, cost;
+    const int    heads = !(perf_random_(&state->coin) >> 62);
+    double       least = 2.0 * slice, most, chance, lead, cost;
 
     state->round_lead_ns = state->lead_ns;
     state->longer = 0;
-    if (!perf_race_draws_longer_(state))
+    if (state->ask.control < 0 || state->running < 2 || !(heads || state->few_longer))
         return;
     if (slice > 1e6)
         least = slice;
@@ -17694,26 +17685,29 @@ PERF_COLD_FN_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now)
         most = PERF_LEAD_GROWS_ * least;            /* others take most of it: many, not long     */
     most = perf_most_(most, least);
     chance = PERF_CAST_(double, perf_random_(&state->coin) >> 32) / 4294967296.0;
-    least = least * perf_exp_(chance * perf_log_(most / least));
-    cost = state->variants * (least + slice);
+    lead = least * perf_exp_(chance * perf_log_(most / least));
+    cost = state->variants * (lead + slice);
     if ((state->longer_ns > PERF_LONGER_SHARE_ * took && !state->few_longer) ||
         perf_timer_late_(&state->timer, now, state->opts.max_seconds, cost))
         return;
-    state->round_lead_ns = least;
+    state->round_lead_ns = lead;
     state->longer = 1;
     state->control_rounds++;
 }
 
-/* The pairs disagree: they are taken anew, with longer leads if need be.  1: there is no time. */
+/* The pairs disagree: they are taken anew.  If leads change the ratio, all slices get leads, or
+ * longer ones than they had.  1: those are as long as they may be, or there is no time.          */
 PERF_COLD_FN_ int perf_race_anew_(perf_loop_state_ *state, uint64_t now, int objection)
 {
     const int turns = objection == PERF_TURNS_MATTER_;
     double    lead = state->lead_ns;
 
-    if (turns)
-        lead = perf_race_next_lead_(state);
+    if (turns && lead > 0.0)
+        lead = perf_least_(PERF_LEAD_GROWS_ * lead, PERF_LEAD_MOST_NS_);
+    else if (turns)
+        lead = perf_least_(PERF_LEAD_FIRST_ * perf_race_slice_ns_(state), PERF_LEAD_MOST_NS_);
     if (turns && !(lead > state->lead_ns))
-        return 1;                                   /* it is as long as it may be                 */
+        return 1;
     if (!perf_race_may_restart_(state, now, lead))
         return 1;
     perf_race_restart_(state, lead);
@@ -17758,16 +17752,20 @@ PERF_COLD_FN_ void perf_race_check_(perf_loop_state_ *state, int in_range)
 {
     const perf_metric metric = state->ask.accept.rule.metric;
     const int         on_count = metric >= PERF_METRIC_INSTRUCTIONS;
+    const int         on_time = metric < PERF_METRIC_MEMORY;
+    const int         also = state->ask.also.metric != PERF_METRIC_PAIR;
+    const int         is_race = state->loop.kind == PERF_LOOP_RACE_;
 
     if (perf_race_decide_(state, 1, 0).status != PERF_OK || !in_range ||
-        (state->loop.kind > 2 && !state->typical && !on_count))
+        (is_race && !on_count && !state->typical)) {
         (void)perf_loop_stop_(state, PERF_EINVAL);
-    else if (!state->refused && (metric >= PERF_METRIC_MEMORY || state->ask.also.metric)) {
-        if (metric < PERF_METRIC_MEMORY || on_count)
-            state->on_counts = on_count + 2 * (state->ask.also.metric != PERF_METRIC_PAIR);
-        perf_loop_refuse_(state,
-                          "a rule is not on time: on counts a loop needs perf_counters_loop()");
+        return;
     }
+    if (state->refused || (on_time && !also))
+        return;
+    if (on_time || on_count)
+        state->on_counts = on_count + 2 * also;
+    perf_loop_refuse_(state, "a rule is not on time: on counts a loop needs perf_counters_loop()");
 }
 
 /* What a new A/B loop or race asks for; `opts` is resolved. */
@@ -17806,19 +17804,19 @@ PERF_COLD_FN_ perf_loop_state_ *perf_race_pages_(const char *name, int kind,
 PERF_OUTLINE_FN_ perf_loop perf_race_open_(const char *name, int kind, int variants,
                                            const void *opts, int optimised)
 {
-    const int         k = perf_clamp_(variants, 2, PERF_RACE_MOST_);
-    perf_ab_opts      options;
-    perf_loop_state_ *state = PERF_NULL_;
+    const int           arms = perf_clamp_(variants, 2, PERF_RACE_MOST_);
+    const perf_ab_opts *asked = PERF_CAST_(const perf_ab_opts *, opts);
+    const perf_ab_opts  options = perf_race_resolved_(asked, arms);
+    perf_loop_state_   *state = PERF_NULL_;
 
-    options = perf_race_resolved_(PERF_CAST_(const perf_ab_opts *, opts), k);
     if (perf_not_cold_())
-        state = perf_loop_start_(name, kind, PERF_CAST_(size_t, k),
+        state = perf_loop_start_(name, kind, PERF_CAST_(size_t, arms),
                                  PERF_CAST_(size_t, options.max_pairs), optimised);
     if (!state)
         return perf_loop_new_(state);
     state->left_to_warm = 2;
-    perf_loop_refuse_(state, perf_race_refused_(name, PERF_CAST_(const perf_ab_opts *, opts)));
-    perf_race_ask_(state, name, &options, k == variants);
+    perf_loop_refuse_(state, perf_race_refused_(name, asked));
+    perf_race_ask_(state, name, &options, arms == variants);
     return perf_loop_new_(state);
 }
 
@@ -17843,14 +17841,6 @@ PERF_COLD_FN_ const char *perf_objection_text_(int objection)
     }
 }
 
-/* A ratio that changes with time is named for itself: those pairs stand at other times, too. */
-PERF_COLD_FN_ const char *perf_race_objects_(const perf_loop_state_ *state, int i, int objection)
-{
-    if (objection == PERF_TURNS_MATTER_ && perf_race_drifts_(state, i) == PERF_RATIO_DRIFTS_)
-        objection = PERF_RATIO_DRIFTS_;
-    return perf_objection_text_(objection);
-}
-
 /* 1: the ratio in turns without leads is far from that of the verdict. */
 PERF_COLD_FN_ int perf_race_turns_apart_(const perf_loop_state_ *state)
 {
@@ -17866,64 +17856,66 @@ PERF_COLD_FN_ int perf_race_turns_apart_(const perf_loop_state_ *state)
 }
 
 /* How many of n times are a quarter slower than their median. */
-PERF_COLD_FN_ double perf_slow_ones_(const double *x, size_t n, double median)
+PERF_COLD_FN_ double perf_slow_ones_(const double *ns, size_t n, double median)
 {
     double slow = 0.0;
-    size_t k;
+    size_t i;
 
-    for (k = 0; k < n; k++)
-        slow += x[k] > 1.25 * median;
+    for (i = 0; i < n; i++)
+        slow += ns[i] > 1.25 * median;
     return slow;
 }
 
-/* Adds the ratio of means or p99 to an answer that it contradicts.  Then one arm has slow slices
- * that the other has not (by three standard errors), and that ratio lies on the other side of the
- * threshold.                                                                                     */
+/* Adds the ratio of means or p99 to an answer that it contradicts.  One arm then has more slow
+ * slices, by three standard errors, and that ratio is beyond the threshold.                      */
 PERF_COLD_FN_ void perf_race_shape_(const perf_loop_state_ *state, int i, perf_verdict *verdict)
 {
-    const double      *x = perf_loop_times_(state, 0), *y = perf_loop_times_(state, i);
+    const double      *base_ns = perf_loop_times_(state, 0), *ns = perf_loop_times_(state, i);
     const size_t       count = state->arm[0].count;
-    const perf_summary a = perf_summarize(x, count), b = perf_summarize(y, count);
-    const double       n = PERF_CAST_(double, count), p = perf_slow_ones_(x, count, a.p50);
-    const double       q = perf_slow_ones_(y, count, b.p50), both = (p + q) / (2.0 * n);
-    const int          unlike = (p - q) * (p - q) > 9.0 * 2.0 * n * both * (1.0 - both);
+    const perf_summary base = perf_summarize(base_ns, count), arm = perf_summarize(ns, count);
+    const double       n = PERF_CAST_(double, count);
+    const double       base_slow = perf_slow_ones_(base_ns, count, base.p50);
+    const double       slow = perf_slow_ones_(ns, count, arm.p50), more = slow - base_slow;
+    const double       share = (base_slow + slow) / (2.0 * n);
+    const int          unlike = more * more > 9.0 * 2.0 * n * share * (1.0 - share);
     const int          accepted = verdict->decision == PERF_ACCEPT;
 
     if (verdict->decision == PERF_INCONCLUSIVE || count < 20 || !unlike)
         return;
-    if ((perf_rule_room_(&verdict->rule, perf_log_(b.mean / a.mean)) > 0.0) != accepted)
-        verdict->mean_ratio = b.mean / a.mean;
-    if ((perf_rule_room_(&verdict->rule, perf_log_(b.p99 / a.p99)) > 0.0) != accepted)
-        verdict->p99_ratio = b.p99 / a.p99;
-    if (verdict->mean_ratio > 0.0 || verdict->p99_ratio > 0.0 || (q > p) == accepted)
+    if ((perf_rule_room_(&verdict->rule, perf_log_(arm.mean / base.mean)) > 0.0) != accepted)
+        verdict->mean_ratio = arm.mean / base.mean;
+    if ((perf_rule_room_(&verdict->rule, perf_log_(arm.p99 / base.p99)) > 0.0) != accepted)
+        verdict->p99_ratio = arm.p99 / base.p99;
+    if (verdict->mean_ratio > 0.0 || verdict->p99_ratio > 0.0 || (more > 0.0) == accepted)
         verdict->warnings |= PERF_WARN_SHAPE;
 }
 
 /* Names the best variant, and those not shown to be slower than it: they lost a bet on "slower than
- * the best", at a level that covers all pairs of variants.                                       */
+ * the best", at the level variants * (variants - 1) / (1 - confidence) for all pairs of them.    */
 PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *state, perf_race_result *result)
 {
-    double  level =
-        state->variants * (state->variants - 1.0) / (1.0 - state->ask.accept.confidence), tick;
-    size_t  k, i;
-    int     j;
+    const int    arms = state->variants;
+    const double level = arms * (arms - 1.0) / (1.0 - state->ask.accept.confidence);
+    double       tick;
+    size_t       n, k;
+    int          i;
 
-    for (j = 0; j < state->variants; j++)
-        if (state->entry[j].time.count &&
-            (result->best < 0 || state->entry[j].time.p50 < state->entry[result->best].time.p50))
-            result->best = j;
-    for (j = 0; result->best >= 0 && j < state->variants; j++) {
-        if (!state->entry[j].time.count)
+    for (i = 0; i < arms; i++)
+        if (state->entry[i].time.count &&
+            (result->best < 0 || state->entry[i].time.p50 < state->entry[result->best].time.p50))
+            result->best = i;
+    for (i = 0; result->best >= 0 && i < arms; i++) {
+        if (!state->entry[i].time.count)
             continue;                               /* another one was forced                     */
-        k = perf_race_logs_(state, result->best, j, PERF_ALL_PAIRS_);
-        tick = perf_race_tick_(state, j, result->best);
-        for (i = 0; i < k; i++)
-            state->logs[i] -= tick + 1e-12;
-        state->entry[j].within_noise =
-            !(perf_seq_interval(state->logs, k, 1.0 - 2.0 / level).low > 0.0);
-        state->entry[j].behind = 1.0;
-        if (j != result->best)
-            state->entry[j].behind = perf_exp_(perf_race_centre_(state->logs, k).at + tick);
+        n = perf_race_logs_(state, result->best, i, PERF_ALL_PAIRS_);
+        tick = perf_race_tick_(state, result->best, i);
+        for (k = 0; k < n; k++)
+            state->logs[k] -= tick + 1e-12;
+        state->entry[i].within_noise =
+            !(perf_seq_interval(state->logs, n, 1.0 - 2.0 / level).low > 0.0);
+        state->entry[i].behind = 1.0;
+        if (i != result->best)
+            state->entry[i].behind = perf_exp_(perf_race_centre_(state->logs, n).at + tick);
     }
 }
 
@@ -17932,7 +17924,7 @@ PERF_COLD_FN_ const char *perf_race_why_none_(const perf_loop_state_ *state, per
 {
     if (state->refused)
         return state->refused;
-    if (status != PERF_EDELETED || state->loop.kind == 3)
+    if (status != PERF_EDELETED || state->loop.kind == PERF_LOOP_RACE_)
         return perf_status_text(status);
     if (perf_loop_arm_now_(state))
         return "the compiler deleted the candidate's body: perf_keep() its result";
@@ -17945,7 +17937,7 @@ PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *stat
 
     result.best = -1;
     result.why = "nothing was measured";
-    result.status = perf_loop_over_(state, 3);
+    result.status = perf_loop_over_(state, PERF_LOOP_RACE_);
     if (result.status != PERF_OK)
         return result;
     result = perf_race_found_(state, left);
@@ -17964,7 +17956,8 @@ PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *state, int varia
 {
     perf_out_ out;
 
-    if (PERF_LOOP_KIND_(state) != 3 || variant < 0 || variant >= state->variants || !name)
+    if (PERF_LOOP_KIND_(state) != PERF_LOOP_RACE_ || !name || variant < 0 ||
+        variant >= state->variants)
         return;
     out = perf_out_open_(state->entry[variant].name, sizeof state->entry[variant].name);
     perf_put_(&out, name);
@@ -17972,15 +17965,17 @@ PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *state, int varia
 
 PERF_FN void perf_worse_(double *worst, double seen)
 {
-    if (!(seen <= *worst))                          /* NaN is the worst, and stays                */
-        *worst = perf_is_nan_(*worst) ? *worst : seen;
+    if (!(seen <= *worst) && !perf_is_nan_(*worst)) /* NaN is the worst, and stays                */
+        *worst = seen;
 }
 
 PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *state, perf_accuracy seen)
 {
-    if (PERF_LOOP_KIND_(state) > 1 && !seen.compared && perf_is_nan_(seen.max_abs))
+    if (PERF_LOOP_KIND_(state) < PERF_LOOP_AB_)
+        return;
+    if (!seen.compared && perf_is_nan_(seen.max_abs))
         state->ask.accept.guard.required = 1;       /* it looked at nothing                       */
-    if (PERF_LOOP_KIND_(state) < 2 || !seen.compared)
+    if (!seen.compared)
         return;
     perf_worse_(&state->seen.max_abs, seen.max_abs);
     perf_worse_(&state->seen.max_rel, seen.max_rel);
@@ -17994,11 +17989,12 @@ PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *state, perf_accuracy s
 PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *state, int kind)
 {
     const uint64_t  now = perf_now();
-    const int       is = PERF_LOOP_KIND_(state);
+    const int       own_kind = PERF_LOOP_KIND_(state);
+    const int       by_its_next = (own_kind == PERF_LOOP_BENCH_) == (kind == PERF_LOOP_BENCH_);
     perf_loop_arm_ *arm;
     int             late, good = 1, complete = 0;
 
-    if (!is || (is == 1) != (kind == 1) || state->phase == PERF_LOOP_DONE_)
+    if (!own_kind || !by_its_next || state->phase == PERF_LOOP_DONE_)
         return 0;
     if (state->phase == PERF_LOOP_COUNT_)
         return perf_loop_count_(state);
@@ -18058,35 +18054,38 @@ PERF_FN const perf_filling_ *perf_host_filling_(void)
 }
 
 /* Reads them after the body: `now` is the wall's clock.  0: it went backwards, file nothing. */
-PERF_FN int perf_host_end_(perf_loop_state_ *state, int number, uint64_t now)
+PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now)
 {
     perf_timer_    *timer = &state->timer;
-    perf_loop_arm_ *arm = &state->arm[number];
-    double          raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0};
+    perf_loop_arm_ *arm = &state->arm[variant];
+    double          passed, wall = 0.0;             /* pauses and the clock's cost included       */
+    uint64_t        end;
     int             i;
 
     for (i = 0; i < timer->clocks; i++) {
-        uint64_t end = now;
+        end = now;
         if (timer->paused)
             end = timer->paused_at[i];
         else if (i != PERF_BY_WALL_)
             end = perf_timer_clock_(i);
-        raw[i] = perf_since_(timer->at[i], end);
-        timer->ns[i] = perf_most_(raw[i] - timer->paused_ns[i] - timer->overhead_ns[i], 0.0);
+        passed = perf_since_(timer->at[i], end);
+        if (i == PERF_BY_WALL_)
+            wall = passed;
+        timer->ns[i] = perf_most_(passed - timer->paused_ns[i] - timer->overhead_ns[i], 0.0);
     }
     timer->unresumed |= timer->paused;
     arm->doubt_ns = perf_most_(arm->doubt_ns, timer->pause_doubt_ns * timer->pauses);
     arm->runs += arm->batch;
-    if (raw[0] < 0.0) {
+    if (wall < 0.0) {
         timer->backwards++;
         return 0;
     }
     /* it stood still, or went by its least step */
-    if (!(raw[0] > timer->overhead_ns[PERF_BY_WALL_]))
-        timer->coarse |= arm->batch > 1 || arm->steady || !(raw[0] > 0.0);
-    else if (!(timer->least_ns > 0.0) || raw[0] < timer->least_ns)
-        timer->least_ns = raw[0];
-    timer->spent_ns += raw[0];
+    if (!(wall > timer->overhead_ns[PERF_BY_WALL_]))
+        timer->coarse |= arm->batch > 1 || arm->steady || !(wall > 0.0);
+    else if (!(timer->least_ns > 0.0) || wall < timer->least_ns)
+        timer->least_ns = wall;
+    timer->spent_ns += wall;
     if (timer->clocks > 1)
         perf_timer_compare_(timer, arm);
     return 1;
@@ -18191,38 +18190,37 @@ PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *state, uint64_t now)
     return 0;
 }
 
-/* The bets after one more round.  They begin when the length of the slices is known: they allow
- * for that and for the step of the clock.                                                        */
+/* The bets after one more round.  They begin with the first: only then is their tick known. */
 PERF_COLD_FN_ void perf_race_bet_(perf_loop_state_ *state)
 {
-    size_t          n = state->arm[0].count;
+    size_t          rounds = state->arm[0].count;
     perf_loop_arm_ *arm;
     int             i;
 
     for (i = 1; i < state->variants; i++) {
         arm = &state->arm[i];
-        if (n == 1) {
+        if (rounds == 1) {
             (void)perf_seq_init(&arm->seq[0], &state->ask.accept.rule, state->ask.accept.confidence,
-                                perf_race_tick_(state, i, 0));
+                                perf_race_tick_(state, 0, i));
             arm->seq[0].level = perf_race_level_(state, state->variants - 1);
             arm->seq[1] = arm->seq[0];
         }
-        (void)perf_seq_add(&arm->seq[0], state->arm[0].ns[n - 1], arm->ns[n - 1]);
+        (void)perf_seq_add(&arm->seq[0], state->arm[0].ns[rounds - 1], arm->ns[rounds - 1]);
         if (state->timer.clocks > 1)
-            (void)perf_seq_add(&arm->seq[1], state->arm[0].cpu[n - 1], arm->cpu[n - 1]);
+            (void)perf_seq_add(&arm->seq[1], state->arm[0].cpu[rounds - 1], arm->cpu[rounds - 1]);
     }
 }
 
 /* 1: there is no room or no time for another round. */
 PERF_COLD_FN_ int perf_race_spent_(perf_loop_state_ *state, uint64_t now)
 {
-    const size_t n = state->arm[state->order[0]].count;
+    const size_t rounds = state->arm[state->order[0]].count;
 
-    if (n >= PERF_CAST_(size_t, state->ask.max_pairs))
+    if (rounds >= PERF_CAST_(size_t, state->ask.max_pairs))
         return 1;
     if (!perf_timer_late_(&state->timer, now, state->opts.max_seconds, 0.5 * state->round_ns))
         return 0;
-    if (n < PERF_CAST_(size_t, state->ask.min_pairs))
+    if (rounds < PERF_CAST_(size_t, state->ask.min_pairs))
         state->ended = "opts.max_seconds ended it, too few pairs for an answer";
     return 1;
 }
@@ -18230,17 +18228,17 @@ PERF_COLD_FN_ int perf_race_spent_(perf_loop_state_ *state, uint64_t now)
 /* 1: the loop ends: nothing speaks against the answers, or more of it will not help. */
 PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now)
 {
-    const size_t n = state->arm[0].count;
+    const size_t rounds = state->arm[0].count;
     const int    decided = state->typical && !perf_race_still_open_(state);
     const double took = perf_race_took_(state, now);
     const int    late = took > 0.5e9 * state->opts.max_seconds;
-    const int    again = n >= state->looked_at + state->looked_at / 8 ||
-                      (late && state->few_longer && !state->lenient); /* they had their time      */
-    const int    full = decided && n >= PERF_CAST_(size_t, state->ask.min_pairs) && again &&
-                     took >= state->ask.min_seconds * 1e9;
+    const int    first_late = late && state->few_longer && !state->lenient;
+    const int    grown = rounds >= state->looked_at + state->looked_at / 8;
+    const int    enough = rounds >= PERF_CAST_(size_t, state->ask.min_pairs) &&
+                       took >= state->ask.min_seconds * 1e9;
     int          objection;
 
-    if (full) {
+    if (decided && enough && (grown || first_late)) {
         if (perf_race_interval_open_(state))
             return 0;
         state->lenient = late;
@@ -18250,12 +18248,11 @@ PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now)
             return perf_race_anew_(state, now, objection);
         return objection == PERF_NO_OBJECTION_;
     }
-    if (n < state->look_at)
+    if (rounds < state->look_at)
         return 0;
-    state->look_at = 2 * n;
-    if (perf_race_gravest_(state) != PERF_TURNS_MATTER_)
-        return 0;
-    (void)perf_race_anew_(state, now, PERF_TURNS_MATTER_);
+    state->look_at = 2 * rounds;
+    if (perf_race_gravest_(state) == PERF_TURNS_MATTER_)
+        (void)perf_race_anew_(state, now, PERF_TURNS_MATTER_);
     return 0;
 }
 
@@ -18279,9 +18276,9 @@ PERF_FN int perf_loop_by_(const perf_loop_state_ *state)
     return perf_loop_decides_(state, PERF_NULL_) == PERF_DECIDES_CPU;
 }
 
-/* Which clock the answers rest on, and why.  That depends on waits and switches alone, never on who
- * is faster.  Work that other threads of this process do during a slice belongs to the body, as far
- * as anybody can tell: then the thread's processor time is not its cost.                         */
+/* Which clock the answers rest on; *why: a sentence, or which option was refused.  It depends on
+ * waits and switches alone, never on who is faster.  Work of other threads of this process belongs
+ * to the body, as far as anybody can tell: then the thread's time is not its cost.               */
 PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, const char **why)
 {
     const perf_timer_    *timer = &state->timer;
@@ -18289,8 +18286,12 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, con
     const char           *text = PERF_NULL_;
     int                   i;
 
-    if (timer->clocks == 1)
-        text = perf_loop_why_one_clock_(state);
+    if (timer->one_clock)
+        text = "there is no other clock";
+    else if (timer->clocks == 1 && state->arm[state->order[0]].steady)
+        text = "the slices are short";
+    else if (timer->clocks == 1)
+        text = "there was no time for more than first calls";
     else if (timer->waits_at < 0)
         text = "this system does not tell own waits from waits for the processor";
     else if (10 * timer->waiting_slices > timer->slices)
@@ -18306,7 +18307,9 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, con
         else if (i && perf_loop_waits_apart_(&state->arm[0], arm))
             text = "the variants waited differently, perhaps for others who worked for them";
     }
-    if (why)
+    if (why && state->refused)
+        *why = state->refused;
+    else if (why)
         *why = text ? text : "others had the processor for part of the time";
     if (text)
         return PERF_DECIDES_WALL;
@@ -18348,7 +18351,7 @@ PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i
     const size_t logs = perf_race_logs_(state, 0, i, PERF_ALL_PAIRS_);
     perf_seq     bets = state->arm[i].seq[perf_loop_by_(state)];
 
-    bets.tick = perf_race_tick_(state, i, 0);       /* pauses may have made it longer             */
+    bets.tick = perf_race_tick_(state, 0, i);       /* pauses may have made it longer             */
     return perf_pairs_judge_(&bets, state->logs, logs, n, opts);
 }
 
@@ -18420,7 +18423,7 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *state, i
     perf_ab_result result = PERF_ZERO;
 
     result.why = "nothing was measured";
-    result.status = result.verdict.status = perf_loop_over_(state, 2);
+    result.status = result.verdict.status = perf_loop_over_(state, PERF_LOOP_AB_);
     if (result.status != PERF_OK) {
         result.verdict.reason = perf_status_text(result.status);
         return result;
@@ -18445,11 +18448,11 @@ PERF_COLD_FN_ perf_ab_result perf_ab_found_(perf_loop_state_ *state, int64_t lef
 {
     perf_ab_result   result = PERF_ZERO;
     perf_race_result both = perf_race_found_(state, left);
-    size_t           n[2];
+    size_t           count[2];
     int              i;
 
     for (i = 0; i < 2; i++)                     /* 0: after a failure, or where it did not run    */
-        n[i] = both.rounds ? state->arm[i].count : 0;
+        count[i] = both.rounds ? state->arm[i].count : 0;
     result.verdict = state->entry[1].verdict;
     result.parts = state->entry[1].parts;
     PERF_LIBC_(memcpy)(result.part, state->entry[1].part, sizeof result.part);
@@ -18467,31 +18470,42 @@ PERF_COLD_FN_ perf_ab_result perf_ab_found_(perf_loop_state_ *state, int64_t lef
     result.control_ratio = state->entry[1].control_ratio;
     result.control_rounds = both.control_rounds;
     result.forced = both.forced;
-    result.baseline = perf_summarize(state->arm[0].ns, n[0]);
-    result.candidate = perf_summarize(state->arm[1].ns, n[1]);
+    result.baseline = perf_summarize(state->arm[0].ns, count[0]);
+    result.candidate = perf_summarize(state->arm[1].ns, count[1]);
     if (state->timer.clocks > 1) {
-        result.baseline_cpu = perf_summarize(state->arm[0].cpu, n[0]);
-        result.candidate_cpu = perf_summarize(state->arm[1].cpu, n[1]);
+        result.baseline_cpu = perf_summarize(state->arm[0].cpu, count[0]);
+        result.candidate_cpu = perf_summarize(state->arm[1].cpu, count[1]);
     }
     result.control_failed = both.rounds && state->arm[1].objection != PERF_NO_OBJECTION_;
     result.turns_ratio = state->arm[1].turns_ratio;
     return result;
 }
 
-/* Fills the entries of all variants, and what A/B loops and races both tell. */
+/* What A/B loops and races both tell; fills the entries of all variants. */
 PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *state, int64_t left)
 {
     const uint32_t   drift = PERF_CAST_(uint32_t, PERF_WARN_DRIFT);     /* rounds do not mind it  */
-    perf_race_result result;
+    perf_race_result result = PERF_ZERO;
     perf_race_entry *entry;
-    uint32_t         seen, base = 0;
+    uint32_t         of_variant, of_baseline = 0;
     int              i;
 
     perf_loop_settle_(state, left);
-    result = perf_race_head_(state);
+    if (state->status == PERF_OK)
+        result.rounds = state->arm[state->order[0]].count;
+    result.entry = state->entry;
+    result.count = state->variants;
+    result.best = -1;
+    result.overhead_ns = state->timer.overhead_ns[PERF_BY_WALL_];
+    result.seconds = perf_since_(state->timer.began, perf_now()) * 1e-9;
+    result.status = perf_loop_status_(state, result.rounds);
+    result.decides = perf_loop_decides_(state, &result.why);
+    result.control_rounds = state->control_rounds;
+    result.forced = state->forced >= 0;
+    result.warnings = state->warnings;
     for (i = 0; i < result.count; i++) {
         entry = &state->entry[i];
-        seen = perf_race_fill_(state, i, PERF_CAST_(size_t, result.rounds));
+        of_variant = perf_race_fill_(state, i, PERF_CAST_(size_t, result.rounds));
         if (!result.rounds) {
             entry->verdict.status = result.status;
             entry->verdict.reason = perf_race_why_none_(state, result.status);
@@ -18499,19 +18513,19 @@ PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *state, int64_t
         }
         if (!state->arm[i].count)
             continue;
-        result.warnings |= seen & ~drift;
+        result.warnings |= of_variant & ~drift;
         if (i == 0)
-            base = seen;
+            of_baseline = of_variant;
         else
             result.warnings |= entry->verdict.warnings;
-        if (!perf_race_no_body_(&entry->verdict, base, seen))
+        if (!perf_race_no_body_(&entry->verdict, of_baseline, of_variant))
             perf_race_veto_(state, i, &entry->verdict);
     }
     if (result.rounds && perf_race_turns_apart_(state))
         result.warnings |= PERF_WARN_TURNS;
     if (state->judge)
         state->judge(state);
-    result.opts = state->ask;
+    result.opts = state->ask;                       /* with the rule as `judge` leaves it         */
     return result;
 }
 
@@ -18535,29 +18549,7 @@ PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left)
         (void)state->counted(state);
 }
 
-/* What A/B loops and races both tell beside the entries. */
-PERF_COLD_FN_ perf_race_result perf_race_head_(perf_loop_state_ *state)
-{
-    perf_race_result result = PERF_ZERO;
-
-    if (state->status == PERF_OK)
-        result.rounds = state->arm[state->order[0]].count;
-    result.entry = state->entry;
-    result.count = state->variants;
-    result.best = -1;
-    result.overhead_ns = state->timer.overhead_ns[PERF_BY_WALL_];
-    result.seconds = perf_since_(state->timer.began, perf_now()) * 1e-9;
-    result.opts = state->ask;
-    result.status = perf_loop_status_(state, result.rounds);
-    result.decides = perf_loop_clock_(state, &result.why);
-    result.control_rounds = state->control_rounds;
-    result.forced = state->forced >= 0;
-    result.warnings = state->warnings;
-    return result;
-}
-
-/* Fills the entry of variant i, of n rounds; the baseline has no verdict, nor one that is forced.
- * Returns the warnings about its times.                                                          */
+/* Fills the entry of variant i, of n rounds.  Returns the warnings about its times. */
 PERF_COLD_FN_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n)
 {
     const int        forced = state->forced >= 0;
@@ -18632,7 +18624,7 @@ PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdict 
     const int    decided = verdict->decision != PERF_INCONCLUSIVE;
     perf_centre_ longer;
     double       missing;
-    int          objection;
+    int          objection, turns, named;
 
     if (verdict->status != PERF_OK || !verdict->pairs || (verdict->warnings & PERF_WARN_OUTPUTS))
         return;                                     /* wrong outputs stay wrong, however fast     */
@@ -18640,17 +18632,21 @@ PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdict 
     objection = perf_race_objection_(state, i);
     if (objection == PERF_TOO_FEW_ && perf_race_slice_ns_(state) > PERF_LEAD_MOST_NS_)
         objection = PERF_NO_OBJECTION_; /* a slice leads itself, and time is over                 */
+    turns = objection == PERF_TURNS_MATTER_;
+    named = objection;
+    if (turns && perf_race_drifts_(state, i) == PERF_RATIO_DRIFTS_)
+        named = PERF_RATIO_DRIFTS_;     /* pairs with longer leads stand at other times, too      */
     longer = perf_race_centre_of_(state, i, PERF_LONGER_PAIRS_);
     if (longer.n)
         state->entry[i].control_ratio = perf_exp_(longer.at);
-    if (objection == PERF_TURNS_MATTER_ || (decided && objection != PERF_NO_OBJECTION_) ||
+    if (turns || (decided && objection != PERF_NO_OBJECTION_) ||
         (decided && state->ask.control > 0 && perf_race_leads_matter_(state, i, 0)))
         verdict->led_ratio = state->entry[i].control_ratio;
     if (decided && objection != PERF_NO_OBJECTION_) {
         state->arm[i].objection = objection;
-        perf_verdict_cap_(verdict, perf_race_objects_(state, i, objection));
-    } else if (!decided && objection == PERF_TURNS_MATTER_) {
-        verdict->reason = perf_race_objects_(state, i, objection);
+        perf_verdict_cap_(verdict, perf_objection_text_(named));
+    } else if (!decided && turns) {
+        verdict->reason = perf_objection_text_(named);
         verdict->pairs_needed = PERF_INF_;
     } else if (!decided && state->ended) {
         missing = state->ask.min_pairs - PERF_CAST_(double, verdict->pairs);
@@ -27137,7 +27133,8 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *run, const char *name, const perf_
         loop = state->loop;                     /* for its note and its counters                  */
     perf_put_(&out, name);
     loop.result = result;
-    loop.kind = loop.done = 1;
+    loop.kind = PERF_LOOP_BENCH_;
+    loop.done = 1;
     out = perf_out_open_(text, sizeof text);
     perf_put_loop_(&out, &loop);
     (void)fputs(text + 2, run->out);
@@ -27446,7 +27443,7 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
     sum.first_ns = 0.0;
     if (sum.status != PERF_OK)
         return sum;
-    all = *merged = perf_loop_pages_(name, 1, 1, slices + 1, 0);
+    all = *merged = perf_loop_pages_(name, PERF_LOOP_BENCH_, 1, slices + 1, 0);
     if (!all) {
         sum.status = PERF_ENOMEM;
         return sum;
@@ -28511,7 +28508,7 @@ PERF_FN double perf_look_goal_(double best_run)
 /* Can the command of perf_look_verify_ hold the name of that loop, and force its variants? */
 PERF_COLD_FN_ int perf_look_forces_(const perf_loop_ *loop)
 {
-    if (loop->kind == 1 || PERF_GET_(&loop->forgotten))
+    if (loop->kind == PERF_LOOP_BENCH_ || PERF_GET_(&loop->forgotten))
         return 0;
     return PERF_LIBC_(strlen)(loop->name) <= 40 && !PERF_LIBC_(strchr)(loop->name, '\'');
 }
