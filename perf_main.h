@@ -1007,7 +1007,12 @@ PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *hand)
     return made;
 }
 #else
-#define perf_crew_run_(crew, h) PERF_CAST_(size_t, 0)
+PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *hand)
+{
+    (void)crew;
+    (void)hand;
+    return 0;
+}
 #endif
 
 /* Measures on that many threads; returns their iterations per second, 0: not measured.  *time: of

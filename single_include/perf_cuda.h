@@ -27517,7 +27517,12 @@ PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *hand)
     return made;
 }
 #else
-#define perf_crew_run_(crew, h) PERF_CAST_(size_t, 0)
+PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *hand)
+{
+    (void)crew;
+    (void)hand;
+    return 0;
+}
 #endif
 
 /* Measures on that many threads; returns their iterations per second, 0: not measured.  *time: of
@@ -28361,6 +28366,11 @@ typedef struct perf_look_ {     /* what is looked at; times in ns               
     size_t          calls, room;
 } perf_look_;
 
+/* Numbers of a line of /proc/PID/task/TID/stat, counted from the parent's: page faults without
+ * I/O, and time in the kernel, in steps of PERF_STAT_NS_.                                        */
+enum { PERF_STAT_FAULTS_ = 6, PERF_STAT_SYSTEM_ = 11 };
+#define PERF_STAT_NS_ 1e7
+
 /* Looks at what Linux says of a thread that has the unit.  Whatever may have happened outside of
  * the unit is taken off, so that what is left is a lower bound.                                  */
 PERF_COLD_FN_ void perf_look_thread_(perf_look_ *look, perf_recorder_ *rec, double total,
@@ -28370,7 +28380,7 @@ PERF_COLD_FN_ void perf_look_thread_(perf_look_ *look, perf_recorder_ *rec, doub
     const double   life =
         PERF_CAST_(double, perf_scope_ticks_(look->registry) - birth) * look->tick;
     const double   outside = look->age - total; /* of the unit, at most                           */
-    double         ran, ready, system, unexplained;
+    double         ran, ready, system, faults, unexplained;
     uint64_t       sched[3], stat[13];
 
     look->life += life;
@@ -28386,8 +28396,9 @@ PERF_COLD_FN_ void perf_look_thread_(perf_look_ *look, perf_recorder_ *rec, doub
     unexplained = total - ran - waits - ready;
     if (unexplained > 0)
         look->sure[PERF_BY_UNKNOWN] += unexplained;
-    system = PERF_CAST_(double, stat[11]) * 1e7 - outside;      /* in the kernel, in 10 ms        */
-    if (system > 0 && PERF_CAST_(double, stat[6]) * 2000 >= system)     /* 0.3 to 2 us a fault    */
+    system = PERF_CAST_(double, stat[PERF_STAT_SYSTEM_]) * PERF_STAT_NS_ - outside;
+    faults = PERF_CAST_(double, stat[PERF_STAT_FAULTS_]);
+    if (system > 0 && faults * 2000 >= system)  /* 0.3 to 2 us a fault                            */
         look->sure[PERF_BY_MEMORY] += system;
     if (ran > outside)
         look->sure[PERF_BY_CPU] += ran - outside < total ? ran - outside : total;
@@ -28471,8 +28482,9 @@ PERF_COLD_FN_ uint32_t perf_look_where_(const perf_look_ *look, perf_bound_by bo
 
     *all = 0;
     for (i = 1; i < look->tree->count; i++) {
-        for (up = i; up && up != look->unit; up = node[up].parent) {
-        }
+        up = i;
+        while (up && up != look->unit)
+            up = node[up].parent;
         name = PERF_ACQ_(&look->registry->names)[node[i].name];
         if (!up || perf_kind_bound_(name->kind, name->site.name) != bound)
             continue;
@@ -28760,7 +28772,7 @@ PERF_FN perf_status perf_diagnose(perf_diagnosis *diagnosis)
         return PERF_ENODATA;
     look.registry = reg;
     look.tick = perf_scope_tick_ns_(reg);
-    look.age = PERF_CAST_(double, perf_age_ns_()) + 2e7;    /* known to 10 ms: never too young    */
+    look.age = PERF_CAST_(double, perf_age_ns_()) + 2 * PERF_STAT_NS_;      /* never too young    */
     look.tree = perf_tree_make_(reg);
     if (!look.tree)
         return PERF_ENOMEM;
