@@ -16500,7 +16500,8 @@ PERF_COLD_FN_ void perf_pause_try_(perf_timer_ *timer, int pairs, int steps, dou
     perf_fence_();
     for (clock = 0; clock < timer->clocks; clock++) {
         ns[clock] = perf_since_(began[clock], perf_timer_clock_(clock)) - timer->paused_ns[clock];
-        ns[clock] = (ns[clock] - timer->overhead_ns[clock]) / PERF_PROBE_PAIRS_;
+        ns[clock] = (ns[clock] - timer->overhead_ns[clock]) /
+                    PERF_CAST_(double, PERF_PROBE_PAIRS_);
     }
 }
 
