@@ -812,14 +812,15 @@ typedef struct perf_auto_call_ {
     int         inlined;        /* 1: it has no frame of its own                                  */
 } perf_auto_call_;
 
-/* Is an open function lower in the stack than the call, or in its place?  Then it has ended. */
+/* Is an open function lower in the stack than the call, or in its place?  Then it has ended; an
+ * inlined call shares its place with the function around it.                                     */
 PERF_INLINE_FN_ int perf_auto_below_(const perf_auto_frame_ *frame, const perf_auto_call_ *call)
 {
     return call->inlined ? frame->place < call->place : frame->place <= call->place;
 }
 
-/* How deep the function around a call lies: that many functions stay open.  0: it is none of the
- * PERF_AUTO_SEARCH_ innermost ones.                                                              */
+/* How deep the function around a call lies: that many functions stay open, and maybe what is
+ * inlined in it.  0: it is none of the PERF_AUTO_SEARCH_ innermost ones.                         */
 PERF_COLD_FN_ uint32_t perf_auto_around_(const perf_auto_thread_ *thread,
                                          const perf_auto_call_ *call)
 {

@@ -231,7 +231,7 @@ PERF_COLD_FN_ int perf_event_open_(const perf_event_attr_ *attr, int process, in
     return fd < 0 ? -PERF_ERRNO_ : PERF_CAST_(int, fd);
 }
 
-/* The kernel's number of an event; 0: the descriptor is no event. */
+/* The kernel's number of an event; 0: the descriptor is no event, or the kernel does not tell. */
 PERF_COLD_FN_ uint64_t perf_event_id_(int fd)
 {
     uint64_t id = 0;

@@ -113,7 +113,7 @@ typedef union perf_gpu_ms_ {
 enum {
     PERF_GPU_OUT_OF_MEMORY_ = 2, PERF_GPU_NOT_STARTED_ = 3, PERF_GPU_NO_CURRENT_ = 201,
     PERF_GPU_BAD_HANDLE_ = 400, PERF_GPU_DESTROYED_ = 709,      /* the context is no more */
-    PERF_GPU_IS_CAPTURED_ = 900, PERF_GPU_CAPTURE_END_ = 907,   /* all between: of stream capture */
+    PERF_GPU_IS_CAPTURED_ = 900, PERF_GPU_CAPTURE_END_ = 907,   /* all between count as captured */
     PERF_GPU_IMPOSSIBLE_ = 999          /* ours: the driver told a time that cannot be */
 };
 #define PERF_GPU_PER_THREAD_ 2          /* a stream's address: 0, 1 the default; above: others */
@@ -1623,8 +1623,8 @@ PERF_INLINE_FN_ int perf_gpu_start_of_(perf_gpu_state_ *gpu, const perf_gpu_back
     return known;
 }
 
-/* *ns: a distance from an anchor, in whole ns as far as a float of ms has them: up to 2^24 ns.
- * 0: invalid. */
+/* *ns: a distance from an anchor, in whole ns up to 2^24 ns: a float of ms has steps of 0.95 ns up
+ * to 16 ms.  0: invalid. */
 PERF_COLD_FN_ int perf_gpu_distance_(double ms, double *ns)
 {
     double distance = ms * 1e6, half = 0.5;

@@ -697,8 +697,8 @@ PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *loop)
     return loop->backend->mem_free(loop->scratch);
 }
 
-/* Memory for the sweep.  large: several times L2, else 1 MB, which is enough for the step of the
- * event clock.  scratch_bytes stays 0 where there is none. */
+/* Memory for the sweep.  large: several times L2; else, or if that cannot be had, 64 MB or 1 MB,
+ * which is enough for the step of the event clock.  scratch_bytes stays 0 where there is none. */
 PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *loop, int large)
 {
     const perf_gpu_backend *backend = loop->backend;

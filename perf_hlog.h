@@ -402,7 +402,7 @@ PERF_FN void perf_zip_count_(perf_zip_ *zip, const unsigned char *bytes, size_t 
     }
 }
 
-/* The bits of a block in fixed codes: 8 a byte, 9 from 144 on, 7 for its end. */
+/* About the bits of a block in fixed codes: 8 a byte, 9 from 144 on, 7 for its end. */
 PERF_FN size_t perf_zip_fixed_size_(const perf_zip_ *zip)
 {
     size_t   size = 7;

@@ -104,7 +104,7 @@ PERF_COLD_FN_ int64_t perf_switches_(int64_t *forced)
 #endif
 }
 
-/* The time between two changes of a clock; `otherwise`: 10 million readings saw less of them. */
+/* The time between two changes of a clock, by 2 or more; `otherwise`: no such two were seen. */
 PERF_COLD_FN_ uint64_t perf_clock_step_(int clock, uint64_t otherwise)
 {
     uint64_t last = perf_timer_clock_(clock), ticks, changed = 0;
@@ -488,7 +488,8 @@ PERF_COLD_FN_ int perf_loop_readings_needed_(const perf_loop_state_ *state, uint
     return PERF_READINGS_OF_SLOW_;                  /* one takes much of the time                 */
 }
 
-/* 1: there is no body: a million iterations took less time than the loop's own branches. */
+/* 1: there is no body: a million iterations, more by a coarse clock, took less time than the loop's
+ * own branches.                                                                                  */
 PERF_COLD_FN_ int perf_loop_empty_(const perf_loop_state_ *state, uint64_t batch, double slowest)
 {
     uint64_t enough = 1000000;
@@ -1469,7 +1470,8 @@ PERF_COLD_FN_ void perf_race_restart_(perf_loop_state_ *state, double lead_ns)
     state->restarts++;
 }
 
-/* The lead of the next round: the usual one, or in one round of four, by chance, a longer one. */
+/* The lead of the next round: the usual one, or a longer one; that by chance in one round of four,
+ * and always while longer ones are too few.                                                      */
 PERF_COLD_FN_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now)
 {
     const double slice = perf_race_slice_ns_(state), took = perf_race_took_(state, now);

@@ -1753,7 +1753,7 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *rec)
 
     rec->ring_limit = rec->ring_head + 64 * sizeof(perf_event_); /* room for what follows here    */
     open = perf_begin_slow_(&scope, &site, PERF_NULL_, !reg->clock);
-    if (!stream || !stream->due(reg, stream, rec))  /* -1: soon again                             */
+    if (!stream || PERF_GET_(&stream->state) != PERF_STREAM_ON_ || !stream->due(reg, stream, rec))
         rec->ring_limit = ~UINT64_C(0);
     PERF_ERRNO_ = errno_before;
     if (open)

@@ -809,19 +809,25 @@ PERF_COLD_FN_ perf_still_open_ perf_open_scopes_(perf_registry_ *reg)
     perf_still_open_ open = PERF_ZERO;
     perf_recorder_  *rec;
     perf_cell_      *cell, *root;
+    uint64_t         recursive;
 
     for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
         int32_t depth = PERF_CAST_(int32_t, perf_depth_(rec) - PERF_GET_(&rec->strayed));
         if (depth > 0) {
             open.count += PERF_CAST_(uint32_t, depth);
-            open.recursive += PERF_GET_(&rec->extra);
+            recursive = PERF_GET_(&rec->extra);
+            if (recursive >= PERF_CAST_(uint32_t, depth))   /* some have ended in other threads   */
+                recursive = PERF_CAST_(uint32_t, depth) - 1;
+            open.recursive += recursive;
         }
         for (cell = PERF_ACQ_(&rec->open); depth > 0 && cell->parent; cell = cell->parent)
             perf_few_add_(&open.few, perf_name_of_(reg, PERF_CELL_ID_(cell)));
         for (root = &rec->root; root; root = PERF_ACQ_(&root->of.root.older)) {
             cell = PERF_ACQ_(&root->of.root.waiting);
-            if (cell)
+            if (cell) {
                 open.count += cell->depth + PERF_GET_(&root->of.root.again_open);
+                open.recursive += PERF_GET_(&root->of.root.again_open);
+            }
             for (; cell && cell->parent; cell = cell->parent)
                 perf_few_add_(&open.few, perf_name_of_(reg, PERF_CELL_ID_(cell)));
         }
@@ -844,8 +850,7 @@ PERF_COLD_FN_ void perf_put_open_(perf_out_ *out, perf_registry_ *reg)
         return;
     perf_put_(out, "note: ");
     perf_put_u64_(out, open.recursive);
-    perf_put_(out, " of them are recursive calls, or come after a longjmp: put a scope around the "
-                   "setjmp\n");
+    perf_put_(out, " of them recursive, or after a longjmp: put a scope around the setjmp\n");
 }
 
 /* ---- CSV and JSON ---- */

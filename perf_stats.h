@@ -291,8 +291,8 @@ PERF_FN double perf_long_run_variance_(const double *x, size_t n, double quantil
 
 /* The interval of quantile p of values in time order, neighbours of which may be alike.  They count
  * as n p (1 - p) / variance * (z / t_9)^2 independent ones.  Clopper and Pearson's limits of p at
- * that number are read back as quantiles (Woodruff 1952).  All NaN: fewer than 40, or no memory
- * above 256.                                                                                     */
+ * that number are read back as quantiles (Woodruff 1952).  All NaN: fewer than 40, no memory
+ * above 256, x NULL, or p or confidence out of range.                                            */
 PERF_FN perf_interval perf_quantile_interval_series_(const double *x, size_t n, double p,
                                                      double confidence)
 {

@@ -47,8 +47,9 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * report, "(perf.h writes the trace)".  The ring of a thread that waits for long is written by the
  * next one that works.  A forked child goes on in a file of its own, "run.pftrace.PID", when it has
  * something to write; where "run.pftrace" is a pipe or a device its stream ends with PERF_EIO.  So
- * does one whose descriptor the program has closed.  While a thread writes a file it is not
- * cancelled, and signals wait.  A program that runs exec on itself begins the file anew.
+ * does one whose descriptor the program has closed.  On Linux a thread is not cancelled while it
+ * writes a file, and its signals, but for faults, wait until the write of a regular file is done.
+ * A program that runs exec on itself begins the file anew.
  * With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment makes both
  * calls.                                                                                         */
 
@@ -830,6 +831,7 @@ PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *stream, perf_status why)
 {
     perf_file_ *file = &stream->pf.file;
 
+    (void)perf_stream_taken_(stream);
 #if PERF_POSIX_FILES_
     if (file->file && file->failed && stream->whole && !file->direct)
         (void)perf_ftruncate_(file->fd, PERF_CAST_(long, stream->whole));
@@ -1209,6 +1211,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
     perf_registry_ *reg = perf_registry_read_();
     perf_status     status = PERF_ESTATE;
     perf_held_      held;
+    unsigned        mode;
 
     if (!path)
         return perf_stream_now_(1);
@@ -1218,7 +1221,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         return PERF_ENOMEM;
     if (!reg->ring_events)
         return PERF_ESTATE;
-    perf_held_begin_(&held, 0);                 /* to open a pipe waits for its reader            */
+    perf_held_begin_(&held, perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_);
     if (perf_lock_(reg)) {
         if (!reg->stream || reg->stream->state != PERF_STREAM_ON_)
             status = perf_stream_begin_(reg, path);

@@ -7605,8 +7605,8 @@ PERF_FN double perf_long_run_variance_(const double *x, size_t n, double quantil
 
 /* The interval of quantile p of values in time order, neighbours of which may be alike.  They count
  * as n p (1 - p) / variance * (z / t_9)^2 independent ones.  Clopper and Pearson's limits of p at
- * that number are read back as quantiles (Woodruff 1952).  All NaN: fewer than 40, or no memory
- * above 256.                                                                                     */
+ * that number are read back as quantiles (Woodruff 1952).  All NaN: fewer than 40, no memory
+ * above 256, x NULL, or p or confidence out of range.                                            */
 PERF_FN perf_interval perf_quantile_interval_series_(const double *x, size_t n, double p,
                                                      double confidence)
 {
@@ -12019,7 +12019,7 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *rec)
 
     rec->ring_limit = rec->ring_head + 64 * sizeof(perf_event_); /* room for what follows here    */
     open = perf_begin_slow_(&scope, &site, PERF_NULL_, !reg->clock);
-    if (!stream || !stream->due(reg, stream, rec))  /* -1: soon again                             */
+    if (!stream || PERF_GET_(&stream->state) != PERF_STREAM_ON_ || !stream->due(reg, stream, rec))
         rec->ring_limit = ~UINT64_C(0);
     PERF_ERRNO_ = errno_before;
     if (open)
@@ -15449,19 +15449,25 @@ PERF_COLD_FN_ perf_still_open_ perf_open_scopes_(perf_registry_ *reg)
     perf_still_open_ open = PERF_ZERO;
     perf_recorder_  *rec;
     perf_cell_      *cell, *root;
+    uint64_t         recursive;
 
     for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
         int32_t depth = PERF_CAST_(int32_t, perf_depth_(rec) - PERF_GET_(&rec->strayed));
         if (depth > 0) {
             open.count += PERF_CAST_(uint32_t, depth);
-            open.recursive += PERF_GET_(&rec->extra);
+            recursive = PERF_GET_(&rec->extra);
+            if (recursive >= PERF_CAST_(uint32_t, depth))   /* some have ended in other threads   */
+                recursive = PERF_CAST_(uint32_t, depth) - 1;
+            open.recursive += recursive;
         }
         for (cell = PERF_ACQ_(&rec->open); depth > 0 && cell->parent; cell = cell->parent)
             perf_few_add_(&open.few, perf_name_of_(reg, PERF_CELL_ID_(cell)));
         for (root = &rec->root; root; root = PERF_ACQ_(&root->of.root.older)) {
             cell = PERF_ACQ_(&root->of.root.waiting);
-            if (cell)
+            if (cell) {
                 open.count += cell->depth + PERF_GET_(&root->of.root.again_open);
+                open.recursive += PERF_GET_(&root->of.root.again_open);
+            }
             for (; cell && cell->parent; cell = cell->parent)
                 perf_few_add_(&open.few, perf_name_of_(reg, PERF_CELL_ID_(cell)));
         }
@@ -15484,8 +15490,7 @@ PERF_COLD_FN_ void perf_put_open_(perf_out_ *out, perf_registry_ *reg)
         return;
     perf_put_(out, "note: ");
     perf_put_u64_(out, open.recursive);
-    perf_put_(out, " of them are recursive calls, or come after a longjmp: put a scope around the "
-                   "setjmp\n");
+    perf_put_(out, " of them recursive, or after a longjmp: put a scope around the setjmp\n");
 }
 
 /* ---- CSV and JSON ---- */
@@ -16302,7 +16307,7 @@ PERF_COLD_FN_ int64_t perf_switches_(int64_t *forced)
 #endif
 }
 
-/* The time between two changes of a clock; `otherwise`: 10 million readings saw less of them. */
+/* The time between two changes of a clock, by 2 or more; `otherwise`: no such two were seen. */
 PERF_COLD_FN_ uint64_t perf_clock_step_(int clock, uint64_t otherwise)
 {
     uint64_t last = perf_timer_clock_(clock), ticks, changed = 0;
@@ -16686,7 +16691,8 @@ PERF_COLD_FN_ int perf_loop_readings_needed_(const perf_loop_state_ *state, uint
     return PERF_READINGS_OF_SLOW_;                  /* one takes much of the time                 */
 }
 
-/* 1: there is no body: a million iterations took less time than the loop's own branches. */
+/* 1: there is no body: a million iterations, more by a coarse clock, took less time than the loop's
+ * own branches.                                                                                  */
 PERF_COLD_FN_ int perf_loop_empty_(const perf_loop_state_ *state, uint64_t batch, double slowest)
 {
     uint64_t enough = 1000000;
@@ -17667,7 +17673,8 @@ PERF_COLD_FN_ void perf_race_restart_(perf_loop_state_ *state, double lead_ns)
     state->restarts++;
 }
 
-/* The lead of the next round: the usual one, or in one round of four, by chance, a longer one. */
+/* The lead of the next round: the usual one, or a longer one; that by chance in one round of four,
+ * and always while longer ones are too few.                                                      */
 PERF_COLD_FN_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now)
 {
     const double slice = perf_race_slice_ns_(state), took = perf_race_took_(state, now);
@@ -19435,7 +19442,7 @@ PERF_COLD_FN_ int perf_event_open_(const perf_event_attr_ *attr, int process, in
     return fd < 0 ? -PERF_ERRNO_ : PERF_CAST_(int, fd);
 }
 
-/* The kernel's number of an event; 0: the descriptor is no event. */
+/* The kernel's number of an event; 0: the descriptor is no event, or the kernel does not tell. */
 PERF_COLD_FN_ uint64_t perf_event_id_(int fd)
 {
     uint64_t id = 0;
@@ -29174,8 +29181,9 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * report, "(perf.h writes the trace)".  The ring of a thread that waits for long is written by the
  * next one that works.  A forked child goes on in a file of its own, "run.pftrace.PID", when it has
  * something to write; where "run.pftrace" is a pipe or a device its stream ends with PERF_EIO.  So
- * does one whose descriptor the program has closed.  While a thread writes a file it is not
- * cancelled, and signals wait.  A program that runs exec on itself begins the file anew.
+ * does one whose descriptor the program has closed.  On Linux a thread is not cancelled while it
+ * writes a file, and its signals, but for faults, wait until the write of a regular file is done.
+ * A program that runs exec on itself begins the file anew.
  * With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment makes both
  * calls.                                                                                         */
 
@@ -29957,6 +29965,7 @@ PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *stream, perf_status why)
 {
     perf_file_ *file = &stream->pf.file;
 
+    (void)perf_stream_taken_(stream);
 #if PERF_POSIX_FILES_
     if (file->file && file->failed && stream->whole && !file->direct)
         (void)perf_ftruncate_(file->fd, PERF_CAST_(long, stream->whole));
@@ -30336,6 +30345,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
     perf_registry_ *reg = perf_registry_read_();
     perf_status     status = PERF_ESTATE;
     perf_held_      held;
+    unsigned        mode;
 
     if (!path)
         return perf_stream_now_(1);
@@ -30345,7 +30355,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         return PERF_ENOMEM;
     if (!reg->ring_events)
         return PERF_ESTATE;
-    perf_held_begin_(&held, 0);                 /* to open a pipe waits for its reader            */
+    perf_held_begin_(&held, perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_);
     if (perf_lock_(reg)) {
         if (!reg->stream || reg->stream->state != PERF_STREAM_ON_)
             status = perf_stream_begin_(reg, path);
@@ -31516,7 +31526,7 @@ PERF_FN void perf_zip_count_(perf_zip_ *zip, const unsigned char *bytes, size_t 
     }
 }
 
-/* The bits of a block in fixed codes: 8 a byte, 9 from 144 on, 7 for its end. */
+/* About the bits of a block in fixed codes: 8 a byte, 9 from 144 on, 7 for its end. */
 PERF_FN size_t perf_zip_fixed_size_(const perf_zip_ *zip)
 {
     size_t   size = 7;

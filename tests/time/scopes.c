@@ -1334,7 +1334,7 @@ static void in_itself(int levels)
     } else {
         text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
         CHECK(strstr(text, "note: 3 scopes are still open, ") &&
-                  strstr(text, "note: 2 of them are recursive calls, or come after a longjmp: "), "%.3000s", text);
+                  strstr(text, "note: 2 of them recursive, or after a longjmp: "), "%.3000s", text);
         free(text);
     }
     perf_scope_end(&s);

@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[64], trace[96], own[96];
@@ -114,6 +115,45 @@ static void closed(void)
     CHECK(perf_trace_stream(NULL) == PERF_OK && size_of(trace) > 1000, "is whole");
 }
 
+static void *second(void *reached)
+{
+    scopes(1);
+    *(int *)reached = 1;
+    return reached;
+}
+
+/* No stream could be opened: a thread that begins then records as without one. */
+static void refused(void)
+{
+    pthread_t thread;
+    void     *end;
+    int       reached = 0;
+
+    CHECK(perf_trace_stream("/nowhere/trace") == PERF_EIO, "no folder");
+    CHECK(!pthread_create(&thread, NULL, second, &reached) && !pthread_join(thread, &end) && reached,
+          "its scopes");
+    CHECK(perf_trace_stream(NULL) == PERF_ESTATE, "no stream");
+}
+
+/* A child of one that streams to a device has files of its own. */
+static void a_child(void)
+{
+    int   status = 1, fd;
+    pid_t child;
+
+    CHECK(perf_trace_stream("/dev/null") == PERF_OK, "a device");
+    scopes(100);
+    child = fork();
+    if (!child) {
+        fd = take();
+        scopes(1000);
+        (void)perf_trace_stream_flush();
+        _exit(fcntl(fd, F_GETFD) < 0 || size_of(own) != 12);
+    }
+    CHECK(waitpid(child, &status, 0) == child && !status, "its file is closed, or written: %d", status);
+    CHECK(perf_trace_stream(NULL) == PERF_OK, "the parent's goes on");
+}
+
 static uint32_t asked;                      /* 1: the thread has been cancelled                   */
 
 /* Is cancelled while it records: nothing that it calls there is where a cancellation acts. */
@@ -171,13 +211,6 @@ static void jump(int number)
         siglongjmp(back, 1);
 }
 
-static void *second(void *reached)
-{
-    scopes(1);
-    *(int *)reached = 1;
-    return reached;
-}
-
 /* A handler ends pieces of work, many of them in a write. */
 static void a_jump(void)
 {
@@ -215,6 +248,8 @@ int main(void)
     snprintf(trace, sizeof trace, "%s/trace.pftrace", folder);
     snprintf(own, sizeof own, "%s/own", folder);
     alarm(60);                              /* instead of waiting for ever                        */
+    refused();
+    a_child();
     a_daemon();
     a_full_disk();
     closed();
