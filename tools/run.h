@@ -16,6 +16,7 @@
 #include "write.h"
 
 #include "perf_counters.h"
+#include <ctype.h>
 
 enum { AB_PARAMETERS = 4, AB_PREPARES = 64, AB_COMMANDS = 1000, AB_SEQS = 2 * AB_RULES };
 
@@ -65,11 +66,15 @@ typedef struct ab_contest {
     char       *name;                   /* "threads=4", or ""                                     */
 } ab_contest;
 
+typedef struct ab_printed_word {
+    char s[24];                         /* "": nothing                                            */
+} ab_printed_word;
+
 typedef struct ab_printed_unit {        /* of the numbers that commands print                     */
-    int    known;                       /* 1: a number was printed                                */
-    int    given;                       /* 1: --unit: a number without a unit is in that one      */
-    double ns;                          /* of a unit of time; 0: none of time                     */
-    char   word[16];                    /* what stands behind the first number; "": nothing       */
+    int             known;              /* 1: a number was printed, or --unit is given            */
+    int             given;              /* 1: --unit: a number without a unit is in that one      */
+    double          ns;                 /* of a unit of time; 0: none of time                     */
+    ab_printed_word word;               /* what stands behind the first number, or --unit         */
 } ab_printed_unit;
 
 typedef struct ab_commands {            /* what is going on                                       */
@@ -200,34 +205,72 @@ PERF_FN double ab_printed_ns_(const char *word)
     return 0.0;
 }
 
-/* 1: a unit that has larger and smaller ones, as KB has MB; 0: any other word, as in "7 files". */
-PERF_FN int ab_is_scaled_unit_(const char *word)
+/* What stands behind a number, one blank between them at most, in a form to compare: a time per
+ * anything is that time, "/sec" is "/s", and many bytes are a byte.                              */
+PERF_FN ab_printed_word ab_printed_word_(const char *at)
 {
-    static const char *const base[] = {"", "B", "b", "bit", "bits", "byte", "bytes", "Bytes", "bps",
-                                       "Bps", "Hz", "FLOPS", "flops", "FLOP/s", "flop/s", "B/s", "b/s"};
-    const char *rest = word + (*word && strchr("kKMGTPE", *word) != NULL);
-    size_t      i;
-
-    rest += rest != word && *rest == 'i';
-    for (i = rest == word; i < sizeof base / sizeof *base; i++)
-        if (!strcmp(rest, base[i]))
-            return 1;
-    return !strcmp(word, "%") || (strchr(word, '/') && word[0] != '/');
-}
-
-/* What stands behind a number, without what cannot belong to a unit. */
-PERF_FN void ab_printed_word_(const char *at, char word[16])
-{
-    size_t n;
+    ab_printed_word word;
+    char           *slash, *end;
+    size_t          n;
 
     at += *at == ' ';
-    n = strcspn(at, " \t\r\n,;:.()[]");
-    if (n >= 16)
-        n = 0;
-    memcpy(word, at, n);
-    word[n] = '\0';
-    if (n > 3 && !strcmp(word + n - 3, "/op"))
-        word[n - 3] = '\0';
+    n = strcspn(at, " \t\r\n,;:.()[]{}\"'");
+    n = n < sizeof word.s ? n : sizeof word.s - 1;
+    memcpy(word.s, at, n);
+    word.s[n] = '\0';
+    slash = strchr(word.s, '/');
+    if (slash) {
+        *slash = '\0';
+        if (ab_printed_ns_(word.s) > 0.0)
+            return word;
+        *slash = '/';
+        if (!strncmp(slash, "/sec", 4))
+            slash[2] = '\0';
+    }
+    end = slash ? slash : word.s + strlen(word.s);
+    if (end - word.s > 2 && end[-1] == 's' && !(ab_printed_ns_(word.s) > 0.0))
+        memmove(end - 1, end, strlen(end) + 1);
+    return word;
+}
+
+/* The unit without what makes it a larger or a smaller one: "B" of "KiB", "byte" of "kilobyte". */
+PERF_FN const char *ab_unit_base_(const char *word)
+{
+    static const char *const prefix[] = {"kilo", "mega", "giga", "tera", "peta", "kibi", "mebi",
+                                         "gibi", "tebi", "milli", "micro", "nano", "Ki", "Mi", "Gi",
+                                         "Ti", "k", "K", "M", "G", "T", "P", "E", "m", "u", "n"};
+    size_t i, n;
+
+    for (i = 0; i < sizeof prefix / sizeof *prefix; i++) {
+        n = strlen(prefix[i]);
+        if (!strncmp(word, prefix[i], n) && word[n])
+            return word + n;
+    }
+    return word;
+}
+
+/* Are they sizes of one unit, as KB and MB, J and mJ, or B and byte of another spelling? */
+PERF_FN int ab_units_scale_(const char *one, const char *other)
+{
+    const char *a = ab_unit_base_(one), *b = ab_unit_base_(other);
+
+    return !strcasecmp(a, b) || !strcasecmp(one, b) || !strcasecmp(a, other);
+}
+
+/* 1: a unit for sure, which no bare number and no other unit goes with; 0: maybe a word of the
+ * sentence, as in "7 files".                                                                     */
+PERF_FN int ab_is_unit_(const char *word)
+{
+    static const char *const base[] = {"B", "b", "bit", "byte", "bp", "Hz", "FLOP", "J", "W"};
+    const char  *rest = ab_unit_base_(word);
+    const size_t n = strlen(word);
+    size_t       i;
+
+    for (i = 0; i < sizeof base / sizeof *base; i++)
+        if (!strcasecmp(rest, base[i]))
+            return 1;
+    return !strcmp(word, "%") || (n == 1 && strchr("kKMGT", *word)) ||
+           (n > 2 && !strcmp(word + n - 2, "/s"));
 }
 
 /* Times by different units are brought to one, that of --unit or of the first number: many programs
@@ -235,37 +278,77 @@ PERF_FN void ab_printed_word_(const char *at, char word[16])
  * go with the one before: KB and MB (of 1,000 or of 1,024?), or a time and no unit.              */
 PERF_FN int ab_reported_unit_(const char *at, ab_printed_unit *unit, double *x, double *tick)
 {
-    char   word[16];
-    double ns;
+    const ab_printed_word word = ab_printed_word_(at);
+    double                ns = ab_printed_ns_(word.s);
 
-    ab_printed_word_(at, word);
-    ns = ab_printed_ns_(word);
+    if (unit->given && !*word.s)
+        return 1;
     if (!unit->known) {
         unit->known = 1;
-        if (!unit->given)
-            unit->ns = ns;
-        memcpy(unit->word, word, sizeof word);
+        unit->ns = ns;
+        unit->word = word;
     }
     if (ns > 0.0 && unit->ns > 0.0) {
         *x *= ns / unit->ns;
         *tick *= ns / unit->ns;
         return 1;
     }
-    if (!strcmp(word, unit->word) || (unit->given && (!*word || !*unit->word)))
+    if (!strcmp(word.s, unit->word.s))
         return 1;
-    if (!unit->given && (ns > 0.0 || unit->ns > 0.0))
+    if (ns > 0.0 || (unit->ns > 0.0 && !unit->given))
         return 0;
-    return !ab_is_scaled_unit_(word) && !ab_is_scaled_unit_(unit->word);
+    return !ab_is_unit_(word.s) && (unit->given || !ab_is_unit_(unit->word.s)) &&
+           !ab_units_scale_(word.s, unit->word.s);
 }
 
-/* Is the number from `found` to `end` a part of a time, as of 1m5s or 0:01:30? */
-PERF_FN int ab_is_part_of_time_(const char *at, const char *found, const char *end)
+/* Does a unit of minutes or hours begin there? */
+PERF_FN int ab_is_long_time_(const char *at)
 {
-    const int more = end[0] && end[1] >= '0' && end[1] <= '9';
+    const ab_printed_word word = ab_printed_word_(at);
 
-    if (more && strchr("mh:", *end))
+    return !strcmp(word.s, "m") || ab_printed_ns_(word.s) > 1e9;
+}
+
+/* Is a number behind one with a larger unit of time before it, as the 5 of "1m 5s"? */
+PERF_FN int ab_is_rest_of_time_(const char *text, const char *found)
+{
+    const char *at = found;
+
+    while (at > text && at[-1] == ' ')
+        at--;
+    while (at > text && isalpha((unsigned char)at[-1]))
+        at--;
+    if (at == found || !ab_is_long_time_(at))
+        return 0;
+    while (at > text && at[-1] == ' ')
+        at--;
+    return at > text && isdigit((unsigned char)at[-1]);
+}
+
+/* Is the number from `found` to `end` a part of a time, as of 1m5s, 1 min 5 s or 0:01:30? */
+PERF_FN int ab_is_part_of_time_(const char *text, const char *found, const char *end)
+{
+    const char *at = found, *next = end;
+    char       *behind;
+
+    if (*end && strchr("mh:", *end) && isdigit((unsigned char)end[1]))
         return 1;
-    return found > at + 1 && found[-1] == ':' && found[-2] >= '0' && found[-2] <= '9';
+    if (ab_is_rest_of_time_(text, found))
+        return 1;
+    if (ab_is_long_time_(end)) {                /* "1 min 5 s": is a time next?                   */
+        next += *next == ' ';
+        next += strcspn(next, " ");
+        if (*next == ' ' && isdigit((unsigned char)next[1])) {
+            (void)strtod(next, &behind);
+            return ab_printed_ns_(ab_printed_word_(behind).s) > 0.0;
+        }
+    }
+    if (at <= text || at[-1] != ':')
+        return 0;
+    for (at--; at > text && isdigit((unsigned char)at[-1]); at--)
+        continue;
+    return isdigit((unsigned char)*at) &&
+           (at == text || !(isalpha((unsigned char)at[-1]) || strchr("_-", at[-1])));
 }
 
 /* Finds the number that a command reports; 0: there is none, -1: digits are joined by a comma, -2:
@@ -519,7 +602,7 @@ PERF_FN int ab_check_(ab_commands *commands, size_t contest, size_t i, ab_taken 
 PERF_FN int ab_keep_(ab_commands *commands, size_t contest, size_t i, ab_taken *taken, int keep)
 {
     ab_command  *command = &commands->contest[contest].command[i];
-    const double ns = ab_unit_ns(ab_measure_unit_(commands, AB_REPORTED));
+    const double ns = ab_printed_ns_(ab_measure_unit_(commands, AB_REPORTED));
     ab_values    all;
     double       x = 0.0, tick = 0.0;
     size_t       j;
@@ -1555,8 +1638,9 @@ PERF_FN int ab_run_commands(ab_report *report, ab_commands *commands, ab_set *se
 
     commands->o = opts;
     if (opts->unit) {
-        commands->unit.given = 1;
-        commands->unit.ns = ab_unit_ns(opts->unit);
+        commands->unit.known = commands->unit.given = 1;
+        commands->unit.ns = ab_printed_ns_(opts->unit);
+        commands->unit.word = ab_printed_word_(opts->unit);
     }
     commands->plan = report->plan;
     if (ab_catch() < 0)
