@@ -1753,7 +1753,8 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *rec)
 
     rec->ring_limit = rec->ring_head + 64 * sizeof(perf_event_); /* room for what follows here    */
     open = perf_begin_slow_(&scope, &site, PERF_NULL_, !reg->clock);
-    if (!stream || PERF_GET_(&stream->state) != PERF_STREAM_ON_ || !stream->due(reg, stream, rec))
+    if (!stream || PERF_GET_(&stream->state) != PERF_STREAM_ON_ ||
+        !PERF_ACQ_(&stream->due)(reg, stream, rec))
         rec->ring_limit = ~UINT64_C(0);
     PERF_ERRNO_ = errno_before;
     if (open)

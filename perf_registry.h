@@ -76,6 +76,7 @@ typedef struct perf_mark_ {     /* one perf_memory_mark()                       
 typedef struct perf_stream_ {
     void        (*flush)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
     int         (*due)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
+    uint32_t      direct;       /* 1: a pipe or device, where a write may wait                    */
     size_t        bytes;        /* of its memory, which the next stream takes over                */
     uint32_t      state;        /* PERF_STREAM_ ...                                               */
     uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten      */

@@ -4820,6 +4820,7 @@ typedef struct perf_mark_ {     /* one perf_memory_mark()                       
 typedef struct perf_stream_ {
     void        (*flush)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
     int         (*due)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
+    uint32_t      direct;       /* 1: a pipe or device, where a write may wait                    */
     size_t        bytes;        /* of its memory, which the next stream takes over                */
     uint32_t      state;        /* PERF_STREAM_ ...                                               */
     uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten      */
@@ -12019,7 +12020,8 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *rec)
 
     rec->ring_limit = rec->ring_head + 64 * sizeof(perf_event_); /* room for what follows here    */
     open = perf_begin_slow_(&scope, &site, PERF_NULL_, !reg->clock);
-    if (!stream || PERF_GET_(&stream->state) != PERF_STREAM_ON_ || !stream->due(reg, stream, rec))
+    if (!stream || PERF_GET_(&stream->state) != PERF_STREAM_ON_ ||
+        !PERF_ACQ_(&stream->due)(reg, stream, rec))
         rec->ring_limit = ~UINT64_C(0);
     PERF_ERRNO_ = errno_before;
     if (open)
@@ -29946,6 +29948,7 @@ PERF_COLD_FN_ perf_status perf_stream_open_(perf_streaming_ *stream)
     if (file->failed)
         return file->starved ? PERF_ENOMEM : PERF_EIO;
     stream->inode = perf_stream_inode_(file);
+    PERF_SET_(&stream->head.direct, PERF_CAST_(uint32_t, file->direct));
     file->at = file->begin = PERF_PTR_(char *, stream->value + stream->pf.events);
     file->limit = file->begin + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
     (void)setvbuf(file->file, PERF_NULL_, _IONBF, 0);   /* nothing that a fork could copy         */
@@ -30087,8 +30090,9 @@ typedef struct perf_held_ {
     unsigned long was[32];      /* which were held before; sigset_t is shorter                    */
 } perf_held_;
 
-/* Until perf_held_end_ the thread is not cancelled; with `signals` 1 no handler comes, either, but
- * for faults of its own: ILL, TRAP, ABRT, BUS, FPE, SEGV and SYS, here by the numbers of Linux.  */
+/* Until perf_held_end_ the thread is not cancelled.  With `signals` 1 no handler comes, either, but
+ * for faults of its own: ILL, TRAP, ABRT, BUS, FPE, SEGV and SYS, here by the numbers of Linux.
+ * Not for a pipe: a write that waits for its reader must be interrupted.                         */
 PERF_COLD_FN_ void perf_held_begin_(perf_held_ *held, int signals)
 {
     held->cancel = perf_cancel_off_();
@@ -30167,19 +30171,13 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *reg, perf_stream_ *stream, pe
     perf_held_end_(&held);
 }
 
-/* A write to a pipe may wait for its reader, and must be interrupted: no signal is held there. */
-PERF_FN int perf_stream_is_quick_(const perf_stream_ *stream)
-{
-    return !PERF_PTR_(const perf_streaming_ *, stream)->pf.file.direct;
-}
-
 /* As perf_stream_ has it. */
 PERF_COLD_FN_ int perf_stream_due_(perf_registry_ *reg, perf_stream_ *stream, perf_recorder_ *rec)
 {
     perf_held_ held;
     int        on = -1;
 
-    perf_held_begin_(&held, perf_stream_is_quick_(stream));
+    perf_held_begin_(&held, !PERF_GET_(&stream->direct));
     if (perf_lock_(reg)) {
         if (PERF_GET_(&stream->state) == PERF_STREAM_ON_)
             stream->flush(reg, stream, rec);
@@ -30245,7 +30243,7 @@ PERF_COLD_FN_ void perf_stream_start_(perf_streaming_ *stream, perf_registry_ *r
     stream->period = PERF_CAST_(uint64_t, PERF_STREAM_NS_ / stream->pf.epoch.tick_ns);
     perf_image_pin_();                          /* the file is written from any image             */
     stream->head.flush = perf_stream_go_;
-    stream->head.due = perf_stream_due_;
+    PERF_REL_(&stream->head.due, &perf_stream_due_);
     PERF_SET_(&stream->head.unsent, UINT64_C(0));
     PERF_SET_(&stream->head.state, PERF_STREAM_ON_);
     for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next)
@@ -30326,12 +30324,14 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
 {
     perf_registry_ *reg = perf_registry_read_();
     perf_status     status = PERF_ESTATE;
+    perf_stream_   *stream;
     perf_held_      held;
 
     if (!reg || !PERF_ACQ_(&reg->stream))
         return PERF_ESTATE;
     perf_sources_collect_(reg);
-    perf_held_begin_(&held, perf_stream_is_quick_(PERF_ACQ_(&reg->stream)));
+    stream = PERF_ACQ_(&reg->stream);
+    perf_held_begin_(&held, !PERF_GET_(&stream->direct));
     if (perf_lock_(reg)) {
         status = perf_stream_write_(reg, end);
         perf_unlock_(&reg->lock);

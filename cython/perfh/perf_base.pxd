@@ -27,4 +27,4 @@ cdef extern from "perf_base.h" nogil:
         PERF_ESTREAM
         PERF_EFAILED
 
-    const char *perf_status_text(perf_status s) noexcept
+    const char *perf_status_text(perf_status status) noexcept

@@ -51,12 +51,12 @@ cdef extern from "perf_bench.h" nogil:
     ctypedef perf_loop perf_bench
 
     perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts) noexcept
-    int perf_bench_next(perf_bench *b) noexcept
-    perf_result perf_bench_end(perf_bench *b) noexcept
-    void perf_bench_pause(perf_loop *l) noexcept
-    void perf_bench_resume(perf_loop *l) noexcept
-    int perf_loop_slice_begins(const perf_loop *l) noexcept
-    const char *perf_result_text(perf_result *r) noexcept
+    int perf_bench_next(perf_bench *bench) noexcept
+    perf_result perf_bench_end(perf_bench *bench) noexcept
+    void perf_bench_pause(perf_loop *loop) noexcept
+    void perf_bench_resume(perf_loop *loop) noexcept
+    int perf_loop_slice_begins(const perf_loop *loop) noexcept
+    const char *perf_result_text(perf_result *result) noexcept
     void perf_clobber() noexcept
 
     ctypedef struct perf_ab_opts:
@@ -135,9 +135,9 @@ cdef extern from "perf_bench.h" nogil:
     ctypedef perf_loop perf_race
 
     perf_race perf_race_begin(const char *name, int variants, const perf_ab_opts *opts) noexcept
-    int perf_race_next(perf_race *r) noexcept
-    perf_race_result perf_race_end(perf_race *r) noexcept
-    void perf_race_name(perf_race *r, int variant, const char *name) noexcept
+    int perf_race_next(perf_race *race) noexcept
+    perf_race_result perf_race_end(perf_race *race) noexcept
+    void perf_race_name(perf_race *race, int variant, const char *name) noexcept
 
     void perf_keep(...) noexcept    # a number or a pointer
     perf_bench_opts perf_bench_opts_default() noexcept

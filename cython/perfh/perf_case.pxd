@@ -13,6 +13,6 @@ from perfh.perf_bench cimport *
 from perfh.perf_verdict cimport *
 
 cdef extern from "perf_case.h" nogil:
-    void perf_bench_rates(perf_bench *b, double bytes, double items) noexcept
-    void perf_bench_fail(perf_bench *b, const char *why) noexcept
-    void perf_bench_counter(perf_bench *b, const char *name, double value) noexcept
+    void perf_bench_rates(perf_bench *bench, double bytes, double items) noexcept
+    void perf_bench_fail(perf_bench *bench, const char *why) noexcept
+    void perf_bench_counter(perf_bench *bench, const char *name, double value) noexcept

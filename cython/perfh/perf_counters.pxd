@@ -42,10 +42,10 @@ cdef extern from "perf_counters.h" nogil:
         pass
 
     perf_counters perf_counters_open(const perf_counters_opts *opts) noexcept
-    perf_status perf_counters_start(perf_counters *c) noexcept
-    perf_status perf_counters_stop(perf_counters *c) noexcept
-    void perf_counters_close(perf_counters *c) noexcept
-    const char *perf_counters_why(perf_counters *c, perf_counter which) noexcept
-    const char *perf_counters_text(perf_counters *c) noexcept
-    perf_status perf_counters_loop(perf_counters *c, perf_loop *loop) noexcept
-    perf_verdict perf_counters_judge(perf_counters *c, const perf_rule *rule) noexcept
+    perf_status perf_counters_start(perf_counters *counters) noexcept
+    perf_status perf_counters_stop(perf_counters *counters) noexcept
+    void perf_counters_close(perf_counters *counters) noexcept
+    const char *perf_counters_why(perf_counters *counters, perf_counter which) noexcept
+    const char *perf_counters_text(perf_counters *counters) noexcept
+    perf_status perf_counters_loop(perf_counters *counters, perf_loop *loop) noexcept
+    perf_verdict perf_counters_judge(perf_counters *counters, const perf_rule *rule) noexcept

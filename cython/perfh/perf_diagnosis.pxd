@@ -37,4 +37,4 @@ cdef extern from "perf_diagnosis.h" nogil:
         char verify[224]
         perf_counted counted
 
-    perf_status perf_diagnose(perf_diagnosis *d) noexcept
+    perf_status perf_diagnose(perf_diagnosis *diagnosis) noexcept

@@ -99,8 +99,8 @@ cdef extern from "perf_gpu_bench.h" nogil:
 
     perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
             const perf_gpu_bench_opts *opts) noexcept
-    int perf_gpu_bench_next(perf_gpu_bench *b) noexcept
-    perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b) noexcept
+    int perf_gpu_bench_next(perf_gpu_bench *bench) noexcept
+    perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *bench) noexcept
 
     ctypedef struct perf_gpu_ab_opts:
         perf_gpu_bench_opts device

@@ -16,20 +16,20 @@ cdef extern from "perf_hist.h" nogil:
         uint64_t lowest
         double unit
 
-    size_t perf_hist_bytes(const perf_hist_opts *o) noexcept
-    perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts *o) noexcept
+    size_t perf_hist_bytes(const perf_hist_opts *opts) noexcept
+    perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts *opts) noexcept
     perf_hist *perf_hist_attach(void *mem, size_t bytes) noexcept
-    void perf_hist_add(perf_hist *h, uint64_t ns) noexcept
-    void perf_hist_add_own(perf_hist *h, uint64_t value) noexcept
-    void perf_hist_add_shared(perf_hist *h, uint64_t ns) noexcept
-    void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n) noexcept
-    void perf_hist_add_double(perf_hist *h, double ns) noexcept
-    uint64_t perf_hist_count(const perf_hist *h) noexcept
-    uint64_t perf_hist_lost(const perf_hist *h) noexcept
-    double perf_hist_mean(const perf_hist *h) noexcept
-    double perf_hist_std(const perf_hist *h) noexcept
-    double perf_hist_quantile(const perf_hist *h, double q) noexcept
-    uint64_t perf_hist_rank(const perf_hist *h, double value) noexcept
+    void perf_hist_add(perf_hist *hist, uint64_t ns) noexcept
+    void perf_hist_add_own(perf_hist *hist, uint64_t value) noexcept
+    void perf_hist_add_shared(perf_hist *hist, uint64_t ns) noexcept
+    void perf_hist_add_n(perf_hist *hist, uint64_t ns, uint64_t n) noexcept
+    void perf_hist_add_double(perf_hist *hist, double ns) noexcept
+    uint64_t perf_hist_count(const perf_hist *hist) noexcept
+    uint64_t perf_hist_lost(const perf_hist *hist) noexcept
+    double perf_hist_mean(const perf_hist *hist) noexcept
+    double perf_hist_std(const perf_hist *hist) noexcept
+    double perf_hist_quantile(const perf_hist *hist, double q) noexcept
+    uint64_t perf_hist_rank(const perf_hist *hist, double value) noexcept
 
     ctypedef struct perf_hist_bucket:
         uint64_t lower
@@ -37,8 +37,8 @@ cdef extern from "perf_hist.h" nogil:
         uint64_t count
         uint64_t below
 
-    int perf_hist_next(const perf_hist *h, perf_hist_bucket *b) noexcept
+    int perf_hist_next(const perf_hist *hist, perf_hist_bucket *bucket) noexcept
     perf_status perf_hist_merge(perf_hist *into, const perf_hist *from_) noexcept
     perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from_) noexcept
     perf_status perf_hist_copy(perf_hist *into, const perf_hist *from_) noexcept
-    void perf_hist_reset(perf_hist *h) noexcept
+    void perf_hist_reset(perf_hist *hist) noexcept

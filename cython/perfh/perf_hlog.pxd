@@ -18,7 +18,7 @@ cdef extern from "perf_hlog.h" nogil:
         int digits
         size_t offset
 
-    size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
+    size_t perf_hlog_text(char *out, size_t cap, const perf_hist *hist,
             const perf_hlog_interval *iv) noexcept
 
     ctypedef struct perf_hlog_reader:
@@ -29,5 +29,5 @@ cdef extern from "perf_hlog.h" nogil:
         double start_seconds
         double base_seconds
 
-    perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv,
+    perf_status perf_hlog_next(perf_hlog_reader *reader, perf_hlog_interval *iv,
             perf_hist *into) noexcept

@@ -57,5 +57,5 @@ cdef extern from "perf_results.h" nogil:
         pass
 
     perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts) noexcept
-    void perf_baseline_free(perf_baseline *b) noexcept
-    perf_status perf_baseline_to(FILE *file, const perf_baseline *b) noexcept
+    void perf_baseline_free(perf_baseline *baseline) noexcept
+    perf_status perf_baseline_to(FILE *file, const perf_baseline *baseline) noexcept

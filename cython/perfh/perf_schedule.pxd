@@ -31,5 +31,5 @@ cdef extern from "perf_schedule.h" nogil:
         int was_on
 
     perf_schedule perf_schedule_begin(const perf_schedule_opts *opts) noexcept
-    perf_phase perf_schedule_step(perf_schedule *s) noexcept
-    perf_status perf_schedule_end(perf_schedule *s) noexcept
+    perf_phase perf_schedule_step(perf_schedule *schedule) noexcept
+    perf_status perf_schedule_end(perf_schedule *schedule) noexcept
