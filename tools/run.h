@@ -71,10 +71,10 @@ typedef struct ab_printed_word {
 } ab_printed_word;
 
 typedef struct ab_printed_unit {        /* of the numbers that commands print                     */
-    int             known;              /* 1: a number was printed, or --unit is given            */
-    int             given;              /* 1: --unit: a number without a unit is in that one      */
-    double          ns;                 /* of a unit of time; 0: none of time                     */
-    ab_printed_word word;               /* what stands behind the first number, or --unit         */
+    int             known;              /* 1: a number was printed                                */
+    double          ns;                 /* of --unit, or of the first number; 0: no time          */
+    ab_printed_word word;               /* what stands behind the first number                    */
+    ab_printed_word given;              /* --unit, of a number without one; "": not given         */
 } ab_printed_unit;
 
 typedef struct ab_commands {            /* what is going on                                       */
@@ -281,23 +281,27 @@ PERF_FN int ab_reported_unit_(const char *at, ab_printed_unit *unit, double *x, 
     const ab_printed_word word = ab_printed_word_(at);
     double                ns = ab_printed_ns_(word.s);
 
-    if (unit->given && !*word.s)
+    if (*unit->given.s && !*word.s)
         return 1;
     if (!unit->known) {
         unit->known = 1;
-        unit->ns = ns;
         unit->word = word;
+        if (!*unit->given.s)
+            unit->ns = ns;
     }
     if (ns > 0.0 && unit->ns > 0.0) {
         *x *= ns / unit->ns;
         *tick *= ns / unit->ns;
         return 1;
     }
+    if (*unit->given.s && strcmp(word.s, unit->given.s) &&
+        (ab_units_scale_(word.s, unit->given.s) || (unit->ns > 0.0 && ab_is_unit_(word.s))))
+        return 0;
     if (!strcmp(word.s, unit->word.s))
         return 1;
-    if (ns > 0.0 || (unit->ns > 0.0 && !unit->given))
+    if (ns > 0.0 || ab_printed_ns_(unit->word.s) > 0.0)
         return 0;
-    return !ab_is_unit_(word.s) && (unit->given || !ab_is_unit_(unit->word.s)) &&
+    return !ab_is_unit_(word.s) && !ab_is_unit_(unit->word.s) &&
            !ab_units_scale_(word.s, unit->word.s);
 }
 
@@ -1638,9 +1642,8 @@ PERF_FN int ab_run_commands(ab_report *report, ab_commands *commands, ab_set *se
 
     commands->o = opts;
     if (opts->unit) {
-        commands->unit.known = commands->unit.given = 1;
         commands->unit.ns = ab_printed_ns_(opts->unit);
-        commands->unit.word = ab_printed_word_(opts->unit);
+        commands->unit.given = ab_printed_word_(opts->unit);
     }
     commands->plan = report->plan;
     if (ab_catch() < 0)
