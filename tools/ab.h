@@ -467,16 +467,23 @@ PERF_FN double ab_unit_ns(const char *unit)
     static const struct {
         const char *name;
         double      ns;
-    } known[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"sec", 1e9}, {"second", 1e9},
-                 {"seconds", 1e9}, {"ps", 1e-3}, {"\xc2\xb5s", 1e3}, {"\xce\xbcs", 1e3},
-                 {"min", 6e10}};
-    size_t i, n = strlen(unit);
+        int         many;               /* 1: with an s at its end it is many of them             */
+    } known[] = {{"ps", 1e-3, 0}, {"ns", 1.0, 0}, {"us", 1e3, 0}, {"\xc2\xb5s", 1e3, 0},
+                 {"\xce\xbcs", 1e3, 0}, {"ms", 1e6, 0}, {"s", 1e9, 0}, {"h", 3.6e12, 0},
+                 {"nsec", 1.0, 1}, {"nanosecond", 1.0, 1}, {"usec", 1e3, 1},
+                 {"microsecond", 1e3, 1}, {"msec", 1e6, 1}, {"millisecond", 1e6, 1},
+                 {"sec", 1e9, 1}, {"second", 1e9, 1}, {"min", 6e10, 1}, {"minute", 6e10, 1},
+                 {"hr", 3.6e12, 1}, {"hour", 3.6e12, 1}};
+    size_t i, len, n = strlen(unit);
 
     if (n > 3 && !strcmp(unit + n - 3, "/op"))
         n -= 3;
-    for (i = 0; i < sizeof known / sizeof *known; i++)
-        if (strlen(known[i].name) == n && !memcmp(unit, known[i].name, n))
+    for (i = 0; i < sizeof known / sizeof *known; i++) {
+        len = strlen(known[i].name);
+        if (!strncmp(unit, known[i].name, len) &&
+            (n == len || (known[i].many && n == len + 1 && unit[len] == 's')))
             return known[i].ns;
+    }
     return 0.0;
 }
 

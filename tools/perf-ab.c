@@ -7,9 +7,9 @@
  * docs/perf-ab.md is the manual, docs/formats.md says what it reads and writes.
  * Parts: ab.h samples and messages, read.h formats, judge.h verdicts, write.h table JSON CSV
  * Markdown, page.h HTML, process.h one command, place.h where it lies, link.h its link, run.h
- * rounds of them, spread.h how they vary, ranks.h several processes, merge.h, convert.h and history.h commands,
- * diagnose.h traces of torch.profiler, protocol.h calibration, look.h and top.h what runs or has
- * died.  This file: options and order.
+ * rounds of them, printed.h what they print, spread.h how they vary, ranks.h several processes,
+ * merge.h, convert.h and history.h commands, diagnose.h traces of torch.profiler, protocol.h
+ * calibration, look.h and top.h what runs or has died.  This file: options and order.
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE                         /* wait4, for what a command used                 */

@@ -11,12 +11,12 @@
 #include "judge.h"
 #include "link.h"
 #include "place.h"
+#include "printed.h"
 #include "process.h"
 #include "spread.h"
 #include "write.h"
 
 #include "perf_counters.h"
-#include <ctype.h>
 
 enum { AB_PARAMETERS = 4, AB_PREPARES = 64, AB_COMMANDS = 1000, AB_SEQS = 2 * AB_RULES };
 
@@ -65,17 +65,6 @@ typedef struct ab_contest {
     size_t      n;
     char       *name;                   /* "threads=4", or ""                                     */
 } ab_contest;
-
-typedef struct ab_printed_word {
-    char s[24];                         /* "": nothing                                            */
-} ab_printed_word;
-
-typedef struct ab_printed_unit {        /* of the numbers that commands print                     */
-    int             known;              /* 1: a number was printed                                */
-    double          ns;                 /* of --unit, or of the first number; 0: no time          */
-    ab_printed_word word;               /* what stands behind the first number                    */
-    ab_printed_word given;              /* --unit, of a number without one; "": not given         */
-} ab_printed_unit;
 
 typedef struct ab_commands {            /* what is going on                                       */
     const ab_run_opts *o;
@@ -183,227 +172,6 @@ PERF_FN int ab_command_fail_(ab_commands *commands, size_t contest, size_t i, co
                    commands->o->show_output ? "" : "; --show-output shows what it prints");
 }
 
-/* A unit of time as programs print it; 0: it is none. */
-PERF_FN double ab_printed_ns_(const char *word)
-{
-    static const struct {
-        const char *name;
-        double      ns;
-    } known[] = {{"nsec", 1.0},    {"nanosecond", 1.0}, {"usec", 1e3}, {"microsecond", 1e3},
-                 {"msec", 1e6},    {"millisecond", 1e6}, {"sec", 1e9}, {"minute", 6e10},
-                 {"min", 6e10},    {"hour", 3.6e12},     {"hr", 3.6e12}, {"h", 3.6e12}};
-    const double ns = ab_unit_ns(word);
-    size_t       i, n = strlen(word);
-
-    if (ns > 0.0)
-        return ns;
-    if (n > 2 && word[n - 1] == 's')            /* of many                                        */
-        n--;
-    for (i = 0; i < sizeof known / sizeof *known; i++)
-        if (strlen(known[i].name) == n && !memcmp(word, known[i].name, n))
-            return known[i].ns;
-    return 0.0;
-}
-
-/* What stands behind a number, one blank between them at most, in a form to compare: a time per
- * anything is that time, "/sec" is "/s", and many bytes are a byte.                              */
-PERF_FN ab_printed_word ab_printed_word_(const char *at)
-{
-    ab_printed_word word;
-    char           *slash, *end;
-    size_t          n;
-
-    at += *at == ' ';
-    n = strcspn(at, " \t\r\n,;:.()[]{}\"'");
-    n = n < sizeof word.s ? n : sizeof word.s - 1;
-    memcpy(word.s, at, n);
-    word.s[n] = '\0';
-    slash = strchr(word.s, '/');
-    if (slash) {
-        *slash = '\0';
-        if (ab_printed_ns_(word.s) > 0.0)
-            return word;
-        *slash = '/';
-        if (!strncmp(slash, "/sec", 4))
-            slash[2] = '\0';
-    }
-    end = slash ? slash : word.s + strlen(word.s);
-    if (end - word.s > 2 && end[-1] == 's' && !(ab_printed_ns_(word.s) > 0.0))
-        memmove(end - 1, end, strlen(end) + 1);
-    return word;
-}
-
-/* The unit without what makes it a larger or a smaller one: "B" of "KiB", "byte" of "kilobyte". */
-PERF_FN const char *ab_unit_base_(const char *word)
-{
-    static const char *const prefix[] = {"kilo", "mega", "giga", "tera", "peta", "kibi", "mebi",
-                                         "gibi", "tebi", "milli", "micro", "nano", "Ki", "Mi", "Gi",
-                                         "Ti", "k", "K", "M", "G", "T", "P", "E", "m", "u", "n"};
-    size_t i, n;
-
-    for (i = 0; i < sizeof prefix / sizeof *prefix; i++) {
-        n = strlen(prefix[i]);
-        if (!strncmp(word, prefix[i], n) && word[n])
-            return word + n;
-    }
-    return word;
-}
-
-/* Are they sizes of one unit, as KB and MB, J and mJ, or B and byte of another spelling? */
-PERF_FN int ab_units_scale_(const char *one, const char *other)
-{
-    const char *a = ab_unit_base_(one), *b = ab_unit_base_(other);
-
-    return !strcasecmp(a, b) || !strcasecmp(one, b) || !strcasecmp(a, other);
-}
-
-/* 1: a unit for sure, which no bare number and no other unit goes with; 0: maybe a word of the
- * sentence, as in "7 files".                                                                     */
-PERF_FN int ab_is_unit_(const char *word)
-{
-    static const char *const base[] = {"B", "b", "bit", "byte", "bp", "Hz", "FLOP", "J", "W"};
-    const char  *rest = ab_unit_base_(word);
-    const size_t n = strlen(word);
-    size_t       i;
-
-    for (i = 0; i < sizeof base / sizeof *base; i++)
-        if (!strcasecmp(rest, base[i]))
-            return 1;
-    return !strcmp(word, "%") || (n == 1 && strchr("kKMGT", *word)) ||
-           (n > 2 && !strcmp(word + n - 2, "/s"));
-}
-
-/* Times by different units are brought to one, that of --unit or of the first number: many programs
- * print "850 us" or "1.2 ms", as it fits.  `at`: what is behind the number.  0: its unit does not
- * go with the one before: KB and MB (of 1,000 or of 1,024?), or a time and no unit.              */
-PERF_FN int ab_reported_unit_(const char *at, ab_printed_unit *unit, double *x, double *tick)
-{
-    const ab_printed_word word = ab_printed_word_(at);
-    double                ns = ab_printed_ns_(word.s);
-
-    if (*unit->given.s && !*word.s)
-        return 1;
-    if (!unit->known) {
-        unit->known = 1;
-        unit->word = word;
-        if (!*unit->given.s)
-            unit->ns = ns;
-    }
-    if (ns > 0.0 && unit->ns > 0.0) {
-        *x *= ns / unit->ns;
-        *tick *= ns / unit->ns;
-        return 1;
-    }
-    if (*unit->given.s && strcmp(word.s, unit->given.s) &&
-        (ab_units_scale_(word.s, unit->given.s) || (unit->ns > 0.0 && ab_is_unit_(word.s))))
-        return 0;
-    if (!strcmp(word.s, unit->word.s))
-        return 1;
-    if (ns > 0.0 || ab_printed_ns_(unit->word.s) > 0.0)
-        return 0;
-    return !ab_is_unit_(word.s) && !ab_is_unit_(unit->word.s) &&
-           !ab_units_scale_(word.s, unit->word.s);
-}
-
-/* Does a unit of minutes or hours begin there? */
-PERF_FN int ab_is_long_time_(const char *at)
-{
-    const ab_printed_word word = ab_printed_word_(at);
-
-    return !strcmp(word.s, "m") || ab_printed_ns_(word.s) > 1e9;
-}
-
-/* Is a number behind one with a larger unit of time before it, as the 5 of "1m 5s"? */
-PERF_FN int ab_is_rest_of_time_(const char *text, const char *found)
-{
-    const char *at = found;
-
-    while (at > text && at[-1] == ' ')
-        at--;
-    while (at > text && isalpha((unsigned char)at[-1]))
-        at--;
-    if (at == found || !ab_is_long_time_(at))
-        return 0;
-    while (at > text && at[-1] == ' ')
-        at--;
-    return at > text && isdigit((unsigned char)at[-1]);
-}
-
-/* Is the number from `found` to `end` a part of a time, as of 1m5s, 1 min 5 s or 0:01:30? */
-PERF_FN int ab_is_part_of_time_(const char *text, const char *found, const char *end)
-{
-    const char *at = found, *next = end;
-    char       *behind;
-
-    if (*end && strchr("mh:", *end) && isdigit((unsigned char)end[1]))
-        return 1;
-    if (ab_is_rest_of_time_(text, found))
-        return 1;
-    if (ab_is_long_time_(end)) {                /* "1 min 5 s": is a time next?                   */
-        next += *next == ' ';
-        next += strcspn(next, " ");
-        if (*next == ' ' && isdigit((unsigned char)next[1])) {
-            (void)strtod(next, &behind);
-            return ab_printed_ns_(ab_printed_word_(behind).s) > 0.0;
-        }
-    }
-    if (at <= text || at[-1] != ':')
-        return 0;
-    for (at--; at > text && isdigit((unsigned char)at[-1]); at--)
-        continue;
-    return isdigit((unsigned char)*at) &&
-           (at == text || !(isalpha((unsigned char)at[-1]) || strchr("_-", at[-1])));
-}
-
-/* Finds the number that a command reports; 0: there is none, -1: digits are joined by a comma, -2:
- * its unit does not go with the one before, -3: it is a part of a time.  *tick: one unit of its last
- * digit.                                                                                         */
-PERF_FN int ab_reported_(const char *text, const char *behind, ab_printed_unit *unit, double *x,
-                         double *tick)
-{
-    const char *at = text, *next, *found = NULL, *q;
-    char       *end;
-
-    if (*behind) {
-        for (next = text; (next = strstr(next, behind)) != NULL; next++)
-            found = next;
-        if (!found)
-            return 0;
-        at = found + strlen(behind);
-        found = NULL;
-    }
-    for (q = at; *q; q++) {
-        if (*q < '0' || *q > '9')
-            continue;
-        if (q == at ||
-            !((q[-1] >= 'a' && q[-1] <= 'z') || (q[-1] >= 'A' && q[-1] <= 'Z') || q[-1] == '_')) {
-            found = q - (q > at && q[-1] == '.' && (q == at + 1 || strchr(" \t\n=:(-+", q[-2])));
-            if (*behind)
-                break;
-        }
-        strtod(q, &end);
-        q = end > q ? end - 1 : q;
-    }
-    if (!found)
-        return 0;
-    *x = strtod(found, &end);
-    if ((*end == ',' && end[1] >= '0' && end[1] <= '9') ||
-        (found > at + 1 && found[-1] == ',' && found[-2] >= '0' && found[-2] <= '9'))
-        return -1;
-    if (ab_is_part_of_time_(at, found, end))
-        return -3;
-    *tick = 0.0;
-    if (!memchr(found, 'e', (size_t)(end - found)) && !memchr(found, 'E', (size_t)(end - found))) {
-        *tick = 1.0;
-        q = (const char *)memchr(found, '.', (size_t)(end - found));
-        for (q = q ? q + 1 : end; q < end; q++)
-            *tick /= 10.0;
-    }
-    if (found > at && found[-1] == '-')
-        *x = -*x;
-    return ab_reported_unit_(end, unit, x, tick) ? 1 : -2;
-}
-
 static const char ab_asked_[] =
     "waited for the terminal, which it does not get (a password? give it before)";
 
@@ -492,38 +260,6 @@ PERF_FN int ab_counters_settle_(ab_commands *commands, char *text, size_t cap)
     return missing;
 }
 
-/* Every number that a command reports: the last one of each line, or the first behind each
- * `behind`.  As ab_reported_; *x gets their median.                                              */
-PERF_FN int ab_reported_each_(char *text, const char *behind, ab_values *all, ab_printed_unit *unit,
-                              double *x, double *tick)
-{
-    char  *piece = *behind ? strstr(text, behind) : text, *next, was;
-    double one, step;
-    int    result;
-
-    for (*tick = 0.0; piece && *piece; piece = next) {
-        next = *behind ? strstr(piece + strlen(behind), behind) : strchr(piece, '\n');
-        next = next ? next + !*behind : piece + strlen(piece);
-        was = *next;
-        *next = '\0';
-        result = ab_reported_(piece, behind, unit, &one, &step);
-        *next = was;
-        if (result < 0)
-            return result;
-        if (result == 0)
-            continue;
-        ab_push(all, one);
-        *tick = step > *tick ? step : *tick;
-        if (!(one > 0.0) || !perf_is_finite_(one))  /* the caller refuses it                      */
-            *x = one;
-        if (!(one > 0.0) || !perf_is_finite_(one))
-            return 1;
-    }
-    if (all->n)
-        *x = ab_statistic(all->x, all->n, PERF_METRIC_P50);
-    return all->n != 0;
-}
-
 typedef struct ab_taken {               /* one run of a command                                   */
     ab_ended    e;
     double      figure[AB_MEASURES];    /* of the counters                                        */
@@ -563,7 +299,7 @@ PERF_FN int ab_check_(ab_commands *commands, size_t contest, size_t i, ab_taken 
                       ab_values *all, double *x, double *tick)
 {
     const ab_ended *ended = &taken->e;
-    int             k;
+    ab_printed      result;
 
     if (ended->late)
         return ab_command_fail_(commands, contest, i, "did not end before the timeout", 0);
@@ -575,30 +311,19 @@ PERF_FN int ab_check_(ab_commands *commands, size_t contest, size_t i, ab_taken 
         return ab_command_fail_(commands, contest, i, "ended with status %ld", ended->status);
     if (commands->o->reported) {
         if (commands->o->each)
-            k = ab_reported_each_(ended->text, commands->o->reported, all, &commands->unit, x,
-                                  tick);
+            result = ab_printed_each(ended->text, commands->o->reported, all, &commands->unit, x,
+                                     tick);
         else
-            k = ab_reported_(ended->text, commands->o->reported, &commands->unit, x, tick);
-        if (k == -1)
-            return ab_command_fail_(commands, contest, i,
-                                    "printed a decimal comma? write 1.5, not 1,5", 0);
-        if (k == -3)
-            return ab_command_fail_(commands, contest, i,
-                                    "printed a time in parts, as 1m5s or 0:01:30: have it print one "
-                                    "number", 0);
-        if (k == -2)
-            return ab_command_fail_(commands, contest, i,
-                                    "printed its number in another unit than before: have it print "
-                                    "one unit (--unit U: of a number without one)", 0);
-        if (k == 0)
-            return ab_command_fail_(commands, contest, i, "printed no such number", 0);
+            result = ab_printed_number(ended->text, commands->o->reported, &commands->unit, x, tick);
+        if (ab_printed_why(result))
+            return ab_command_fail_(commands, contest, i, ab_printed_why(result), 0);
         if (!(*x > 0.0) || !perf_is_finite_(*x))
             return ab_command_fail_(commands, contest, i, "printed a number that is not positive",
                                     0);
     }
     if (taken->missing)
         return ab_command_fail_(commands, contest, i,
-                                "had no counter: another program held them all the " "time", 0);
+                                "had no counter: another program held them all the time", 0);
     return 0;
 }
 
@@ -606,7 +331,7 @@ PERF_FN int ab_check_(ab_commands *commands, size_t contest, size_t i, ab_taken 
 PERF_FN int ab_keep_(ab_commands *commands, size_t contest, size_t i, ab_taken *taken, int keep)
 {
     ab_command  *command = &commands->contest[contest].command[i];
-    const double ns = ab_printed_ns_(ab_measure_unit_(commands, AB_REPORTED));
+    const double ns = ab_unit_ns(ab_measure_unit_(commands, AB_REPORTED));
     ab_values    all;
     double       x = 0.0, tick = 0.0;
     size_t       j;
@@ -1642,7 +1367,7 @@ PERF_FN int ab_run_commands(ab_report *report, ab_commands *commands, ab_set *se
 
     commands->o = opts;
     if (opts->unit) {
-        commands->unit.ns = ab_printed_ns_(opts->unit);
+        commands->unit.ns = ab_unit_ns(opts->unit);
         commands->unit.given = ab_printed_word_(opts->unit);
     }
     commands->plan = report->plan;

@@ -56,6 +56,11 @@ PERF_FN int ab_is_digit(char ch)
     return ch >= '0' && ch <= '9';
 }
 
+PERF_FN int ab_is_letter(char ch)
+{
+    return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z');
+}
+
 /* Bytes of the token at `at`, which ends at a blank, or at `end`. */
 PERF_FN size_t ab_token(const ab_source *source, size_t at, size_t end)
 {

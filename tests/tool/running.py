@@ -141,7 +141,7 @@ def each(c):
         c.status(3, "run", "--reported", "--", "echo", a, "--", "echo", b, has="in another unit than before")
     for unit, a, b in (("KB", "900", "1.2 MB"), ("KB", "1.2 MB", "900"), ("ms", "400", "5 KB"), ("MB/s", "12 s", "7 ms")):
         c.status(3, "run", "--reported", "--unit", unit, "--", "echo", a, "--", "echo", b, has="in another unit")
-    for a in ("1m5.0s", "took 0:01:30", "1h2m", "real 1m 5.00s", "1 min 5 s"):
+    for a in ("1m5.0s", "took 0:01:30", "1h2m", "real 1m 5.00s", "1 min 5 s", "1:30 min"):
         c.status(3, "run", "--reported", "--", "echo", a, "--", "echo", "59 s", has="a time in parts")
         c.status(3, "run", "--reported=x", "--", "echo", f"x {a.split(' ', 1)[-1] if a[0] > '9' else a}", "--", "echo", "x 59 s", has="a time in parts")
     for a, b in (("59 s", "1.2 minutes"), ("850 us", "1.2 msec"), ("2 h", "9000 seconds"), ("100 KB", "150 KB"), ("850 us/iter", "1.2 ms/iter"),
@@ -364,7 +364,8 @@ def used(c):
     # Times are no throughput, where longer would be better.
     for options, has in ((("--metric", "throughput"), "no throughput; --reported takes a number"),
                          (("--measure", "memory", "--metric", "throughput"), "no throughput"),
-                         (("--reported", "--unit", "ms", "--metric", "throughput"), "in ms: that is no throughput")):
+                         (("--reported", "--unit", "ms", "--metric", "throughput"), "in ms: that is no throughput"),
+                         (("--reported", "--unit", "msec", "--metric", "throughput"), "in msec: that is no throughput")):
         c.status(3, "run", *options, "--", "echo", "5", "--", "echo", "9", has=has)
 
 
