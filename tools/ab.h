@@ -22,22 +22,22 @@ enum { AB_ACCEPT = 0, AB_REJECT = 1, AB_INCONCLUSIVE = 2, AB_UNUSABLE = 3 };
 
 PERF_FN void *ab_grow(void *memory, size_t count, size_t size)
 {
-    void *q = count > SIZE_MAX / size ? NULL : realloc(memory, count ? count * size : 1);
+    void *grown = count > SIZE_MAX / size ? NULL : realloc(memory, count ? count * size : 1);
 
-    if (!q) {
+    if (!grown) {
         fprintf(stderr, "perf-ab: out of memory\n");
         exit(AB_UNUSABLE);
     }
-    return q;
+    return grown;
 }
 
 PERF_FN char *ab_copy(const char *text, size_t len)
 {
-    char *at = (char *)ab_grow(NULL, len + 1, 1);
+    char *copy = (char *)ab_grow(NULL, len + 1, 1);
 
-    memcpy(at, text, len);
-    at[len] = '\0';
-    return at;
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    return copy;
 }
 
 /* Brings x[0..n) into an order that coins decide, all orders alike (Fisher and Yates). */
@@ -224,8 +224,8 @@ PERF_FN void ab_index_last(ab_index *index, size_t n, ab_key_of *key_of, const v
         k = 0;
     }
     for (; k < n; k++) {
-        for (i = ab_hash_(key_of(array, k), index->slots); index->slot[i]; i = (i + 1) &
-             (index->slots - 1))
+        for (i = ab_hash_(key_of(array, k), index->slots); index->slot[i];
+             i = (i + 1) & (index->slots - 1))
             continue;
         index->slot[i] = k + 1;
     }
@@ -373,30 +373,31 @@ PERF_FN void ab_set_free(ab_set *set)
 }
 
 /* What one benchmark of a further file says besides its runs.  -1: they do not go together. */
-PERF_FN int ab_absorb_head_(ab_series *series, const ab_series *first, const char *file,
+PERF_FN int ab_absorb_head_(ab_series *series, const ab_series *further, const char *file,
                             ab_error *error)
 {
     if (!series->runs) {
-        series->design = first->design;
-        series->processes = first->processes;
+        series->design = further->design;
+        series->processes = further->processes;
     }
-    series->same_order |= first->same_order;
-    series->failed += first->failed;
-    series->zeros |= first->zeros;
-    series->fractions |= first->fractions;
-    series->step = first->step > series->step ? first->step : series->step;
-    if (first->lack != AB_HAS)
-        ab_lacks(series, first->lack, first->why);
-    if (first->runs && series->runs && (series->design == AB_PAIRS) != (first->design == AB_PAIRS))
+    series->same_order |= further->same_order;
+    series->failed += further->failed;
+    series->zeros |= further->zeros;
+    series->fractions |= further->fractions;
+    series->step = further->step > series->step ? further->step : series->step;
+    if (further->lack != AB_HAS)
+        ab_lacks(series, further->lack, further->why);
+    if (further->runs && series->runs &&
+        (series->design == AB_PAIRS) != (further->design == AB_PAIRS))
         return ab_fail(error, file, 0, 0,
                        "'%.80s': pairs here, single values in a file before, or the "
-                       "other way round", first->name);
-    if (*series->unit && *first->unit && strcmp(series->unit, first->unit) != 0)
+                       "other way round", further->name);
+    if (*series->unit && *further->unit && strcmp(series->unit, further->unit) != 0)
         return ab_fail(error, file, 0, 0, "'%.80s': unit %.40s here, %.40s in a file before",
-                       first->name, first->unit, series->unit);
+                       further->name, further->unit, series->unit);
     if (!*series->unit) {
         free(series->unit);
-        series->unit = ab_copy(first->unit, strlen(first->unit));
+        series->unit = ab_copy(further->unit, strlen(further->unit));
     }
     return 0;
 }
@@ -439,17 +440,17 @@ PERF_FN int ab_absorb(ab_set *into, ab_set *from, size_t number, const char *fil
             ab_series_of(&taken, into->s[i].run[k].id ? into->s[i].run[k].id : "");
     into->format = from->format;
     for (i = 0; i < from->n && !failed; i++) {
-        ab_series *first = &from->s[i], *series = ab_series_by(into, first->key, first->name);
-        failed = ab_absorb_head_(series, first, file, error);
-        for (k = 0; k < first->runs && !failed; k++) {
-            const char *was = first->run[k].id ? first->run[k].id : "";
+        ab_series *further = &from->s[i], *series = ab_series_by(into, further->key, further->name);
+        failed = ab_absorb_head_(series, further, file, error);
+        for (k = 0; k < further->runs && !failed; k++) {
+            const char *was = further->run[k].id ? further->run[k].id : "";
             size = strlen(was) + 32;
             id = (char *)ab_grow(NULL, size, 1);
             if (ab_find(&taken, was))
                 snprintf(id, size, "%zu.%s", number, was);
             else
                 snprintf(id, size, "%s", was);
-            ab_absorb_run_(series, &first->run[k], id);
+            ab_absorb_run_(series, &further->run[k], id);
         }
     }
     for (i = 0; i < from->notes && !failed; i++)
@@ -650,7 +651,7 @@ PERF_FN void ab_print_column(FILE *file, const char *text, size_t most, size_t w
 PERF_FN char *ab_as_utf8(const char *text, size_t *len)
 {
     size_t     i, n = 0, bad = 0;
-    char      *string;
+    char      *utf8;
     perf_char_ ch;
 
     for (i = 0; i < *len; i += (size_t)ch.bytes) {
@@ -659,19 +660,19 @@ PERF_FN char *ab_as_utf8(const char *text, size_t *len)
     }
     if (!bad)
         return NULL;
-    string = (char *)ab_grow(NULL, *len + 4 * bad + 1, 1);
+    utf8 = (char *)ab_grow(NULL, *len + 4 * bad + 1, 1);
     for (i = 0; i < *len; i += (size_t)ch.bytes) {
         ch = perf_char_of_(text + i);
         if (ch.broken) {
-            n += (size_t)snprintf(string + n, 6, "\xef\xbf\xbd%02x", (unsigned)ch.code);
+            n += (size_t)snprintf(utf8 + n, 6, "\xef\xbf\xbd%02x", (unsigned)ch.code);
         } else {
-            memcpy(string + n, text + i, (size_t)ch.bytes);
+            memcpy(utf8 + n, text + i, (size_t)ch.bytes);
             n += (size_t)ch.bytes;
         }
     }
-    string[n] = '\0';
+    utf8[n] = '\0';
     *len = n;
-    return string;
+    return utf8;
 }
 
 /* A JSON string with its quotes.  Bytes that are not UTF-8 become U+FFFD; what may not be shown, C1
@@ -698,16 +699,16 @@ PERF_FN void ab_print_json(FILE *file, const char *text)
 /* A JSON number that reads back to the same double; what JSON cannot say becomes null. */
 PERF_FN void ab_print_json_number(FILE *file, double x)
 {
-    char kind[40];
+    char text[40];
 
     if (!perf_is_finite_(x)) {
         fprintf(file, "null");
         return;
     }
-    snprintf(kind, sizeof kind, "%.15g", x);
-    if (strtod(kind, NULL) < x || strtod(kind, NULL) > x)
-        snprintf(kind, sizeof kind, "%.17g", x);
-    fputs(kind, file);
+    snprintf(text, sizeof text, "%.15g", x);
+    if (strtod(text, NULL) < x || strtod(text, NULL) > x)
+        snprintf(text, sizeof text, "%.17g", x);
+    fputs(text, file);
 }
 
 #endif

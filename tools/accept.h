@@ -157,8 +157,8 @@ PERF_FN int accept_alone(const history *past, const char *entry, const char *nam
     int          status = 0;
 
     if (!json_object_get(root, "perf_results"))
-        status =
-            usage_error("changes are accepted in a file of perf_results, not in", past->file[0]);
+        status = usage_error("changes are accepted in a file of perf_results, not in",
+                             past->file[0]);
     else if (!accept_rows(past, entry, named, root))
         status = usage_error("no change is known, or no such run; name one: ENTRY@RUN, not",
                              past->accept);

@@ -115,9 +115,9 @@ PERF_FN change_stretch change_search(const double *sum, size_t n, const change_s
 }
 
 /* The better of two. */
-PERF_FN change_stretch change_better(change_stretch stretch, change_stretch b)
+PERF_FN change_stretch change_better(change_stretch one, change_stretch other)
 {
-    return stretch.between >= b.between ? stretch : b;
+    return one.between >= other.between ? one : other;
 }
 
 /* Searches all stretches: of a long series first a part of them. */

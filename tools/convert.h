@@ -242,11 +242,11 @@ PERF_FN void convert_scope(FILE *file, const char *family, const ab_scope *scope
     for (i = 0; i < n; i++) {
         total += scope[i].total * 1e-9;
         for (k = 0; k < json_array_size(scope[i].buckets); k++) {
-            const json_t *object = json_array_get(scope[i].buckets, k);
-            seconds = json_number_value(json_array_get(object, 0)) * 1e-9;
+            const json_t *bucket = json_array_get(scope[i].buckets, k);
+            seconds = json_number_value(json_array_get(bucket, 0)) * 1e-9;
             for (at = 0; at < CONVERT_BOUNDS && seconds > convert_bound(at); at++)
                 continue;
-            count[at] += json_number_value(json_array_get(object, 1));
+            count[at] += json_number_value(json_array_get(bucket, 1));
         }
     }
     snprintf(series, sizeof series, "%s_bucket{scope", family);
@@ -273,8 +273,9 @@ PERF_FN void convert_scopes(converting *conversion, const char *family, const ch
     int             is_async;
 
     for (i = 0; i < conversion->scopes.n; i = end) {
-        for (end = i + 1; end < conversion->scopes.n && !strcmp(scope[end].name, scope[i].name) &&
-                          !strcmp(scope[end].kind, scope[i].kind); end++)
+        for (end = i + 1;
+             end < conversion->scopes.n && !strcmp(scope[end].name, scope[i].name) &&
+             !strcmp(scope[end].kind, scope[i].kind); end++)
             continue;
         is_async = !strcmp(scope[i].kind, "async");
         if (!json_array_size(scope[i].buckets) || is_async != async ||
@@ -620,21 +621,21 @@ PERF_FN int convert_all(converting *conversion)
 
 PERF_FN int convert(int argc, char **argv)
 {
-    converting c;
+    converting conversion;
     int        status;
 
-    memset(&c, 0, sizeof c);
-    c.out = "-";
-    c.name = "values";
-    c.unit = "ns";
-    c.file = (const char **)ab_grow(NULL, (size_t)argc, sizeof *c.file);
-    status = convert_options(&c, argc, argv);
+    memset(&conversion, 0, sizeof conversion);
+    conversion.out = "-";
+    conversion.name = "values";
+    conversion.unit = "ns";
+    conversion.file = (const char **)ab_grow(NULL, (size_t)argc, sizeof *conversion.file);
+    status = convert_options(&conversion, argc, argv);
     if (!status)
-        status = convert_all(&c);
-    ab_set_free(&c.set);
-    ab_scopes_free(&c.scopes);
-    free(c.hist);
-    free(c.file);
+        status = convert_all(&conversion);
+    ab_set_free(&conversion.set);
+    ab_scopes_free(&conversion.scopes);
+    free(conversion.hist);
+    free(conversion.file);
     return status;
 }
 

@@ -2,8 +2,8 @@
  * by gzip.
  *
  *     diag_bytes in;
- *     if (diag_bytes_open(&in, "trace.json.gz", e) == 0)
- *         while ((c = diag_byte(&in)) >= 0) ...
+ *     if (diag_bytes_open(&in, "trace.json.gz", &error) == 0)
+ *         while ((ch = diag_byte(&in)) >= 0) ...
  *
  * Memory is bounded: two pieces of 64 KiB, whatever the file holds.  zlib is looked for when a file
  * needs it; without it a sentence says what to do.

@@ -26,13 +26,13 @@ PERF_FN double diag_own_time(const diag_found *found)
 /* What changed most first. */
 PERF_FN int diag_by_change(const void *a_, const void *b_)
 {
-    const diag_change *change = (const diag_change *)a_, *b = (const diag_change *)b_;
-    const double       of_a = ab_abs(change->ns[1] - change->ns[0]),
-                       of_b = ab_abs(b->ns[1] - b->ns[0]);
+    const diag_change *one = (const diag_change *)a_, *other = (const diag_change *)b_;
+    const double       by_one = ab_abs(one->ns[1] - one->ns[0]),
+                       by_other = ab_abs(other->ns[1] - other->ns[0]);
 
-    if (of_a > of_b)
+    if (by_one > by_other)
         return -1;
-    return of_a < of_b;
+    return by_one < by_other;
 }
 
 PERF_FN const char *diag_change_key(const void *array, size_t i)
@@ -100,9 +100,9 @@ PERF_FN void diag_say_changes(FILE *out, const diag_found *found[2], const diag_
 /* One line of figures of both sides, in ns a step. */
 PERF_FN void diag_say_pair(FILE *out, const char *what, double before, double after)
 {
-    const ab_text text = ab_quantity(before, "ns"), b = ab_quantity(after, "ns");
+    const ab_text was = ab_quantity(before, "ns"), now = ab_quantity(after, "ns");
 
-    fprintf(out, "  %-28s %10s %10s", what, text.s, b.s);
+    fprintf(out, "  %-28s %10s %10s", what, was.s, now.s);
     if (before > 0)
         fprintf(out, "  %+.1f %%", 100 * (after / before - 1));
     putc('\n', out);

@@ -1,8 +1,8 @@
 /* diagnose_find.h - what bounds the program of a trace: where the time of its window went.
  *
- *     diag_found f;
- *     diag_find(&f, &trace);
- *     puts(diag_bound_text(f.bound));              // "host launch"
+ *     diag_found found;
+ *     diag_find(&found, &trace);
+ *     puts(diag_bound_text(found.bound));          // "host launch"
  *
  * The window: the steps without warm-up, up to the end of what they launched; without steps, from
  * the first kernel or copy to the end of the last.  A device's time in it has four parts that add

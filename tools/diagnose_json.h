@@ -1,6 +1,6 @@
 /* diagnose_json.h - JSON that is read once, value by value, in memory that does not grow.
  *
- *     int c = diag_value(&in);                     // what comes next: { [ " a digit ...
+ *     int ch = diag_value(&in);                    // what comes next: { [ " a digit ...
  *     while (diag_member(&in, &first, key, sizeof key))      // in an object: the next key
  *         diag_skip(&in);                          // or read its value
  *
@@ -194,26 +194,26 @@ PERF_FN int64_t diag_ns(const char *text)
 {
     enum { DIGITS = 16, FRACTION = 3 };
     const int   negative = *text == '-';
-    const char *string = text + negative;
+    const char *at = text + negative;
     int64_t     ns = 0;
     int         i;
 
-    if (strpbrk(string, "eE")) {
-        const double us = strtod(string, NULL);
+    if (strpbrk(at, "eE")) {
+        const double us = strtod(at, NULL);
         if (!(us < 4e15))
             return DIAG_NO_TIME;
         return diag_signed((int64_t)(us * 1000.0), negative);
     }
-    for (i = 0; ab_is_digit(*string) && i < DIGITS; i++)
-        ns = ns * 10 + (*string++ - '0');
-    if (!i || ab_is_digit(*string) || ns > INT64_C(4000000000000000))
+    for (i = 0; ab_is_digit(*at) && i < DIGITS; i++)
+        ns = ns * 10 + (*at++ - '0');
+    if (!i || ab_is_digit(*at) || ns > INT64_C(4000000000000000))
         return DIAG_NO_TIME;
-    if (*string == '.')
-        string++;
+    if (*at == '.')
+        at++;
     for (i = 0; i < FRACTION; i++) {
         ns *= 10;
-        if (ab_is_digit(*string))
-            ns += *string++ - '0';
+        if (ab_is_digit(*at))
+            ns += *at++ - '0';
     }
     return diag_signed(ns, negative);
 }

@@ -1,7 +1,7 @@
 /* diagnose_kernel.h - what kernels and calls of a trace are, by their names.
  *
- *     size_t f = diag_family_of("void at::native::elementwise_kernel<128, 2, ...");
- *     puts(diag_families(&n)[f].name);             // "elementwise"
+ *     size_t family = diag_family_of("void at::native::elementwise_kernel<128, 2, ...");
+ *     puts(diag_families(&n)[family].name);        // "elementwise"
  *
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #ifndef PERF_TOOLS_DIAGNOSE_KERNEL_H

@@ -34,9 +34,8 @@ PERF_FN const diag_words *diag_words_of(diag_bound bound)
                           "rank"},
         {"host compute", "a faster operator, a device; more threads, or fewer on a crowded machine "
                          "(torch.set_num_threads)"},
-        {"one pause",
-         "profile later steps, 10 or more: schedule(wait=1, warmup=2, active=10); what "
-                      "does not repeat is start-up (kernels and libraries load at first use)"},
+        {"one pause", "profile later steps, 10 or more: schedule(wait=1, warmup=2, active=10); "
+                      "what does not repeat is start-up (kernels and libraries load at first use)"},
         {"host code", "find what Python does there (record_function around it, with_stack=True, "
                       "python -m perfh run); do it less often, or in another thread or process"},
         {"held back", "find what the stream waits for: an event of another stream, another rank, "
@@ -298,8 +297,8 @@ PERF_FN void diag_say_where(FILE *out, const diag_found *found)
     fprintf(out, " %s", diag_unit(found));
     if ((double)sum->ns <= diag_window(found))
         diag_print_share(out, ", ", (double)sum->ns, diag_window(found));
-    fprintf(out, "%s in %.3g calls\n", (double)sum->ns <= diag_window(found) ? " of the time,"
-                                                                             : ", several at once,",
+    fprintf(out, "%s in %.3g calls\n",
+            (double)sum->ns <= diag_window(found) ? " of the time," : ", several at once,",
             (double)sum->count / diag_units(found));
 }
 

@@ -155,11 +155,11 @@ PERF_FN void diag_sum_add(diag_sums *sums, uint64_t key, int64_t ns, uint32_t ev
 /* Most time first; of equal ones what was added first. */
 PERF_FN int diag_by_sum(const void *a_, const void *b_)
 {
-    const diag_sum *sum = (const diag_sum *)a_, *b = (const diag_sum *)b_;
+    const diag_sum *one = (const diag_sum *)a_, *other = (const diag_sum *)b_;
 
-    if (sum->ns != b->ns)
-        return sum->ns > b->ns ? -1 : 1;
-    return (sum->event > b->event) - (sum->event < b->event);
+    if (one->ns != other->ns)
+        return one->ns > other->ns ? -1 : 1;
+    return (one->event > other->event) - (one->event < other->event);
 }
 
 /* Puts the sums in order; then nothing more can be added. */

@@ -1,9 +1,9 @@
 /* diagnose_trace.h - a trace of torch.profiler (Kineto's Chrome JSON) as events in order of time,
  * each with what it lies in and what launched it.
  *
- *     diag_trace t;
- *     if (diag_trace_read(&t, "trace.json.gz", e) == 0)
- *         for (i = 0; i < t.n; i++) ... t.event[i] ...
+ *     diag_trace trace;
+ *     if (diag_trace_read(&trace, "trace.json.gz", &error) == 0)
+ *         for (i = 0; i < trace.n; i++) ... trace.event[i] ...
  *
  * Kept are operators, annotations, calls of the runtime, kernels, copies and waits.  Stacks of
  * Python, flows and counters are passed over.  At most DIAG_MOST_EVENTS events of 72 bytes.
@@ -416,13 +416,13 @@ PERF_FN int diag_read_text(diag_trace *trace, diag_bytes *bytes)
 /* By begin; of equal ones what lasts longer comes first: it is around the other. */
 PERF_FN int diag_by_time(const void *a_, const void *b_)
 {
-    const diag_event *event = (const diag_event *)a_, *b = (const diag_event *)b_;
+    const diag_event *one = (const diag_event *)a_, *other = (const diag_event *)b_;
 
-    if (event->begin != b->begin)
-        return event->begin < b->begin ? -1 : 1;
-    if (event->end != b->end)
-        return event->end > b->end ? -1 : 1;
-    return (event->kind > b->kind) - (event->kind < b->kind);
+    if (one->begin != other->begin)
+        return one->begin < other->begin ? -1 : 1;
+    if (one->end != other->end)
+        return one->end > other->end ? -1 : 1;
+    return (one->kind > other->kind) - (one->kind < other->kind);
 }
 
 /* What each event of the host lies in: the innermost one of its thread that is still open. */

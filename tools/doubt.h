@@ -96,49 +96,49 @@ PERF_FN int ab_is_no_chance(const ab_chance *chance, size_t equal)
 /* 1: rises (toward -1: falls) are far too rare, and each of the few undoes much of the others: the
  * column is sorted in parts, or but for some values.  A machine that slowly gets slower has small
  * ones.                                                                                          */
-PERF_FN int ab_is_sorted_in_parts(const ab_doubted *doubt, double toward)
+PERF_FN int ab_is_sorted_in_parts(const ab_doubted *column, double toward)
 {
     double against = 0.0, steps = 0.0, back = 0.0, step, middle;
     size_t i;
 
-    for (i = 1; i < doubt->n; i++) {
-        step = (doubt->x[i] - doubt->x[i - 1]) * toward;
+    for (i = 1; i < column->n; i++) {
+        step = (column->x[i] - column->x[i - 1]) * toward;
         steps += step < 0.0 || step > 0.0;
         against += step < 0.0;
         back -= step < 0.0 ? step : 0.0;
     }
-    middle = perf_quantile_(doubt->sorted, doubt->n, 0.75) -
-             perf_quantile_(doubt->sorted, doubt->n, 0.25);
+    middle = perf_quantile_(column->sorted, column->n, 0.75) -
+             perf_quantile_(column->sorted, column->n, 0.25);
     return against > 0.0 && back > 0.5 * middle * against &&
            steps - 2.0 * against > 2.0 * AB_DOUBT_ERRORS * perf_sqrt_((steps + 2.0) / 12.0);
 }
 
 /* 1: values of two units: some, a tenth at least, are near 1,000 or a million times the others. */
-PERF_FN int ab_is_of_two_units(const ab_doubted *doubt)
+PERF_FN int ab_is_of_two_units(const ab_doubted *column)
 {
-    const double *s = doubt->sorted;
-    size_t        i, cut = 0, least = doubt->n / 10 > 2 ? doubt->n / 10 : 2;
+    const double *s = column->sorted;
+    size_t        i, cut = 0, least = column->n / 10 > 2 ? column->n / 10 : 2;
     double        ratio, gap = 100.0;
 
-    for (i = 1; i < doubt->n; i++)
+    for (i = 1; i < column->n; i++)
         if (s[i - 1] > 0.0 && s[i] / s[i - 1] > gap) {
             gap = s[i] / s[i - 1];
             cut = i;
         }
-    if (cut < least || doubt->n - cut < least)
+    if (cut < least || column->n - cut < least)
         return 0;
-    ratio = perf_quantile_(s + cut, doubt->n - cut, 0.5) / perf_quantile_(s, cut, 0.5);
+    ratio = perf_quantile_(s + cut, column->n - cut, 0.5) / perf_quantile_(s, cut, 0.5);
     for (; ratio > 5e4; ratio /= 1e3)
         continue;
     return ratio > 500.0 && ratio < 2000.0;
 }
 
 /* What speaks against one column. */
-PERF_FN const char *ab_order_doubt(const ab_doubted *of)
+PERF_FN const char *ab_order_doubt(const ab_doubted *column)
 {
-    const double   *x = of->x;
-    const size_t    n = of->n;
-    const ab_chance chance = ab_chance_of(of->sorted, n);
+    const double   *x = column->x;
+    const size_t    n = column->n;
+    const ab_chance chance = ab_chance_of(column->sorted, n);
     size_t          k;
 
     if (chance.log_order < AB_DOUBT_LOG && ab_is_monotone(x, n, 1.0))
@@ -151,22 +151,22 @@ PERF_FN const char *ab_order_doubt(const ab_doubted *of)
     for (k = 2; k <= n / 2; k++)
         if (ab_is_no_chance(&chance, n - k) && ab_is_periodic(x, n, k))
             return "the same values again and again: parts of it are copies";
-    if (n >= 18 && ab_is_alternating(x, n, perf_quantile_(of->sorted, n, 0.5)))
+    if (n >= 18 && ab_is_alternating(x, n, perf_quantile_(column->sorted, n, 0.5)))
         return "large and small values alternate: are these two columns in one?";
-    if (ab_is_sorted_in_parts(of, 1.0) || ab_is_sorted_in_parts(of, -1.0))
+    if (ab_is_sorted_in_parts(column, 1.0) || ab_is_sorted_in_parts(column, -1.0))
         return "sorted by value, in parts: the order of time is lost";
-    if (ab_is_of_two_units(of))
+    if (ab_is_of_two_units(column))
         return "some values are near 1,000 times the others: are the units the same?";
     return NULL;
 }
 
 /* How many values differ from each other. */
-PERF_FN size_t ab_kinds(const ab_doubted *doubt)
+PERF_FN size_t ab_kinds(const ab_doubted *column)
 {
     size_t i, kinds = 1;
 
-    for (i = 1; i < doubt->n; i++)
-        kinds += doubt->sorted[i] > doubt->sorted[i - 1];
+    for (i = 1; i < column->n; i++)
+        kinds += column->sorted[i] > column->sorted[i - 1];
     return kinds;
 }
 
@@ -203,28 +203,28 @@ typedef struct ab_two {                 /* a row of two columns                 
     double a, b;
 } ab_two;
 
-PERF_FN int ab_by_two(const void *one, const void *other)
+PERF_FN int ab_by_two(const void *a_, const void *b_)
 {
-    const ab_two *two = (const ab_two *)one, *y = (const ab_two *)other;
+    const ab_two *one = (const ab_two *)a_, *other = (const ab_two *)b_;
 
-    if (two->a < y->a || two->a > y->a)
-        return two->a < y->a ? -1 : 1;
-    return (two->b > y->b) - (two->b < y->b);
+    if (one->a < other->a || one->a > other->a)
+        return one->a < other->a ? -1 : 1;
+    return (one->b > other->b) - (one->b < other->b);
 }
 
 /* Steps of its clock in the middle four fifths of a column, at least: the least distance of two
  * values is one step or more.                                                                    */
-PERF_FN double ab_levels(const ab_doubted *doubt)
+PERF_FN double ab_levels(const ab_doubted *column)
 {
     double step = PERF_INF_;
     size_t i;
 
-    for (i = 1; i < doubt->n; i++)
-        if (doubt->sorted[i] > doubt->sorted[i - 1] &&
-            doubt->sorted[i] - doubt->sorted[i - 1] < step)
-            step = doubt->sorted[i] - doubt->sorted[i - 1];
-    return (perf_quantile_(doubt->sorted, doubt->n, 0.9) -
-            perf_quantile_(doubt->sorted, doubt->n, 0.1)) / step;
+    for (i = 1; i < column->n; i++)
+        if (column->sorted[i] > column->sorted[i - 1] &&
+            column->sorted[i] - column->sorted[i - 1] < step)
+            step = column->sorted[i] - column->sorted[i - 1];
+    return (perf_quantile_(column->sorted, column->n, 0.9) -
+            perf_quantile_(column->sorted, column->n, 0.1)) / step;
 }
 
 /* 1: a fifth of the rows or more, and three at least, stand elsewhere once more, and a coarse clock
@@ -267,19 +267,19 @@ PERF_FN const char *ab_pair_doubt(const ab_doubted *one, const ab_doubted *other
 }
 
 /* A column of good values; its sorted copy is the caller's to free.  0: some are no durations. */
-PERF_FN int ab_doubted_of(ab_doubted *doubt, const double *x, size_t n)
+PERF_FN int ab_doubted_of(ab_doubted *column, const double *x, size_t n)
 {
     size_t i;
 
-    memset(doubt, 0, sizeof *doubt);
+    memset(column, 0, sizeof *column);
     for (i = 0; i < n; i++)
         if (!(x[i] > 0.0) || !perf_is_finite_(x[i]))
             return 0;                               /* refused anyway                             */
-    doubt->x = x;
-    doubt->n = n;
-    doubt->sorted = (double *)ab_grow(NULL, n, sizeof *doubt->sorted);
-    memcpy(doubt->sorted, x, n * sizeof *x);
-    perf_sort_values_(doubt->sorted, n);
+    column->x = x;
+    column->n = n;
+    column->sorted = (double *)ab_grow(NULL, n, sizeof *column->sorted);
+    memcpy(column->sorted, x, n * sizeof *x);
+    perf_sort_values_(column->sorted, n);
     return 1;
 }
 

@@ -11,8 +11,9 @@
 
 /* Percentile levels: `steps` (0 -> 5) for each halving of the distance to 100 %, the last is 1: the
  * ticks per half distance of HdrHistogram's percentile iterator.
- *     ab_hist_level l = PERF_ZERO;
- *     while (ab_hist_next_level(h, &l, 5)) use(l.quantile, l.value, l.count);                  */
+ *     ab_hist_level level = PERF_ZERO;
+ *     while (ab_hist_next_level(hist, &level, 5))
+ *         use(level.quantile, level.value, level.count);                                         */
 typedef struct ab_hist_level {
     double   quantile;              /* 0..1                                                       */
     double   value;                 /* perf_hist_quantile                                         */
@@ -103,7 +104,7 @@ PERF_FN int perf_exp_add_(ab_scaled_ *scaled, double x, uint64_t n)
 PERF_FN ab_scaled_ perf_exp_of_(const perf_hist *hist, int finest)
 {
     ab_scaled_ scaled = PERF_ZERO;
-    int       scale = hist ? PERF_CAST_(int, perf_hist_shape_of_(hist).bits) : 0, fits = !hist;
+    int        scale = hist ? PERF_CAST_(int, perf_hist_shape_of_(hist).bits) : 0, fits = !hist;
 
     for (scale = scale < finest ? scale : finest; !fits; scale--) {
         perf_hist_bucket bucket = PERF_ZERO;
@@ -147,67 +148,67 @@ PERF_FN void perf_put_value_(perf_out_ *out, const char *text, double x)
         perf_put_count_(out, "e-", e);
 }
 
-PERF_FN size_t ab_hist_otlp_text(char *out, size_t cap, const perf_hist *hist, const char *name,
-                                    const char *unit, uint64_t start_ns, uint64_t end_ns)
+PERF_FN size_t ab_hist_otlp_text(char *text, size_t cap, const perf_hist *hist, const char *name,
+                                 const char *unit, uint64_t start_ns, uint64_t end_ns)
 {
-    perf_out_ buffer = perf_out_open_(out, cap);
+    perf_out_  out = perf_out_open_(text, cap);
     ab_scaled_ scaled = perf_exp_of_(hist, 20);
-    int       i;
+    int        i;
 
     if (!name)
         return 0;
-    perf_put_(&buffer, "{\"resourceMetrics\":[{\"scopeMetrics\":[{\"scope\":{\"name\":\"perf.h\"},"
-                       "\"metrics\":[{\"name\":");
-    perf_put_json_(&buffer, name);
-    perf_put_(&buffer, ",\"unit\":");
-    perf_put_json_(&buffer, unit ? unit : "");
-    perf_put_count_(&buffer,
+    perf_put_(&out, "{\"resourceMetrics\":[{\"scopeMetrics\":[{\"scope\":{\"name\":\"perf.h\"},"
+                    "\"metrics\":[{\"name\":");
+    perf_put_json_(&out, name);
+    perf_put_(&out, ",\"unit\":");
+    perf_put_json_(&out, unit ? unit : "");
+    perf_put_count_(&out,
                     ",\"exponentialHistogram\":{\"aggregationTemporality\":2,\"dataPoints\":[{"
-                             "\"startTimeUnixNano\":\"", start_ns);
-    perf_put_count_(&buffer, "\",\"timeUnixNano\":\"", end_ns);
-    perf_put_count_(&buffer, "\",\"count\":\"", perf_hist_count(hist));
-    perf_put_value_(&buffer, "\",\"sum\":", perf_hist_sum_(hist));
+                    "\"startTimeUnixNano\":\"", start_ns);
+    perf_put_count_(&out, "\",\"timeUnixNano\":\"", end_ns);
+    perf_put_count_(&out, "\",\"count\":\"", perf_hist_count(hist));
+    perf_put_value_(&out, "\",\"sum\":", perf_hist_sum_(hist));
     if (perf_hist_count(hist)) {
-        perf_put_value_(&buffer, ",\"min\":", perf_hist_quantile(hist, 0.0));
-        perf_put_value_(&buffer, ",\"max\":", perf_hist_quantile(hist, 1.0));
+        perf_put_value_(&out, ",\"min\":", perf_hist_quantile(hist, 0.0));
+        perf_put_value_(&out, ",\"max\":", perf_hist_quantile(hist, 1.0));
     }
-    perf_put_signed_(&buffer, ",\"scale\":", scaled.scale);
-    perf_put_count_(&buffer, ",\"zeroCount\":\"", scaled.zeros);
-    perf_put_signed_(&buffer, "\",\"positive\":{\"offset\":", scaled.first);
-    perf_put_(&buffer, ",\"bucketCounts\":[");
+    perf_put_signed_(&out, ",\"scale\":", scaled.scale);
+    perf_put_count_(&out, ",\"zeroCount\":\"", scaled.zeros);
+    perf_put_signed_(&out, "\",\"positive\":{\"offset\":", scaled.first);
+    perf_put_(&out, ",\"bucketCounts\":[");
     for (i = 0; i < scaled.n; i++)
-        perf_put_count_(&buffer, i ? "\",\"" : "\"", scaled.count[i]);
-    perf_put_(&buffer, scaled.n ? "\"]}}]}}]}]}]}\n" : "]}}]}}]}]}]}\n");
-    return buffer.len;
+        perf_put_count_(&out, i ? "\",\"" : "\"", scaled.count[i]);
+    perf_put_(&out, scaled.n ? "\"]}}]}}]}]}]}\n" : "]}}]}}]}]}]}\n");
+    return out.len;
 }
 
-PERF_FN size_t ab_hist_prometheus_text(char *out, size_t cap, const perf_hist *hist,
-                                          const char *name)
+PERF_FN size_t ab_hist_prometheus_text(char *text, size_t cap, const perf_hist *hist,
+                                       const char *name)
 {
     static const char letters[] =
         "0123456789:ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
-    perf_out_ buffer = perf_out_open_(out, cap);
-    ab_scaled_ scaled = perf_exp_of_(hist, 8); /* the finest that Prometheus takes               */
-    int       i;
+    perf_out_  out = perf_out_open_(text, cap);
+    ab_scaled_ scaled = perf_exp_of_(hist, 8);  /* the finest that Prometheus takes               */
+    int        i;
 
     if (!name || *name <= '9' || name[strspn(name, letters)])
         return 0;
-    perf_putf_(&buffer, "# TYPE %s histogram\n%s", name, name);
-    perf_put_count_(&buffer, " {count:", perf_hist_count(hist));
-    perf_put_value_(&buffer, ",sum:", perf_hist_sum_(hist));
-    perf_put_signed_(&buffer, ",schema:", scaled.scale);
-    perf_put_count_(&buffer, ",zero_threshold:0,zero_count:", scaled.zeros);
+    perf_putf_(&out, "# TYPE %s histogram\n%s", name, name);
+    perf_put_count_(&out, " {count:", perf_hist_count(hist));
+    perf_put_value_(&out, ",sum:", perf_hist_sum_(hist));
+    perf_put_signed_(&out, ",schema:", scaled.scale);
+    perf_put_count_(&out, ",zero_threshold:0,zero_count:", scaled.zeros);
     if (scaled.n) {                             /* one span; each count is a step from the last   */
         /* by its buckets' upper ends */
-        perf_put_signed_(&buffer, ",positive_spans:[", scaled.first + 1);
-        perf_put_signed_(&buffer, ":", scaled.n);
+        perf_put_signed_(&out, ",positive_spans:[", scaled.first + 1);
+        perf_put_signed_(&out, ":", scaled.n);
         for (i = 0; i < scaled.n; i++)
-            perf_put_signed_(&buffer, i ? "," : "],positive_deltas:[",
+            perf_put_signed_(&out, i ? "," : "],positive_deltas:[",
                              PERF_CAST_(int64_t, scaled.count[i] - (i ? scaled.count[i - 1] : 0)));
-        perf_put_char_(&buffer, ']');
+        perf_put_char_(&out, ']');
     }
-    perf_put_(&buffer, "}\n");
-    return buffer.len;
+    perf_put_(&out, "}\n");
+    return out.len;
 }
 
 /* ---- text: bars ---- */
@@ -289,22 +290,22 @@ PERF_FN uint64_t perf_bars_rows_(perf_out_ *out, const perf_hist *hist, int rows
     return highest;
 }
 
-PERF_FN size_t ab_hist_bars_text(char *out, size_t cap, const perf_hist *hist, int rows,
-                                   int columns, int utf8)
+PERF_FN size_t ab_hist_bars_text(char *text, size_t cap, const perf_hist *hist, int rows,
+                                 int columns, int utf8)
 {
-    perf_out_ buffer = perf_out_open_(out, cap);
+    perf_out_ out = perf_out_open_(text, cap);
     uint64_t  min, max, most;
 
     if (!perf_hist_extremes_(hist, &min, &max) || perf_hist_count(hist) == 0) {
-        perf_put_(&buffer, "no values\n");
-        return buffer.len;
+        perf_put_(&out, "no values\n");
+        return out.len;
     }
     rows = rows <= 0 ? 16 : rows > 64 ? 64 : rows;
     columns = columns <= 0 ? 80 : columns < 48 ? 48 : columns > 500 ? 500 : columns;
     most = perf_bars_rows_(PERF_CAST_(perf_out_ *, PERF_NULL_), hist, rows, 1, 1, utf8);
-    perf_put_(&buffer, "  up to  count  share\n");
-    (void)perf_bars_rows_(&buffer, hist, rows, most, PERF_CAST_(uint64_t, columns - 40), utf8);
-    return buffer.len;
+    perf_put_(&out, "  up to  count  share\n");
+    (void)perf_bars_rows_(&out, hist, rows, most, PERF_CAST_(uint64_t, columns - 40), utf8);
+    return out.len;
 }
 
 #endif /* AB_HIST_TEXT_H */

@@ -52,13 +52,13 @@ PERF_FN const char *history_machine(const ab_run *run)
 
 PERF_FN int history_by_time(const void *a_, const void *b_)
 {
-    const history_point *point = (const history_point *)a_, *b = (const history_point *)b_;
+    const history_point *one = (const history_point *)a_, *other = (const history_point *)b_;
 
-    if (point->time > b->time)
+    if (one->time > other->time)
         return 1;
-    if (point->time < b->time)
+    if (one->time < other->time)
         return -1;
-    return (point->number > b->number) - (point->number < b->number);
+    return (one->number > other->number) - (one->number < other->number);
 }
 
 /* How much a row has changed: its largest change point; without one, its last run. */
@@ -79,15 +79,15 @@ PERF_FN double history_size(const history_row *row)
 /* What changed for good comes first, then what changed most. */
 PERF_FN int history_by_change(const void *a_, const void *b_)
 {
-    const history_row *row = (const history_row *)a_, *b = (const history_row *)b_;
-    const double       of_a = history_size(row), of_b = history_size(b);
-    const int          good_a = row->changes.n != 0, good_b = b->changes.n != 0;
+    const history_row *one = (const history_row *)a_, *other = (const history_row *)b_;
+    const double       by_one = history_size(one), by_other = history_size(other);
+    const int          one_lasts = one->changes.n != 0, other_lasts = other->changes.n != 0;
 
-    if (good_a != good_b)
-        return good_b - good_a;
-    if (of_a > of_b)
+    if (one_lasts != other_lasts)
+        return other_lasts - one_lasts;
+    if (by_one > by_other)
         return -1;
-    return of_a < of_b;
+    return by_one < by_other;
 }
 
 /* The last median over the median of those before; 1 where there are none. */
@@ -245,20 +245,21 @@ PERF_FN int history_accepted(const history_row *row, size_t k)
 /* "+12.0 % since run 31 of 60 (1f3a9c, 2026-11-25)". */
 PERF_FN ab_text history_since(const history_row *row, size_t k)
 {
-    const change_point  *point = &row->changes.point[k];
-    const history_point *p = &row->point[point->at];
-    const ab_text        size = ab_effect_number_(point->ratio, 0, 1);
-    const char          *label = p->run->label ? p->run->label : "";
-    const time_t         when = (time_t)p->time;
+    const change_point  *change = &row->changes.point[k];
+    const history_point *point = &row->point[change->at];
+    const ab_text        size = ab_effect_number_(change->ratio, 0, 1);
+    const char          *label = point->run->label ? point->run->label : "";
+    const time_t         when = (time_t)point->time;
     char                 date[24] = "", words[64] = "";
     ab_text              text;
 
-    if (p->time > 0.0 && p->time < 2e11 && !strftime(date, sizeof date, "%Y-%m-%d", gmtime(&when)))
+    if (point->time > 0.0 && point->time < 2e11 &&
+        !strftime(date, sizeof date, "%Y-%m-%d", gmtime(&when)))
         *date = '\0';
     if (*label || *date)
         snprintf(words, sizeof words, " (%.40s%s%s)", label, *label && *date ? ", " : "", date);
-    snprintf(text.s, sizeof text.s, "%.40s since run %zu of %zu%s%s", size.s, point->at + 1, row->n,
-             words, history_accepted(row, k) ? ", accepted" : "");
+    snprintf(text.s, sizeof text.s, "%.40s since run %zu of %zu%s%s", size.s, change->at + 1,
+             row->n, words, history_accepted(row, k) ? ", accepted" : "");
     return text;
 }
 
@@ -505,7 +506,7 @@ PERF_FN void history_picture(FILE *file, const history_row *row)
         if (point->high > 0.0)
             fprintf(file, "<line class=\"whisker\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" "
                           "y2=\"%.1f\"/>", x, x, page_at_(&scale, point->low),
-                          page_at_(&scale, point->high));
+                    page_at_(&scale, point->high));
         text = ab_quantity(point->median, row->s->unit);
         fprintf(file, "<circle class=\"run %s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>run %zu",
                 history_level[point->run->level], x,
@@ -624,17 +625,17 @@ PERF_FN int history_options(history *past, int argc, char **argv)
     int i;
 
     for (i = 2; i < argc; i++) {
-        const char **file = NULL;
+        const char **value = NULL;
         if (!strcmp(argv[i], "--json"))
-            file = &past->json;
+            value = &past->json;
         else if (!strcmp(argv[i], "--html"))
-            file = &past->html;
+            value = &past->html;
         else if (!strcmp(argv[i], "--markdown"))
-            file = &past->markdown;
+            value = &past->markdown;
         else if (!strcmp(argv[i], "--accept-change"))
-            file = &past->accept;
-        if (file && i + 1 < argc)
-            *file = argv[++i];
+            value = &past->accept;
+        if (value && i + 1 < argc)
+            *value = argv[++i];
         else if (argv[i][0] == '-' && argv[i][1])
             return usage_error("no such option, or its value is missing:", argv[i]);
         else
@@ -720,25 +721,25 @@ PERF_FN int accept_change(const history *past); /* accept.h */
 
 PERF_FN int history_main(int argc, char **argv)
 {
-    history h;
+    history past;
     size_t  i;
     int     status;
 
-    memset(&h, 0, sizeof h);
-    h.file = (const char **)ab_grow(NULL, (size_t)argc, sizeof *h.file);
-    status = history_options(&h, argc, argv);
+    memset(&past, 0, sizeof past);
+    past.file = (const char **)ab_grow(NULL, (size_t)argc, sizeof *past.file);
+    status = history_options(&past, argc, argv);
     if (!status)
-        status = history_read(&h);
+        status = history_read(&past);
     if (!status) {
-        history_rows(&h);
-        status = h.accept ? accept_change(&h) : history_write(&h);
+        history_rows(&past);
+        status = past.accept ? accept_change(&past) : history_write(&past);
     }
-    for (i = 0; i < h.n; i++)
-        free(h.row[i].point);
-    free(h.row);
-    import_free(&h.found);
-    ab_set_free(&h.set);
-    free(h.file);
+    for (i = 0; i < past.n; i++)
+        free(past.row[i].point);
+    free(past.row);
+    import_free(&past.found);
+    ab_set_free(&past.set);
+    free(past.file);
     return status;
 }
 

@@ -109,10 +109,10 @@ PERF_FN ab_kind ab_rule_kind(const perf_rule *rule)
 }
 
 /* A ratio candidate / baseline as a rule. */
-PERF_FN perf_rule ab_rule_of_ratio(double t, perf_metric metric)
+PERF_FN perf_rule ab_rule_of_ratio(double ratio, perf_metric metric)
 {
-    return t > 1.0 ? perf_rule_make(PERF_RULE_NO_REGRESSION, (t - 1.0) * 100.0, metric) :
-           perf_rule_make(PERF_RULE_SPEEDUP, 1.0 / t, metric);
+    return ratio > 1.0 ? perf_rule_make(PERF_RULE_NO_REGRESSION, (ratio - 1.0) * 100.0, metric)
+                       : perf_rule_make(PERF_RULE_SPEEDUP, 1.0 / ratio, metric);
 }
 
 /* The metric of that name, or -1. */
@@ -217,9 +217,8 @@ PERF_FN const char *ab_misfit(const perf_rule *rule, const char *unit)
         return "that is no such count";
     if (rule->metric == PERF_METRIC_THROUGHPUT && kind != AB_RATE && kind != AB_OTHER)
         return "that is no throughput";
-    return ab_rule_kind(rule) == AB_MEMORY && (kind == AB_TIME || kind == AB_RATE) ?
-           "that is no memory"
-                                                                               : NULL;
+    return ab_rule_kind(rule) == AB_MEMORY && (kind == AB_TIME || kind == AB_RATE)
+               ? "that is no memory" : NULL;
 }
 
 /* ---- the numbers behind one verdict ---- */
@@ -294,13 +293,13 @@ typedef struct ab_when {                /* a run and its place in time          
 
 PERF_FN int ab_by_time_(const void *a_, const void *b_)
 {
-    const ab_when *when = (const ab_when *)a_, *b = (const ab_when *)b_;
+    const ab_when *one = (const ab_when *)a_, *other = (const ab_when *)b_;
 
-    if (when->time > b->time)
+    if (one->time > other->time)
         return 1;
-    if (when->time < b->time)
+    if (one->time < other->time)
         return -1;
-    return (when->run > b->run) - (when->run < b->run);
+    return (one->run > other->run) - (one->run < other->run);
 }
 
 /* order[k] is the k-th run in time; in order of the file where a run does not say when it was.
@@ -321,7 +320,8 @@ PERF_FN int ab_in_time_(const ab_series *series, ab_when *order)
 }
 
 /* Pairs runs: by id where both sides use the same ids; else the first of A with the first of B, and
- * so on.  match[i] is the run of `second` that belongs to run i of `first`.  0: they cannot be paired. */
+ * so on.  match[i] is the run of `second` that belongs to run i of `first`.  0: they cannot be
+ * paired.                                                                                        */
 PERF_FN int ab_match_runs_(const ab_series *first, const ab_series *second, size_t *match)
 {
     ab_when *order;
@@ -368,41 +368,41 @@ PERF_FN void ab_elsewhere_(const ab_series *first, const ab_series *second, char
  * side must have been first.  Times are often whole seconds: equal ones deny nothing, but show
  * nothing either (eight of A, then eight of B, within one second), so half of the pairs must begin
  * later than the one before ended.                                                               */
-PERF_FN void ab_took_turns_(const ab_series *left, const ab_series *second, const size_t *match,
+PERF_FN void ab_took_turns_(const ab_series *first, const ab_series *second, const size_t *match,
                             char *cap, size_t size)
 {
-    ab_when *pair = (ab_when *)ab_grow(NULL, left->runs, sizeof *pair);
-    size_t   i, first[2] = {0, 0}, turns = 0, apart = 1;
+    ab_when *pair = (ab_when *)ab_grow(NULL, first->runs, sizeof *pair);
+    size_t   i, led[2] = {0, 0}, turns = 0, apart = 1;
     double   last = 0.0;
     int      known = 1;
 
     *cap = '\0';
-    for (i = 0; i < left->runs && !*cap; i++) {
-        const ab_run *x = &left->run[i], *y = &second->run[match[i]];
+    for (i = 0; i < first->runs && !*cap; i++) {
+        const ab_run *x = &first->run[i], *y = &second->run[match[i]];
         if (x->machine && y->machine && strcmp(x->machine, y->machine) != 0)
             snprintf(cap, size, "A ran on %.60s, B on %.60s", x->machine, y->machine);
         known &= x->time > 0.0 && y->time > 0.0;
         pair[i].time = x->time < y->time ? x->time : y->time;
         pair[i].run = i;
-        first[0] += x->time < y->time;
-        first[1] += y->time < x->time;
+        led[0] += x->time < y->time;
+        led[1] += y->time < x->time;
     }
     if (!*cap && !known)
         snprintf(cap, size, "nothing says that the runs took turns: --turns vouches for it");
     if (!*cap) {
-        qsort(pair, left->runs, sizeof *pair, ab_by_time_);
-        for (i = 0; i < left->runs; i++) {
-            double x = left->run[pair[i].run].time, y = second->run[match[pair[i].run]].time;
+        qsort(pair, first->runs, sizeof *pair, ab_by_time_);
+        for (i = 0; i < first->runs; i++) {
+            double x = first->run[pair[i].run].time, y = second->run[match[pair[i].run]].time;
             turns += pair[i].time >= last;
             apart += i && pair[i].time > last;
             last = x > y ? x : y;
         }
-        if (turns < left->runs)
+        if (turns < first->runs)
             snprintf(cap, size, "the runs took no turns: the files say when each was measured");
-        else if (left->runs > 1 && (first[0] == left->runs || first[1] == left->runs))
+        else if (first->runs > 1 && (led[0] == first->runs || led[1] == first->runs))
             snprintf(cap, size, "%c always ran first: no coin decided the order",
-                     first[0] ? 'A' : 'B');
-        else if (left->runs > 1 && (!first[0] || !first[1] || 2 * apart < left->runs))
+                     led[0] ? 'A' : 'B');
+        else if (first->runs > 1 && (!led[0] || !led[1] || 2 * apart < first->runs))
             snprintf(cap, size, "the times in the files are too coarse to show that the runs took "
                      "turns: --turns vouches for it");
     }
@@ -765,7 +765,8 @@ PERF_FN double ab_p_value_(const ab_data *data)
     return perf_exp_(high);
 }
 
-/* With fewer pairs not one of so many benchmarks can be decided: the least p of signed ranks is 2^(1 - n). */
+/* With fewer pairs not one of so many benchmarks can be decided: the least p of signed ranks is
+ * 2^(1 - n).                                                                                     */
 PERF_FN size_t ab_fewest_pairs_(const ab_report *report)
 {
     double p = PERF_CAST_(double, report->judged);

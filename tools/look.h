@@ -393,38 +393,38 @@ PERF_FN int look_files(looking *look, const look_opts *opts)
 PERF_FN int look_main(int argc, char **argv)
 {
     look_opts opts;
-    looking   k;
+    looking   look;
     perf_out_ out;
     int64_t   thread;
     int       files, status = look_options(argc, argv, 0, &opts);
 
     if (status)
         return status;
-    memset(&k, 0, sizeof k);
-    k.target.memory = k.target.core = -1;
-    status = look_take(&k, &opts);
+    memset(&look, 0, sizeof look);
+    look.target.memory = look.target.core = -1;
+    status = look_take(&look, &opts);
     if (status) {
-        look_end_of(&k);
+        look_end_of(&look);
         return status;
     }
-    thread = look_thread_of(&k.reading, opts.thread);
+    thread = look_thread_of(&look.reading, opts.thread);
     if (thread == -2)
-        status = look_say("%s has no thread %ld with marks", k.target.program, opts.thread);
-    k.report = look_count(&k.reading, NULL, &k.names, &k.program.layout, thread);
-    k.report.loops = &k.loops;
-    look_sort_rows(&k.report, opts.sort);
+        status = look_say("%s has no thread %ld with marks", look.target.program, opts.thread);
+    look.report = look_count(&look.reading, NULL, &look.names, &look.program.layout, thread);
+    look.report.loops = &look.loops;
+    look_sort_rows(&look.report, opts.sort);
     if (!status)
-        status = look_files(&k, &opts);
+        status = look_files(&look, &opts);
     files = opts.trace || opts.flame;
     if (!status && (!files || opts.view)) {
         memset(&out, 0, sizeof out);
         out.grows = 1;
-        look_put_report(&out, &k.target, &k.report, &opts);
+        look_put_report(&out, &look.target, &look.report, &opts);
         if (out.len && fwrite(out.p, 1, out.len, stdout) != out.len)
             status = look_say("standard output cannot be written");
         PERF_FREE(out.p);
     }
-    look_end_of(&k);
+    look_end_of(&look);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* look_core.h - core files: of the kernel, of gcore, and as systemd keeps them (zstd).
  *
- *     look_target t;
- *     if (look_open_core(&t, "core.4711")) ...
+ *     look_target target;
+ *     if (look_open_core(&target, "core.4711")) ...
  *
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #ifndef PERF_TOOLS_LOOK_CORE_H
@@ -19,8 +19,8 @@ typedef struct look_zstd_buffer {       /* ZSTD_inBuffer and ZSTD_outBuffer     
     size_t size, at;
 } look_zstd_buffer;
 
-/* Unpacks a file of zstd; returns a file that nobody else sees, -1: t->error says why not. */
-PERF_FN int look_unpack(look_target *t, int from)
+/* Unpacks a file of zstd; returns a file that nobody else sees, -1: target->error says why not. */
+PERF_FN int look_unpack(look_target *target, int from)
 {
     enum { CHUNK = 1 << 17 };
     void  *(*create)(void) = NULL;
@@ -44,9 +44,10 @@ PERF_FN int look_unpack(look_target *t, int from)
         symbol[3] = look_dlsym(library, "ZSTD_freeDStream");
     }
     if (!symbol[0] || !symbol[1] || !symbol[2] || !symbol[3] || fd < 0) {
-        (void)look_fail(t, "%s", fd < 0 ? "no room for the unpacked core file (TMPDIR)"
-                                        : "the core file is packed with zstd, and libzstd.so.1 is "
-                                          "not installed: unpack it with zstd -d");
+        (void)look_fail(target, "%s",
+                        fd < 0 ? "no room for the unpacked core file (TMPDIR)"
+                               : "the core file is packed with zstd, and libzstd.so.1 is not "
+                                 "installed: unpack it with zstd -d");
         if (fd >= 0)
             close(fd);
         return -1;
@@ -59,11 +60,11 @@ PERF_FN int look_unpack(look_target *t, int from)
     in = (char *)ab_grow(NULL, CHUNK, 1);
     out = (char *)ab_grow(NULL, CHUNK, 1);
     while (whole && stream && (n = read(from, in, CHUNK)) > 0) {
-        look_zstd_buffer source = {in, (size_t)n, 0};
-        while (whole && source.at < source.size) {
-            look_zstd_buffer target = {out, CHUNK, 0};
-            left = step(stream, &target, &source);
-            whole = !is_error(left) && write(fd, out, target.at) == (ssize_t)target.at;
+        look_zstd_buffer packed = {in, (size_t)n, 0};
+        while (whole && packed.at < packed.size) {
+            look_zstd_buffer unpacked = {out, CHUNK, 0};
+            left = step(stream, &unpacked, &packed);
+            whole = !is_error(left) && write(fd, out, unpacked.at) == (ssize_t)unpacked.at;
         }
     }
     free(in);
@@ -72,7 +73,8 @@ PERF_FN int look_unpack(look_target *t, int from)
     (void)release(stream);
     if (whole)
         return fd;
-    (void)look_fail(t, "the packed core file is damaged or cut off, or there is no room for it");
+    (void)look_fail(target,
+                    "the packed core file is damaged or cut off, or there is no room for it");
     close(fd);
     return -1;
 }
@@ -114,20 +116,20 @@ PERF_FN void look_core_task(look_target *target, const char *at, size_t n)
 }
 
 /* Files that were mapped: a count, a page size, places, then names. */
-PERF_FN void look_core_files(look_target *target, const char *cursor, size_t n)
+PERF_FN void look_core_files(look_target *target, const char *note, size_t n)
 {
     uint64_t    count, page, i;
-    const char *name, *end = cursor + n;
+    const char *name, *end = note + n;
 
     if (n < 16)
         return;
-    count = look_word(cursor);
-    page = look_word(cursor + 8);
+    count = look_word(note);
+    page = look_word(note + 8);
     if (count > LOOK_MAPS || count > (n - 16) / 24 || !page || page > 1 << 20)
         return;
-    name = cursor + 16 + 24 * count;
+    name = note + 16 + 24 * count;
     for (i = 0; i < count && name < end; i++) {
-        const char *at = cursor + 16 + 24 * i;
+        const char *at = note + 16 + 24 * i;
         size_t      length = strnlen(name, (size_t)(end - name));
         look_file  *file;
         if (name + length == end)
@@ -172,11 +174,11 @@ PERF_FN void look_core_notes(look_target *target, const char *at, size_t n)
 
 /* ---- the file ---- */
 
-PERF_FN int look_map_before(const void *one, const void *two)
+PERF_FN int look_map_before(const void *a_, const void *b_)
 {
-    const look_map *map = (const look_map *)one, *b = (const look_map *)two;
+    const look_map *one = (const look_map *)a_, *other = (const look_map *)b_;
 
-    return (map->at > b->at) - (map->at < b->at);
+    return (one->at > other->at) - (one->at < other->at);
 }
 
 /* Segments and notes; 0: it is no core file that can be read here. */

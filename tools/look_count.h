@@ -59,8 +59,8 @@ PERF_FN const look_cell *look_cell_before(const look_reading *before, const look
     if (i == before->threads || before->thread[i].birth != thread->birth)
         return NULL;
     was = look_cell_at(before, &before->thread[i], cell->at);
-    return was && was->name == cell->name && was->count <= cell->count && was->sum <= cell->sum ?
-           was : NULL;
+    return was && was->name == cell->name && was->count <= cell->count && was->sum <= cell->sum
+               ? was : NULL;
 }
 
 /* Recursive calls once. */
@@ -176,13 +176,13 @@ typedef struct look_by_name {           /* for the sort                         
     size_t   cell;
 } look_by_name;
 
-PERF_FN int look_name_before(const void *one, const void *two)
+PERF_FN int look_name_before(const void *a_, const void *b_)
 {
-    const look_by_name *name = (const look_by_name *)one, *by_name = (const look_by_name *)two;
+    const look_by_name *one = (const look_by_name *)a_, *other = (const look_by_name *)b_;
 
-    if (name->name != by_name->name)
-        return name->name < by_name->name ? -1 : 1;
-    return (name->cell > by_name->cell) - (name->cell < by_name->cell);
+    if (one->name != other->name)
+        return one->name < other->name ? -1 : 1;
+    return (one->cell > other->cell) - (one->cell < other->cell);
 }
 
 /* The longest duration that the buckets know of, within what the cell says. */
@@ -278,15 +278,16 @@ PERF_FN double look_row_key(const look_row *row, look_sort by)
 static look_sort         look_sorted_by;        /* for qsort                                      */
 static const look_names *look_sorted_names;
 
-PERF_FN int look_row_before(const void *one, const void *two)
+PERF_FN int look_row_before(const void *a_, const void *b_)
 {
-    const look_row *row = (const look_row *)one, *b = (const look_row *)two;
-    const double    x = look_row_key(row, look_sorted_by), y = look_row_key(b, look_sorted_by);
+    const look_row *one = (const look_row *)a_, *other = (const look_row *)b_;
+    const double    by_one = look_row_key(one, look_sorted_by);
+    const double    by_other = look_row_key(other, look_sorted_by);
 
-    if (look_sorted_by != LOOK_BY_NAME && (x > y || x < y))
-        return x > y ? -1 : 1;
-    return strcmp(look_name_text(look_sorted_names, row->name),
-                  look_name_text(look_sorted_names, b->name));
+    if (look_sorted_by != LOOK_BY_NAME && (by_one > by_other || by_one < by_other))
+        return by_one > by_other ? -1 : 1;
+    return strcmp(look_name_text(look_sorted_names, one->name),
+                  look_name_text(look_sorted_names, other->name));
 }
 
 PERF_FN void look_sort_rows(look_report *rep, look_sort by)
@@ -474,8 +475,8 @@ PERF_FN void look_count_waits(look_report *rep, const look_reading *before)
         return;
     by_name = (uint64_t *)ab_grow(NULL, (size_t)rep->names->count + 1, sizeof *by_name);
     memset(by_name, 0, ((size_t)rep->names->count + 1) * sizeof *by_name);
-    for (i = reading->thread[main].first; i <
-         reading->thread[main].first + reading->thread[main].cells; i++) {
+    for (i = reading->thread[main].first;
+         i < reading->thread[main].first + reading->thread[main].cells; i++) {
         const look_cell *cell = &reading->cell[i];
         const look_cell  d = look_cell_difference(cell, look_cell_before(before, reading, cell));
         const uint32_t   kind = look_name_kind(rep->names, cell->name);

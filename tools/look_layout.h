@@ -185,7 +185,7 @@ PERF_FN int look_layout_gone(look_target *target)
 {
     return look_fail(target, "%s keeps its layout in pages that are not there: a core file without "
                              "them, and the program's file is gone or has changed",
-                             target->program);
+                     target->program);
 }
 
 /* Reads a table; 0: it is none, or one of a layout that is not known here. */
@@ -198,7 +198,7 @@ PERF_FN int look_layout_read(look_target *target, uint64_t at, look_layout *layo
     if (head[LOOK_VERSION] != LOOK_LAYOUT_VERSION)
         return look_fail(target,
                          "%s was built with another layout (%llu) than this tool reads (%d): "
-                                 "use the perf-ab of its release", target->program,
+                         "use the perf-ab of its release", target->program,
                          (unsigned long long)(head[LOOK_VERSION] & 0xffff), LOOK_LAYOUT_VERSION);
     if (!look_fetch_one(target, at, layout->at, sizeof layout->at))
         return look_layout_gone(target);
@@ -226,12 +226,12 @@ PERF_FN int look_find(look_target *target, look_program *program)
     if (!program->anchors)
         return look_fail(target,
                          "no marks of perf.h that record in this core of %s, or neither its "
-                                 "headers nor its files are at hand", target->program);
+                         "headers nor its files are at hand", target->program);
     if (!program->tables)
         return look_fail(target,
                          "%s has marks, but nothing in it keeps what they say: one file has to "
-                                 "define PERF_AT_EXIT 1 before it includes perf.h, or to call "
-                                 "perf_report() or perf_enable(1)", target->program);
+                         "define PERF_AT_EXIT 1 before it includes perf.h, or to call "
+                         "perf_report() or perf_enable(1)", target->program);
     for (i = 0; i < program->tables; i++) {
         if (!look_layout_read(target, program->table[i], &program->layout))
             continue;

@@ -57,8 +57,8 @@ PERF_FN void look_read_samples(look_target *target, look_loop *one, const uint64
 
     for (arm = 0; arm < arms && whole; arm++) {
         x[arm] = (double *)ab_grow(NULL, n, sizeof **x);
-        whole =
-            look_fetch_one(target, at[arm], x[arm], n * sizeof **x) && look_samples_sane(x[arm], n);
+        whole = look_fetch_one(target, at[arm], x[arm], n * sizeof **x) &&
+                look_samples_sane(x[arm], n);
     }
     if (whole) {
         double *ratio = (double *)ab_grow(NULL, n, sizeof *ratio);

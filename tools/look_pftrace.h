@@ -203,15 +203,15 @@ typedef struct look_slice {
 #define LOOK_PF_OPEN (~(uint64_t)0)
 
 /* By begin; of those that begin at one moment the longest first. */
-PERF_FN int look_slice_before(const void *one, const void *two)
+PERF_FN int look_slice_before(const void *a_, const void *b_)
 {
-    const look_slice *slice = (const look_slice *)one, *b = (const look_slice *)two;
+    const look_slice *one = (const look_slice *)a_, *other = (const look_slice *)b_;
 
-    if (slice->start != b->start)
-        return slice->start < b->start ? -1 : 1;
-    if (slice->end != b->end)
-        return slice->end > b->end ? -1 : 1;
-    return (slice->place > b->place) - (slice->place < b->place);
+    if (one->start != other->start)
+        return one->start < other->start ? -1 : 1;
+    if (one->end != other->end)
+        return one->end > other->end ? -1 : 1;
+    return (one->place > other->place) - (one->place < other->place);
 }
 
 #endif /* PERF_TOOLS_LOOK_PFTRACE_H */

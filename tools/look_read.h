@@ -178,17 +178,17 @@ PERF_FN void look_read_names(look_target *target, const look_program *program, l
     if (from == 1)
         memset(all->name, 0, sizeof *all->name);
     for (i = 0; i < n; i++) {
-        const char *cursor = copy + i * size;
+        const char *raw = copy + i * size;
         look_name  *name = &all->name[from + i];
         name->text = look_text(target, piece[i].got ? at[i] + size : 0,
-                               look_get32(layout, LOOK_NAME_LENGTH, cursor));
+                               look_get32(layout, LOOK_NAME_LENGTH, raw));
         name->file = look_text(target,
-                               piece[i].got ? look_get64(layout, LOOK_NAME_FILE, cursor) : 0,
+                               piece[i].got ? look_get64(layout, LOOK_NAME_FILE, raw) : 0,
                                LOOK_NAME_BYTES);
         name->shown = ab_copy(name->text, strlen(name->text));
         ab_make_safe(name->shown);
-        name->line = look_get32(layout, LOOK_NAME_LINE, cursor) & 0xffffff;
-        name->kind = look_get32(layout, LOOK_NAME_KIND, cursor);
+        name->line = look_get32(layout, LOOK_NAME_LINE, raw) & 0xffffff;
+        name->kind = look_get32(layout, LOOK_NAME_KIND, raw);
     }
     all->count = from + n;
     free(at);
@@ -487,8 +487,7 @@ PERF_FN int look_before64(const void *one, const void *two)
     return (a > b) - (a < b);
 }
 
-/* The cell of a thread at an address; NULL: none.  The cells of a thread are sorted by
- * address.                                                                                       */
+/* The cell of a thread at an address; NULL: none.  The cells of a thread are sorted by address. */
 PERF_FN look_cell *look_cell_at(const look_reading *reading, const look_thread *thread, uint64_t at)
 {
     size_t low = thread->first, high = thread->first + thread->cells, mid;
@@ -500,8 +499,8 @@ PERF_FN look_cell *look_cell_at(const look_reading *reading, const look_thread *
         else
             high = mid;
     }
-    return low < thread->first + thread->cells && reading->cell[low].at == at ?
-           &reading->cell[low] : NULL;
+    return low < thread->first + thread->cells && reading->cell[low].at == at
+               ? &reading->cell[low] : NULL;
 }
 
 /* The addresses of all cells of a thread, sorted, each once; their number. */
@@ -612,33 +611,33 @@ PERF_FN void look_read_fibers(look_target *target, const look_layout *layout, lo
 }
 
 /* Takes over what the struct of a thread says. */
-PERF_FN void look_thread_take(const look_layout *layout, const char *at, look_thread *thread)
+PERF_FN void look_thread_take(const look_layout *layout, const char *copy, look_thread *thread)
 {
-    const uint32_t strayed = look_get32(layout, LOOK_RECORDER_STRAYED, at);
+    const uint32_t strayed = look_get32(layout, LOOK_RECORDER_STRAYED, copy);
     size_t         i;
 
-    thread->id = look_get64(layout, LOOK_RECORDER_THREAD, at);
-    thread->number = look_get64(layout, LOOK_RECORDER_NUMBER, at);
-    memcpy(thread->name, at + layout->at[LOOK_RECORDER_NAME], sizeof thread->name);
+    thread->id = look_get64(layout, LOOK_RECORDER_THREAD, copy);
+    thread->number = look_get64(layout, LOOK_RECORDER_NUMBER, copy);
+    memcpy(thread->name, copy + layout->at[LOOK_RECORDER_NAME], sizeof thread->name);
     thread->name[sizeof thread->name - 1] = '\0';
     ab_make_safe(thread->name);
-    thread->gone = look_get32(layout, LOOK_RECORDER_GONE, at) != 0;
-    thread->foreign = look_get32(layout, LOOK_RECORDER_FOREIGN, at) != 0;
-    thread->reset = look_get32(layout, LOOK_RECORDER_REQUEST, at) & 1;
-    thread->birth = look_get64(layout, LOOK_RECORDER_BIRTH, at);
-    thread->ring = look_get64(layout, LOOK_RECORDER_RING, at);
-    thread->ring_next = look_get64(layout, LOOK_RECORDER_RING_NEXT, at);
-    thread->ring_head = look_get64(layout, LOOK_RECORDER_RING_HEAD, at);
-    thread->ring_lost = look_get64(layout, LOOK_RECORDER_RING_LOST, at);
-    thread->ring_more = look_get64(layout, LOOK_RECORDER_RING_MORE, at);
-    thread->ring_sent = look_get64(layout, LOOK_RECORDER_RING_SENT, at);
-    thread->away = look_get64(layout, LOOK_RECORDER_AWAY, at);
-    thread->away_in = look_get32(layout, LOOK_RECORDER_AWAY_IN, at);
-    memcpy(thread->losses, at + layout->at[LOOK_RECORDER_LOSSES],
+    thread->gone = look_get32(layout, LOOK_RECORDER_GONE, copy) != 0;
+    thread->foreign = look_get32(layout, LOOK_RECORDER_FOREIGN, copy) != 0;
+    thread->reset = look_get32(layout, LOOK_RECORDER_REQUEST, copy) & 1;
+    thread->birth = look_get64(layout, LOOK_RECORDER_BIRTH, copy);
+    thread->ring = look_get64(layout, LOOK_RECORDER_RING, copy);
+    thread->ring_next = look_get64(layout, LOOK_RECORDER_RING_NEXT, copy);
+    thread->ring_head = look_get64(layout, LOOK_RECORDER_RING_HEAD, copy);
+    thread->ring_lost = look_get64(layout, LOOK_RECORDER_RING_LOST, copy);
+    thread->ring_more = look_get64(layout, LOOK_RECORDER_RING_MORE, copy);
+    thread->ring_sent = look_get64(layout, LOOK_RECORDER_RING_SENT, copy);
+    thread->away = look_get64(layout, LOOK_RECORDER_AWAY, copy);
+    thread->away_in = look_get32(layout, LOOK_RECORDER_AWAY_IN, copy);
+    memcpy(thread->losses, copy + layout->at[LOOK_RECORDER_LOSSES],
            8 * (size_t)layout->at[LOOK_LOSSES]);
     for (i = 0; i < layout->at[LOOK_LATE]; i++)
-        memcpy(&thread->late[i], at + layout->at[LOOK_RECORDER_LATE] + 8 * i, 8);
-    thread->open.calls = look_get64(layout, LOOK_RECORDER_EXTRA, at) - strayed;
+        memcpy(&thread->late[i], copy + layout->at[LOOK_RECORDER_LATE] + 8 * i, 8);
+    thread->open.calls = look_get64(layout, LOOK_RECORDER_EXTRA, copy) - strayed;
 }
 
 /* Reads a thread that was just added, with its cells. */
@@ -711,11 +710,10 @@ PERF_FN void look_read_rate(look_target *target, const look_program *program, lo
     if (reading->clock)
         return;
     for (i = 0; i < program->anchors; i++) {
-        if (!look_fetch_one(target, program->anchor[i] + layout->at[LOOK_ANCHOR_LENGTH], &length,
-                            8) ||
-            length <= best || !look_fetch_one(target,
-                                              program->anchor[i] + layout->at[LOOK_ANCHOR_LENGTH] +
-                                              8, bits, sizeof bits))
+        if (!look_fetch_one(target, program->anchor[i] + layout->at[LOOK_ANCHOR_LENGTH],
+                            &length, 8) || length <= best ||
+            !look_fetch_one(target, program->anchor[i] + layout->at[LOOK_ANCHOR_LENGTH] + 8,
+                            bits, sizeof bits))
             continue;
         rate = perf_from_bits_(bits[0]);
         if (!(rate > 1e-3 && rate < 1e6))
@@ -744,25 +742,25 @@ PERF_FN void look_read_rate(look_target *target, const look_program *program, lo
 }
 
 /* Takes the fields of the registry. */
-PERF_FN void look_registry_take(const look_layout *layout, const char *at, look_reading *reading)
+PERF_FN void look_registry_take(const look_layout *layout, const char *copy, look_reading *reading)
 {
     uint64_t word[4];
 
-    reading->process = look_get32(layout, LOOK_REGISTRY_PROCESS, at);
-    reading->clock = look_get32(layout, LOOK_REGISTRY_CLOCK, at);
-    reading->warnings = look_get32(layout, LOOK_REGISTRY_WARNINGS, at);
-    reading->off = look_get32(layout, LOOK_REGISTRY_OFF, at);
-    reading->ring_events = look_get64(layout, LOOK_REGISTRY_EVENTS, at);
-    reading->lost = look_get64(layout, LOOK_REGISTRY_LOST, at);
-    reading->cut = look_get64(layout, LOOK_REGISTRY_CUT, at);
-    reading->retired = look_get64(layout, LOOK_REGISTRY_RETIRED, at);
-    reading->retired_bytes = look_get64(layout, LOOK_REGISTRY_RETIRED_BYTES, at);
-    reading->retired_lost = look_get64(layout, LOOK_REGISTRY_RETIRED_LOST, at);
-    memcpy(word, at + layout->at[LOOK_REGISTRY_SPENT], 24);
+    reading->process = look_get32(layout, LOOK_REGISTRY_PROCESS, copy);
+    reading->clock = look_get32(layout, LOOK_REGISTRY_CLOCK, copy);
+    reading->warnings = look_get32(layout, LOOK_REGISTRY_WARNINGS, copy);
+    reading->off = look_get32(layout, LOOK_REGISTRY_OFF, copy);
+    reading->ring_events = look_get64(layout, LOOK_REGISTRY_EVENTS, copy);
+    reading->lost = look_get64(layout, LOOK_REGISTRY_LOST, copy);
+    reading->cut = look_get64(layout, LOOK_REGISTRY_CUT, copy);
+    reading->retired = look_get64(layout, LOOK_REGISTRY_RETIRED, copy);
+    reading->retired_bytes = look_get64(layout, LOOK_REGISTRY_RETIRED_BYTES, copy);
+    reading->retired_lost = look_get64(layout, LOOK_REGISTRY_RETIRED_LOST, copy);
+    memcpy(word, copy + layout->at[LOOK_REGISTRY_SPENT], 24);
     reading->spent_ns = word[0];
     reading->spent_cpu = word[1];
     reading->spent_switches = word[2];
-    memcpy(word, at + layout->at[LOOK_REGISTRY_MADE], 16);
+    memcpy(word, copy + layout->at[LOOK_REGISTRY_MADE], 16);
     reading->made_ticks = word[0];
     reading->made_ns = word[1];
 }

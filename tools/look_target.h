@@ -1,8 +1,8 @@
 /* look_target.h - memory that is read from outside: of a process that runs, or of a core file.
  *
- *     look_target t;
- *     if (look_attach(&t, 4711) || look_open_core(&t, "core.4711"))
- *         ... look_fetch_one(&t, address, &word, sizeof word) ...
+ *     look_target target;
+ *     if (look_attach(&target, 4711) || look_open_core(&target, "core.4711"))
+ *         ... look_fetch_one(&target, address, &word, sizeof word) ...
  *
  * Nothing of the target is trusted.  It is never stopped, and nothing in it is changed.
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
@@ -159,7 +159,7 @@ PERF_FN int look_fetch_core(look_target *target, uint64_t at, void *to, size_t b
         }
         return file->fd >= 0 &&
                pread(file->fd, to, bytes, (off_t)(file->offset + (at - file->at))) ==
-                                 (ssize_t)bytes;
+                   (ssize_t)bytes;
     }
     return 0;
 }
@@ -254,20 +254,20 @@ PERF_FN int look_refuse(look_target *target, const look_refusal *refusal)
     if (refusal->owner != refusal->reader && refusal->reader != 0)
         return look_fail(target,
                          "process %d belongs to user %u: its user or root may read it (sudo "
-                                 "perf-ab ...)", target->pid, refusal->owner);
+                         "perf-ab ...)", target->pid, refusal->owner);
     if (refusal->scope == '3')
         return look_fail(target,
                          "the system lets nobody read process %d: kernel.yama.ptrace_scope is 3 "
-                                 "(it stays so until the next boot)", target->pid);
+                         "(it stays so until the next boot)", target->pid);
     if (refusal->scope > '0' && refusal->reader != 0)
         return look_fail(target,
                          "the system lets nobody read process %d: kernel.yama.ptrace_scope is "
-                                 "%c (sudo perf-ab ..., or sudo sysctl kernel.yama.ptrace_scope=0)",
+                         "%c (sudo perf-ab ..., or sudo sysctl kernel.yama.ptrace_scope=0)",
                          target->pid, refusal->scope);
     return look_fail(target, "process %d may not be read (%s): it has more rights than its user "
-                             "(setuid, capabilities), is not dumpable, or this is a container without "
-                             "CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE)", target->pid,
-                     strerror(refusal->why));
+                             "(setuid, capabilities), is not dumpable, or this is a container "
+                             "without CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE)",
+                     target->pid, strerror(refusal->why));
 }
 
 /* Why a process may not be read, in a sentence; returns 0. */
@@ -313,9 +313,9 @@ PERF_FN int look_read_maps(look_target *target)
         target->map[target->maps++] = map;
     }
     fclose(maps);
-    return target->maps ? 1 : look_fail(target,
-                                        "process %d has ended, or is a thread of the kernel",
-                                        target->pid);
+    if (target->maps)
+        return 1;
+    return look_fail(target, "process %d has ended, or is a thread of the kernel", target->pid);
 }
 
 /* How far the clock of a process is set in its time namespace, in ns; 0: not known. */
@@ -384,8 +384,8 @@ PERF_FN uint64_t look_started(int pid)
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
-/* The process of that number, or the only one of that name.  0: e says why not. */
-PERF_FN int look_find_process(const char *name, char *e, size_t cap)
+/* The process of that number, or the only one of that name.  0: `why` has the reason. */
+PERF_FN int look_find_process(const char *name, char *why, size_t cap)
 {
     char           comm[64], *end;
     DIR           *all;
@@ -396,7 +396,7 @@ PERF_FN int look_find_process(const char *name, char *e, size_t cap)
     if (*name >= '0' && *name <= '9' && !*end && pid > 0 && pid < INT_MAX)
         return (int)pid;
     all = opendir("/proc");
-    e[0] = '\0';
+    why[0] = '\0';
     while (all && (d = readdir(all)) != NULL) {
         pid = strtol(d->d_name, &end, 10);
         if (*end || pid <= 0 || pid == (long)getpid())
@@ -406,7 +406,7 @@ PERF_FN int look_find_process(const char *name, char *e, size_t cap)
             if (strlen(name) < 15 || strncmp(comm, name, 15) != 0)
                 continue;
         more += found != 0;
-        snprintf(e + strlen(e), cap - strlen(e), "%s%ld", found ? ", " : "", pid);
+        snprintf(why + strlen(why), cap - strlen(why), "%s%ld", found ? ", " : "", pid);
         found = (int)pid;
     }
     if (all)
@@ -415,10 +415,10 @@ PERF_FN int look_find_process(const char *name, char *e, size_t cap)
         return found;
     if (more) {
         char list[200];
-        snprintf(list, sizeof list, "%.190s", e);
-        snprintf(e, cap, "several processes are called '%.60s': %s", name, list);
+        snprintf(list, sizeof list, "%.190s", why);
+        snprintf(why, cap, "several processes are called '%.60s': %s", name, list);
     } else {
-        snprintf(e, cap, "no process is called '%.60s'", name);
+        snprintf(why, cap, "no process is called '%.60s'", name);
     }
     return 0;
 }

@@ -533,12 +533,12 @@ PERF_FN int look_save_trace(look_target *target, const look_program *program,
 /* A name of a folded stack: without what separates names and lines. */
 PERF_FN void look_put_folded_name(perf_file_ *file, const char *name)
 {
-    char  text[LOOK_NAME_BYTES + 1], *string;
+    char text[LOOK_NAME_BYTES + 1], *at;
 
     snprintf(text, sizeof text, "%s", name);
-    for (string = text; *string; string++)
-        if (*string == ';' || (unsigned char)*string < ' ')
-            *string = '_';
+    for (at = text; *at; at++)
+        if (*at == ';' || (unsigned char)*at < ' ')
+            *at = '_';
     perf_file_put_(file, text);
 }
 
@@ -572,8 +572,8 @@ PERF_FN void look_put_html(perf_file_ *file, const char *text)
 
     for (; *text; text++) {
         part[0] = *text;
-        perf_file_put_(file, *text == '<' ? "&lt;" : *text == '&' ? "&amp;" : *text == '"' ?
-                       "&quot;" : part);
+        perf_file_put_(file, *text == '<' ? "&lt;" : *text == '&' ? "&amp;"
+                             : *text == '"' ? "&quot;" : part);
     }
 }
 
@@ -646,23 +646,25 @@ PERF_FN void look_write_page(void *with)
 
     perf_file_put_(&writer->file, "<!DOCTYPE html><meta charset=\"utf-8\"><title>");
     look_put_html(&writer->file, writer->title);
-    perf_file_put_(&writer->file, "</title><meta name=\"viewport\" content=\"width=device-width\">"
-                                  "<style>:root{color-scheme:light dark}"
-                                  "body{font:13px sans-serif;margin:8px}div{display:inline-block;"
-                                  "vertical-align:top;overflow:hidden}b{display:block;margin:1px;"
-                                  "padding:2px;background:#fb8;color:#222;overflow:hidden;"
-                                  "white-space:nowrap;font-weight:400;cursor:zoom-in}"
-                                  "b:hover{background:#fd5}section{display:flex}"
-                                  "div.wide{width:100%!important}div.out{display:none}"
-                                  "div.wide>b{background:#ddd}div.here>b{background:#fd5}"
-                                  "#says{min-height:1.4em;overflow-wrap:anywhere}h1{overflow-wrap:anywhere}</style><h1>");
+    perf_file_put_(&writer->file,
+                   "</title><meta name=\"viewport\" content=\"width=device-width\">"
+                   "<style>:root{color-scheme:light dark}"
+                   "body{font:13px sans-serif;margin:8px}div{display:inline-block;"
+                   "vertical-align:top;overflow:hidden}b{display:block;margin:1px;"
+                   "padding:2px;background:#fb8;color:#222;overflow:hidden;"
+                   "white-space:nowrap;font-weight:400;cursor:zoom-in}"
+                   "b:hover{background:#fd5}section{display:flex}"
+                   "div.wide{width:100%!important}div.out{display:none}"
+                   "div.wide>b{background:#ddd}div.here>b{background:#fd5}"
+                   "#says{min-height:1.4em;overflow-wrap:anywhere}"
+                   "h1{overflow-wrap:anywhere}</style><h1>");
     look_put_html(&writer->file, writer->title);
     perf_file_put_(&writer->file,
                    "</h1><output id=\"says\">Tap a scope, or Tab and Enter, to zoom; "
-                                  "again to go back; Escape shows all."
-                                  "</output><section id=\"all\">\n");
-    for (k = writer->report->nodes ? writer->report->node[0].first :
-         0; k; k = writer->report->node[k].next)
+                   "again to go back; Escape shows all."
+                   "</output><section id=\"all\">\n");
+    for (k = writer->report->nodes ? writer->report->node[0].first : 0; k;
+         k = writer->report->node[k].next)
         look_write_boxes(writer, k);
     perf_file_put_(&writer->file, "</section>\n");
     look_write_zoom(writer);

@@ -382,7 +382,7 @@ PERF_FN void look_put_losses(perf_out_ *out, const look_reading *reading, const 
         {"uncounted", "marks were not counted: no memory, or too many names"},
         {"lost_to_clock", "marks ended at an earlier time than they began: the clock was set back"},
         {"cut_names", "names were cut to 255 bytes"},
-        {"overwritten_events", 
+        {"overwritten_events",
          "older trace events were overwritten: PERF_TRACE_EVENTS is the room"}};
     uint64_t n[LOOK_LOST_ALL];
     size_t   i;
@@ -405,8 +405,8 @@ PERF_FN void look_put_losses(perf_out_ *out, const look_reading *reading, const 
                    reading->cut_off ? "true" : "false");
     if (!json && reading->torn)
         perf_putf_(out, "note: %.0f of %.0f cells changed whenever they were read: each may be off "
-                        "by the calls of that moment\n", (double)reading->torn,
-                        (double)reading->cells);
+                        "by the calls of that moment\n",
+                   (double)reading->torn, (double)reading->cells);
     if (!json && reading->cut_off)
         perf_put_(out, "note: there is more than this tool reads: the rest is left out\n");
     if (!json && reading->off)

@@ -71,7 +71,7 @@ PERF_FN int merge_traces(merging *merge)
         if (!merge->part[i].name)
             merge->part[i].name = name[i];
     status = strcmp(merge->out, "-") ? ab_merge_traces(merge->out, merge->part, merge->parts)
-                                 : usage_error("traces need a file: -o FILE", "");
+                                     : usage_error("traces need a file: -o FILE", "");
     free(name);
     return status;
 }

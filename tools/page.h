@@ -174,15 +174,15 @@ PERF_FN void page_label_(FILE *file, double x, double y, const char *anchor, con
 /* A round number on an axis: without the zeros that a measured value keeps. */
 PERF_FN ab_text page_tick_(double t, double step, const char *unit)
 {
-    ab_text other = ab_quantity(ab_abs(t) < 1e-9 * step ? 0.0 : t, unit);
-    char   *point = strchr(other.s, '.'), *end = strchr(other.s, ' '), *from;
+    ab_text text = ab_quantity(ab_abs(t) < 1e-9 * step ? 0.0 : t, unit);
+    char   *point = strchr(text.s, '.'), *end = strchr(text.s, ' '), *from;
 
-    if (point && end && !strchr(other.s, 'e')) {
+    if (point && end && !strchr(text.s, 'e')) {
         for (from = end; from > point && (from[-1] == '0' || from - 1 == point); from--)
             continue;
         memmove(from, end, strlen(end) + 1);
     }
-    return other;
+    return text;
 }
 
 /* Ticks below a plot, with lines up to `top`. */
@@ -193,10 +193,10 @@ PERF_FN void page_ticks_x_(FILE *file, const page_scale *scale, double top, doub
     int    i = 0;
 
     for (t = page_first_tick_(scale->low, step); t < scale->high && i < 20; t += step, i++) {
-        ab_text other = page_tick_(t, step, unit);
+        ab_text label = page_tick_(t, step, unit);
         double  at = page_at_(scale, t);
         page_line_(file, "grid", at, top, at, bottom);
-        page_label_(file, at, bottom + 13.0, page_anchor_(scale, at, 20.0), other.s);
+        page_label_(file, at, bottom + 13.0, page_anchor_(scale, at, 20.0), label.s);
     }
     page_line_(file, "axis", scale->from, bottom, scale->to, bottom);
 }
@@ -209,9 +209,9 @@ PERF_FN void page_ticks_y_(FILE *file, const page_scale *scale, double left, dou
     int    i = 0;
 
     for (t = page_first_tick_(scale->low, step); t < scale->high && i < 20; t += step, i++) {
-        ab_text other = page_tick_(t, step, unit);
+        ab_text label = page_tick_(t, step, unit);
         page_line_(file, "grid", left, page_at_(scale, t), right, page_at_(scale, t));
-        page_label_(file, left - 5.0, page_at_(scale, t) + 4.0, "end", other.s);
+        page_label_(file, left - 5.0, page_at_(scale, t) + 4.0, "end", label.s);
     }
 }
 
@@ -270,7 +270,7 @@ PERF_FN void page_distribution_(FILE *file, const ab_data *data)
 
 /* Values in time order; more than PAGE_POINTS are summed up as 10-90 % lines with a median. */
 PERF_FN void page_series_(FILE *file, const double *v, size_t n, const page_scale *scale,
-                          const page_scale *y, char class)
+                          const page_scale *scale_y, char class)
 {
     size_t  size = n > PAGE_POINTS ? (n + PAGE_POINTS / 2 - 1) / (PAGE_POINTS / 2) : 1, i, m;
     double *bin = (double *)ab_grow(NULL, size, sizeof *bin), at;
@@ -282,10 +282,10 @@ PERF_FN void page_series_(FILE *file, const double *v, size_t n, const page_scal
         perf_sort_values_(bin, m);
         at = page_at_(scale, (double)i + 0.5 * (double)m + 0.5);
         if (size > 1)
-            page_line_(file, rule, at, page_at_(y, perf_quantile_(bin, m, 0.1)), at,
-                       page_at_(y, perf_quantile_(bin, m, 0.9)));
+            page_line_(file, rule, at, page_at_(scale_y, perf_quantile_(bin, m, 0.1)), at,
+                       page_at_(scale_y, perf_quantile_(bin, m, 0.9)));
         fprintf(file, "<circle class=\"d%c\" cx=\"%.1f\" cy=\"%.1f\" r=\"%s\"/>\n", class, at,
-                page_at_(y, perf_quantile_(bin, m, 0.5)), n > 150 ? "1.3" : "2.2");
+                page_at_(scale_y, perf_quantile_(bin, m, 0.5)), n > 150 ? "1.3" : "2.2");
     }
     free(bin);
 }
@@ -294,26 +294,25 @@ PERF_FN void page_series_(FILE *file, const double *v, size_t n, const page_scal
 PERF_FN void page_pairs_(FILE *file, const ab_data *data)
 {
     size_t      n = data->n[0], i;
-    page_scale  scale = {0.5, (double)n + 0.5, 62.0, 462.0},
-                scale_y = page_range_(data, 100.0, 8.0);
-    page_scale  r;
+    page_scale  scale = {0.5, (double)n + 0.5, 62.0, 462.0}, below;
+    page_scale  scale_y = page_range_(data, 100.0, 8.0);
     double     *change = (double *)ab_grow(NULL, n, sizeof *change), limit = data->v.threshold;
     int         swap = data->rule.metric == PERF_METRIC_THROUGHPUT;
 
     for (i = 0; i < n; i++)
         change[i] = (data->x[1][i] / data->x[0][i] - 1.0) * 100.0;
     limit = ((swap ? 1.0 / limit : limit) - 1.0) * 100.0;
-    r.low = limit < 0.0 ? limit : 0.0;
-    r.high = limit > 0.0 ? limit : 0.0;
-    page_cover_(&r, change, n);
-    if (!(r.high - r.low > 0.02)) {
-        r.low -= 0.01;
-        r.high += 0.01;
+    below.low = limit < 0.0 ? limit : 0.0;
+    below.high = limit > 0.0 ? limit : 0.0;
+    page_cover_(&below, change, n);
+    if (!(below.high - below.low > 0.02)) {
+        below.low -= 0.01;
+        below.high += 0.01;
     }
-    r.low -= 0.06 * (r.high - r.low);
-    r.high += 0.06 * (r.high - r.low);
-    r.from = 205.0;
-    r.to = 116.0;
+    below.low -= 0.06 * (below.high - below.low);
+    below.high += 0.06 * (below.high - below.low);
+    below.from = 205.0;
+    below.to = 116.0;
     fputs("<figure>", file);
     page_svg_(file, 470, 225, "values and change in time order");
     page_ticks_y_(file, &scale_y, scale.from, scale.to, data->unit);
@@ -322,15 +321,16 @@ PERF_FN void page_pairs_(FILE *file, const ab_data *data)
     if (data->v.ratio.low > 0.0 && perf_is_finite_(data->v.ratio.high)) {
         double low = swap ? 1.0 / data->v.ratio.high : data->v.ratio.low;
         double high = swap ? 1.0 / data->v.ratio.low : data->v.ratio.high;
-        double top = page_at_(&r, (high - 1.0) * 100.0), bottom = page_at_(&r, (low - 1.0) * 100.0);
+        double top = page_at_(&below, (high - 1.0) * 100.0);
+        double bottom = page_at_(&below, (low - 1.0) * 100.0);
         fprintf(file,
                 "<rect class=\"band\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
                 scale.from, top, scale.to - scale.from, bottom - top > 1.0 ? bottom - top : 1.0);
     }
-    page_ticks_y_(file, &r, scale.from, scale.to, "%");
-    page_line_(file, "one", scale.from, page_at_(&r, 0.0), scale.to, page_at_(&r, 0.0));
-    page_line_(file, "ask", scale.from, page_at_(&r, limit), scale.to, page_at_(&r, limit));
-    page_series_(file, change, n, &scale, &r, 'r');
+    page_ticks_y_(file, &below, scale.from, scale.to, "%");
+    page_line_(file, "one", scale.from, page_at_(&below, 0.0), scale.to, page_at_(&below, 0.0));
+    page_line_(file, "ask", scale.from, page_at_(&below, limit), scale.to, page_at_(&below, limit));
+    page_series_(file, change, n, &scale, &below, 'r');
     page_label_(file, scale.from, 221.0, "start",
                 data->how == AB_HOW_RUNS ? "first run" : "first pair");
     page_label_(file, scale.to, 221.0, "end", data->how == AB_HOW_RUNS ? "last run" : "last pair");
@@ -495,7 +495,7 @@ PERF_FN void page_mean_(FILE *file, const ab_report *report, const page_scale *s
 /* What the commands of perf-ab run took. */
 PERF_FN void page_usage_(FILE *file, const ab_report *report)
 {
-    static const char *const usage[] = {"wall", "user", "system", "memory"};
+    static const char *const title[] = {"wall", "user", "system", "memory"};
     size_t i;
     int    k;
 
@@ -504,16 +504,16 @@ PERF_FN void page_usage_(FILE *file, const ab_report *report)
               "<th class=\"n\">user</th><th class=\"n\">system</th><th class=\"n\">memory</th>"
               "<th class=\"n\">runs</th><th class=\"n\">failed</th></tr></thead><tbody>\n", file);
     for (i = 0; i < report->usages; i++) {
-        const ab_usage *u = &report->usage[i];
+        const ab_usage *usage = &report->usage[i];
         ab_text         text;
         fputs("<tr><td class=\"w\">", file);
-        page_text_(file, u->name);
+        page_text_(file, usage->name);
         for (k = 0; k < 4; k++) {
-            text = ab_usage_text(u, k);
-            page_cell_(file, "n", usage[k], text.s);
+            text = ab_usage_text(usage, k);
+            page_cell_(file, "n", title[k], text.s);
         }
         fprintf(file, "</td><td class=\"n\" data-l=\"runs\">%zu</td><td class=\"n\" "
-                      "data-l=\"failed\">%zu</td></tr>\n", u->runs, u->failed);
+                      "data-l=\"failed\">%zu</td></tr>\n", usage->runs, usage->failed);
     }
     if (report->usages)
         fputs("</tbody></table>\n", file);

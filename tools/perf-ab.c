@@ -217,9 +217,8 @@ static int take_run_value(options *opts, const char *name, const char *value)
         i = ab_measure_of(value);
         opts->run.measure = i < 0 ? AB_WALL : (ab_measure)i;
         opts->run.measured = 1;
-        return i < 0 ?
-               usage_error("wall, cpu, user, system, memory, instructions, cycles, branches or branch-misses "
-                                   "is measured, not", value) : 0;
+        return i < 0 ? usage_error("wall, cpu, user, system, memory, instructions, cycles, "
+                                   "branches or branch-misses is measured, not", value) : 0;
     }
     if (!strcmp(name, "--timeout"))
         return take_number("seconds are needed, not", value, 0.001, 1e8, &opts->run.timeout);
@@ -360,17 +359,17 @@ static int settle_options(options *opts)
 /* The research form  perf-ab A B ratio [metric]. */
 static int take_ratio(options *opts)
 {
-    double t;
+    double ratio;
     char  *end;
 
     if (opts->split || opts->files < 3 || opts->files > 4 || opts->plan.rules)
         return 0;
-    t = strtod(opts->file[2], &end);
-    if (*end || end == opts->file[2] || !(t > 0.0) || !perf_is_finite_(t))
+    ratio = strtod(opts->file[2], &end);
+    if (*end || end == opts->file[2] || !(ratio > 0.0) || !perf_is_finite_(ratio))
         return 0;
     if (opts->files == 4 && take_value(opts, "--metric", opts->file[3]) != 0)
         return AB_UNUSABLE;
-    opts->plan.rule[opts->plan.rules++] = ab_rule_of_ratio(t, PERF_METRIC_PAIR);
+    opts->plan.rule[opts->plan.rules++] = ab_rule_of_ratio(ratio, PERF_METRIC_PAIR);
     opts->files = 2;
     return 0;
 }
@@ -460,8 +459,8 @@ static int read_sides(sides *both, const options *opts, int rule, ab_error *erro
 
     if (read_side(&both->side[0], opts, 0, na, rule, error) < 0)
         return -1;
-    return opts->files > na ? read_side(&both->side[1], opts, na, opts->files - na, rule, error) :
-           0;
+    return opts->files > na
+               ? read_side(&both->side[1], opts, na, opts->files - na, rule, error) : 0;
 }
 
 /* The benchmark of B that belongs to one of A; NULL: there is none. */
@@ -489,27 +488,27 @@ static const ab_series *partner(const sides *both, int one_file, const ab_series
 /* How many rows there are; -1 with a message when there is nothing to compare. */
 static int count_rows(const sides *both, const options *opts, size_t *rows, ab_error *error)
 {
-    const ab_set *set = &both->side[0], *b = &both->side[1];
+    const ab_set *before = &both->side[0], *after = &both->side[1];
     size_t        i, pairs = 0, common = 0;
 
-    for (i = 0; i < set->n; i++) {
-        pairs += set->s[i].design == AB_PAIRS;
-        common += partner(both, 0, &set->s[i]) != NULL;
+    for (i = 0; i < before->n; i++) {
+        pairs += before->s[i].design == AB_PAIRS;
+        common += partner(both, 0, &before->s[i]) != NULL;
     }
-    *rows = set->n;
+    *rows = before->n;
     if (opts->files == 1) {
-        if (pairs == set->n)
+        if (pairs == before->n)
             return 0;
         *rows = 1;
-        if (pairs || set->n != 2)
+        if (pairs || before->n != 2)
             return ab_fail(error, opts->file[0], 0, 0,
                            "one file must hold pairs (columns a,b), or exactly two "
                            "benchmarks to compare; this has %zu",
-                           set->n);
+                           before->n);
         return 0;
     }
-    for (i = 0; i < b->n; i++)
-        pairs += b->s[i].design == AB_PAIRS;
+    for (i = 0; i < after->n; i++)
+        pairs += after->s[i].design == AB_PAIRS;
     if (pairs)
         return ab_fail(error, opts->file[0], 0, 0,
                        "these files hold pairs, both sides in each: give one, or "
@@ -518,7 +517,7 @@ static int count_rows(const sides *both, const options *opts, size_t *rows, ab_e
         return ab_fail(error, opts->file[opts->files - 1], 0, 0,
                        "no benchmark of that name is in both: A has "
                        "'%.60s', B has '%.60s'",
-                       set->s[0].name, b->s[0].name);
+                       before->s[0].name, after->s[0].name);
     return 0;
 }
 
@@ -695,15 +694,15 @@ static void name_commands(ab_report *report, const ab_set *set)
 /* The rows of the report.  -1 with a message. */
 static int compare_rows(ab_report *report, const options *opts, const sides *kind, ab_error *error)
 {
-    const sides *first = &kind[slot_of(opts, 0)];
+    const sides *both = &kind[slot_of(opts, 0)];
     size_t       i, rows;
 
-    if (count_rows(first, opts, &rows, error) < 0)
+    if (count_rows(both, opts, &rows, error) < 0)
         return -1;
     report->row = (ab_row *)ab_grow(NULL, rows, sizeof *report->row);
     memset(report->row, 0, rows * sizeof *report->row);
     for (i = 0; i < rows; i++) {
-        if (opts->files > 1 && skipped_twice(report, first, &first->side[0].s[i]))
+        if (opts->files > 1 && skipped_twice(report, both, &both->side[0].s[i]))
             continue;
         if (compare_row(report, opts, kind, i, error) < 0) {
             report->n = rows;                       /* all to be freed                            */
@@ -711,9 +710,9 @@ static int compare_rows(ab_report *report, const options *opts, const sides *kin
         }
     }
     if (opts->files > 1) {
-        report->known = (char *)ab_grow(NULL, first->side[1].n + 1, 1);
-        memset(report->known, 0, first->side[1].n + 1);
-        only_in_b(report, first);
+        report->known = (char *)ab_grow(NULL, both->side[1].n + 1, 1);
+        memset(report->known, 0, both->side[1].n + 1);
+        only_in_b(report, both);
     }
     if (!report->n)
         return ab_fail(error, opts->file[0], 0, 0, "every benchmark is skipped in A and B");
@@ -728,8 +727,8 @@ static int compare_rows(ab_report *report, const options *opts, const sides *kin
 
 static int compare(ab_report *report, const options *opts, sides *kind, ab_error *error)
 {
-    const sides  *first = &kind[slot_of(opts, 0)];
-    const ab_set *set = &first->side[0], *b = &first->side[1];
+    const sides  *both = &kind[slot_of(opts, 0)];
+    const ab_set *before = &both->side[0], *after = &both->side[1];
     size_t        i;
     int           k;
 
@@ -740,17 +739,17 @@ static int compare(ab_report *report, const options *opts, sides *kind, ab_error
     if (compare_rows(report, opts, kind, error) < 0)
         return -1;
     for (k = 0; k < 2; k++)
-        for (i = 0; i < first->side[k].notes; i++)
-            ab_note_add(&report->about, first->side[k].note[i].where, first->side[k].note[i].what,
-                        first->side[k].note[i].count);
-    report->format[0] = set->format;
-    report->format[1] = opts->files > 1 ? b->format : set->format;
-    if (opts->files > 1 && set->n == 1 && b->n == 1)
-        report->unlike = unlike_names(set->s[0].name, b->s[0].name);
+        for (i = 0; i < both->side[k].notes; i++)
+            ab_note_add(&report->about, both->side[k].note[i].where, both->side[k].note[i].what,
+                        both->side[k].note[i].count);
+    report->format[0] = before->format;
+    report->format[1] = opts->files > 1 ? after->format : before->format;
+    if (opts->files > 1 && before->n == 1 && after->n == 1)
+        report->unlike = unlike_names(before->s[0].name, after->s[0].name);
     report->row[0].name = report->unlike ? report->unlike : report->row[0].name;
     ab_judge(report);
-    if (opts->files == 1 && report->row[0].d[0].how == AB_HOW_SEPARATE && set->n == 2)
-        name_commands(report, set);
+    if (opts->files == 1 && report->row[0].d[0].how == AB_HOW_SEPARATE && before->n == 2)
+        name_commands(report, before);
     return 0;
 }
 
@@ -830,8 +829,8 @@ static int compare_files(options *opts)
               opts->files > na ? opts->files - na : 1);
     report.name[0] = name[0];
     report.name[1] = name[1];
-    status = compare(&report, opts, kind, &error) < 0 ? no_report(kind, &error) :
-             write_report(&report, opts);
+    status = compare(&report, opts, kind, &error) < 0 ? no_report(kind, &error)
+                                                      : write_report(&report, opts);
     free_rows(&report);
     for (i = 0; i < SLOTS; i++) {
         ab_set_free(&kind[i].side[0]);
@@ -927,27 +926,27 @@ static int take_arguments(options *opts, int argc, char **argv, int *i, int *pro
 /* A comparison of files, or with `running` of commands.  An exit status. */
 static int ask(int argc, char **argv, int running)
 {
-    options o;
+    options opts;
     int     i = running ? 2 : 1, protocol = -1, status;
 
-    memset(&o, 0, sizeof o);
-    o.metric = -1;
-    o.plan.confidence = 0.95;
-    o.run = ab_run_opts_default();
-    o.running = running;
-    o.file = (const char **)ab_grow(NULL, (size_t)argc, sizeof *o.file);
-    status = take_arguments(&o, argc, argv, &i, &protocol);
+    memset(&opts, 0, sizeof opts);
+    opts.metric = -1;
+    opts.plan.confidence = 0.95;
+    opts.run = ab_run_opts_default();
+    opts.running = running;
+    opts.file = (const char **)ab_grow(NULL, (size_t)argc, sizeof *opts.file);
+    status = take_arguments(&opts, argc, argv, &i, &protocol);
     if (!status && protocol >= 0)
-        status = ab_serve((ab_protocol)protocol, o.plan.confidence);
+        status = ab_serve((ab_protocol)protocol, opts.plan.confidence);
     else if (!status && running)
-        status = run_commands(&o, argv + i);
-    else if (!status && (!o.files || (o.split && o.split == o.files)))
+        status = run_commands(&opts, argv + i);
+    else if (!status && (!opts.files || (opts.split && opts.split == opts.files)))
         status = usage_error("which files?", "");
-    else if (!status && !o.split && o.files > 2)
+    else if (!status && !opts.split && opts.files > 2)
         status = usage_error("more than two files: put -- between those of A and those of B", "");
     else if (!status)
-        status = compare_files(&o);
-    free(o.file);
+        status = compare_files(&opts);
+    free(opts.file);
     return status;
 }
 

@@ -41,10 +41,10 @@ typedef struct ab_ended {               /* how a command ended, and what it took
 
 PERF_FN double ab_seconds_(void)
 {
-    struct timespec time;
+    struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 /* ---- signals ---- */
@@ -320,7 +320,7 @@ PERF_FN int ab_run_one(char **word, const ab_spawn_opts *opts, ab_ended *out)
     double        began;
     ab_output     output;
     struct rusage used;
-    int           from, status = 0, i;
+    int           from, status = 0, number;
     size_t        k;
     pid_t         child;
 
@@ -335,9 +335,9 @@ PERF_FN int ab_run_one(char **word, const ab_spawn_opts *opts, ab_ended *out)
     ab_set_timer_(0.0);
     out->wall = (ab_ended_at_ - began) * 1e9;
     out->late = ab_alarms_ && !ab_signal_;
-    i = ab_alarms_ ? SIGKILL : SIGTERM;
+    number = ab_alarms_ ? SIGKILL : SIGTERM;
     ab_child_ = 0;
-    ab_end_group_(child, i, &status, &used);
+    ab_end_group_(child, number, &status, &used);
     out->user = (double)used.ru_utime.tv_sec * 1e9 + (double)used.ru_utime.tv_usec * 1e3;
     out->system = (double)used.ru_stime.tv_sec * 1e9 + (double)used.ru_stime.tv_usec * 1e3;
 #ifdef __APPLE__

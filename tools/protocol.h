@@ -32,14 +32,14 @@ PERF_FN int ab_protocol_fail_(ab_lines *lines, size_t column, const char *what)
 }
 
 /* Reads the next number of the line; 0 when there is none. */
-PERF_FN int ab_field_number_(const char **p, double *x)
+PERF_FN int ab_field_number_(const char **at, double *x)
 {
     char *end;
 
-    *x = strtod(*p, &end);
-    if (end == *p)
+    *x = strtod(*at, &end);
+    if (end == *at)
         return 0;
-    *p = end;
+    *at = end;
     return 1;
 }
 

@@ -105,10 +105,10 @@ PERF_FN int ab_scope_buckets_(const json_t *list)
     if (list && !json_is_array(list))
         return 0;
     for (i = 0; i < json_array_size(list); i++) {
-        const json_t *object = json_array_get(list, i);
-        if (json_array_size(object) != 2 ||
-            !(json_number_value(json_array_get(object, 0)) >= 0.0) ||
-            !(json_number_value(json_array_get(object, 1)) > 0.0))
+        const json_t *bucket = json_array_get(list, i);
+        if (json_array_size(bucket) != 2 ||
+            !(json_number_value(json_array_get(bucket, 0)) >= 0.0) ||
+            !(json_number_value(json_array_get(bucket, 1)) > 0.0))
             return 0;
     }
     return 1;
@@ -247,18 +247,18 @@ PERF_FN void ab_print_scopes_json(FILE *file, const ab_scopes *set)
 
 PERF_FN int ab_by_scope_(const void *a_, const void *b_)
 {
-    const ab_scope *scope = (const ab_scope *)a_, *b = (const ab_scope *)b_;
-    int             ch = strcmp(scope->name, b->name);
+    const ab_scope *one = (const ab_scope *)a_, *other = (const ab_scope *)b_;
+    int             order = strcmp(one->name, other->name);
 
-    ch = ch ? ch : strcmp(scope->kind, b->kind);
-    return ch ? ch : strcmp(scope->run, b->run);
+    order = order ? order : strcmp(one->kind, other->kind);
+    return order ? order : strcmp(one->run, other->run);
 }
 
 PERF_FN int ab_by_spot_(const void *a_, const void *b_)
 {
-    const ab_spot *spot = (const ab_spot *)a_, *b = (const ab_spot *)b_;
+    const ab_spot *one = (const ab_spot *)a_, *other = (const ab_spot *)b_;
 
-    return (spot->ns > b->ns) - (spot->ns < b->ns);
+    return (one->ns > other->ns) - (one->ns < other->ns);
 }
 
 PERF_FN int ab_by_text_(const void *a_, const void *b_)
@@ -296,9 +296,9 @@ PERF_FN void ab_scope_quantiles_(const ab_scope *scope, size_t n, const double *
     step = (ab_spot *)ab_grow(NULL, steps + 1, sizeof *step);
     for (i = steps = 0; i < n; i++)
         for (k = 0; k < json_array_size(scope[i].buckets); k++) {
-            const json_t *object = json_array_get(scope[i].buckets, k);
-            step[steps].ns = json_number_value(json_array_get(object, 0));
-            step[steps].calls = json_number_value(json_array_get(object, 1));
+            const json_t *bucket = json_array_get(scope[i].buckets, k);
+            step[steps].ns = json_number_value(json_array_get(bucket, 0));
+            step[steps].calls = json_number_value(json_array_get(bucket, 1));
             calls += step[steps++].calls;
         }
     qsort(step, steps, sizeof *step, ab_by_spot_);
@@ -330,19 +330,19 @@ PERF_FN void ab_print_scopes(FILE *file, ab_scopes *set)
         calls = total = most = mine = worst = 0.0;
         for (end = i, here = 0; end < set->n && !strcmp(set->s[end].name, scope->name) &&
                                 !strcmp(set->s[end].kind, scope->kind); end++) {
-            const ab_scope *t = &set->s[end];
-            if (end == i || strcmp(t->run, t[-1].run) != 0) {
+            const ab_scope *one = &set->s[end];
+            if (end == i || strcmp(one->run, one[-1].run) != 0) {
                 mine = 0.0;
                 here++;
             }
-            mine += t->total;
+            mine += one->total;
             if (mine > worst) {
                 worst = mine;
-                who = t->run;
+                who = one->run;
             }
-            calls += t->calls;
-            total += t->total;
-            most = t->most > most ? t->most : most;
+            calls += one->calls;
+            total += one->total;
+            most = one->most > most ? one->most : most;
         }
         if (!(total > 0.0) || !json_array_size(scope->buckets))
             continue;                               /* counters and instants                      */

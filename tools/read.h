@@ -86,8 +86,8 @@ PERF_FN ab_format ab_detect_(const ab_source *source)
     if (ab_is_digit(ch) || ch == '.' || ch == '-' || ch == '+') {
         if (ab_starts_(source, i, "--- "))          /* of Go                                      */
             return AB_GO;
-        return memchr(source->text + at, ',', len) || memchr(source->text + at, ';', len) ? AB_CSV :
-               AB_PLAIN;
+        return memchr(source->text + at, ',', len) || memchr(source->text + at, ';', len)
+                   ? AB_CSV : AB_PLAIN;
     }
     if (len == 3 && (ab_starts_(source, at, "nan") || ab_starts_(source, at, "NaN") ||
                      ab_starts_(source, at, "inf")))

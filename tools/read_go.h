@@ -268,31 +268,31 @@ PERF_FN int ab_go_packages_(const ab_source *source)
 
 PERF_FN int ab_read_go_(const ab_source *source)
 {
-    ab_go  g;
+    ab_go  reader;
     size_t at, end;
 
-    memset(&g, 0, sizeof g);
-    g.s = source;
-    g.package = ab_copy("", 0);
-    g.several = ab_go_packages_(source) > 1;
+    memset(&reader, 0, sizeof reader);
+    reader.s = source;
+    reader.package = ab_copy("", 0);
+    reader.several = ab_go_packages_(source) > 1;
     source->set->format = "Go benchmark";
     for (at = 0; at < source->len; at = ab_next_line_(source, at)) {
         end = at + ab_line_(source, at);
         if (ab_starts_(source, at, "pkg:"))
-            ab_go_package_(&g, at, end);
+            ab_go_package_(&reader, at, end);
         else if (ab_starts_(source, at, "--- FAIL:"))
-            ab_go_verdict_(&g, at, end, AB_FAILED);
+            ab_go_verdict_(&reader, at, end, AB_FAILED);
         else if (ab_starts_(source, at, "--- SKIP:"))
-            ab_go_verdict_(&g, at, end, AB_SKIPPED);
+            ab_go_verdict_(&reader, at, end, AB_SKIPPED);
         else if (ab_starts_(source, at, "Benchmark"))
-            ab_go_line_(&g, at, end);
+            ab_go_line_(&reader, at, end);
         else
-            ab_go_other_(&g, at, end);
+            ab_go_other_(&reader, at, end);
     }
-    ab_go_forget_(&g);
-    free(g.package);
-    if (!g.found && !ab_some_lack_(source->set))
-        return ab_go_nothing_(&g);
+    ab_go_forget_(&reader);
+    free(reader.package);
+    if (!reader.found && !ab_some_lack_(source->set))
+        return ab_go_nothing_(&reader);
     return 0;
 }
 

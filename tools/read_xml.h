@@ -34,7 +34,7 @@ PERF_FN size_t xml_end_(const ab_source *source, size_t at)
     return source->len;
 }
 
-/* The character that an entity at at[0..n) stands for; 0: none that is known. */
+/* The character that the entity at[0..n) stands for; 0: none that is known. */
 PERF_FN char xml_entity_(const char *at, size_t n)
 {
     static const struct {

@@ -265,13 +265,13 @@ PERF_FN const char *ab_no_value_(double x, const char *unit)
 /* Reads the token text[at .. at + len) as one measurement. */
 PERF_FN int ab_value_(const ab_source *source, size_t at, size_t len, const char *unit, double *out)
 {
-    const char *cursor = source->text + at, *why = "expected a number";
+    const char *token = source->text + at, *why = "expected a number";
 
-    if (ab_number_of_(cursor, len, out))
+    if (ab_number_of_(token, len, out))
         why = ab_no_value_(*out, unit);
-    else if (ab_is_decimal_comma_(cursor, len))
+    else if (ab_is_decimal_comma_(token, len))
         why = ab_comma_;
-    return why ? ab_fail_at(source, at, why, cursor, len) : 0;
+    return why ? ab_fail_at(source, at, why, token, len) : 0;
 }
 
 typedef struct ab_reading {             /* one measurement, or a pair of them                     */

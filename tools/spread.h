@@ -67,16 +67,16 @@ PERF_FN ab_between ab_spread_between(const ab_spread *spread)
 
 /* Pairs of runs after which the ratio is known to 1 %: pi / 2 times as many as a mean needs, as
  * signs decide, and 2.25 times as many again, as they are looked at after each pair.             */
-PERF_FN double ab_spread_pairs(const ab_between *between, const ab_between *b)
+PERF_FN double ab_spread_pairs(const ab_between *first, const ab_between *second)
 {
     const double width = 0.01, z = 1.96, by_bets = 1.57 * 2.25;
-    double       of_a, of_b, pairs;
+    double       of_first, of_second, pairs;
 
-    if (!between->values || !b->values || !(between->best > 0.0) || !(b->best > 0.0))
+    if (!first->values || !second->values || !(first->best > 0.0) || !(second->best > 0.0))
         return 0.0;
-    of_a = between->runs + between->within / between->best;
-    of_b = b->runs + b->within / b->best;
-    pairs = (double)(size_t)(by_bets * z * z * (of_a + of_b) / (width * width) + 1.0);
+    of_first = first->runs + first->within / first->best;
+    of_second = second->runs + second->within / second->best;
+    pairs = (double)(size_t)(by_bets * z * z * (of_first + of_second) / (width * width) + 1.0);
     return pairs > 7.0 ? pairs : 7.0;               /* with fewer nothing is decided              */
 }
 

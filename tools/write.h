@@ -118,14 +118,15 @@ PERF_FN const char *ab_shown_name(const ab_row *row)
 PERF_FN ab_text ab_side_text(const ab_data *data, int side)
 {
     const int none = data->counts && data->shown[side] <= AB_ZERO_COUNT;
-    ab_text text = ab_quantity(none ? 0.0 : data->shown[side], data->unit), w;
+    ab_text figure = ab_quantity(none ? 0.0 : data->shown[side], data->unit), text;
     double  off = 100.0 * (data->ranged[side] ? 0.5 : 1.0) * data->off[side];
 
     if (!(data->off[side] >= 0.0))
-        return text;
-    snprintf(w.s, sizeof w.s, off < 9.95 && off > 0.0 ? "%.80s %s %.1f %%" : "%.80s %s %.0f %%",
-             text.s, data->ranged[side] ? "~" : "+-", off);
-    return w;
+        return figure;
+    snprintf(text.s, sizeof text.s,
+             off < 9.95 && off > 0.0 ? "%.80s %s %.1f %%" : "%.80s %s %.0f %%", figure.s,
+             data->ranged[side] ? "~" : "+-", off);
+    return text;
 }
 
 /* The geometric mean of a rule's changes over all benchmarks, into data->v and data->shown (0 where
@@ -237,16 +238,16 @@ PERF_FN double ab_forest_log(const ab_forest *forest, double value)
  * (0x, -100 %), the first label is the lower end itself.                                         */
 PERF_FN double ab_forest_tick(const ab_forest *forest, int i)
 {
-    double low = ab_forest_value(forest, forest->low) / forest->step, first = (double)(int64_t)low,
-           t;
+    double low = ab_forest_value(forest, forest->low) / forest->step;
+    double first = (double)(int64_t)low, tick;
 
     first += first < low - 1e-6 ? 1.0 : 0.0;
     if (first > low + 1e-6 && i-- == 0)
         return low * forest->step;
-    t = (first + (double)i) * forest->step;
-    if (i >= 20 || t > ab_forest_value(forest, forest->high) + 1e-6 * forest->step)
+    tick = (first + (double)i) * forest->step;
+    if (i >= 20 || tick > ab_forest_value(forest, forest->high) + 1e-6 * forest->step)
         return PERF_NAN_;
-    return ab_abs(t) < 1e-9 * forest->step ? 0.0 : t;
+    return ab_abs(tick) < 1e-9 * forest->step ? 0.0 : tick;
 }
 
 PERF_FN ab_text ab_forest_label(const ab_forest *forest, double value)
@@ -266,8 +267,8 @@ PERF_FN ab_text ab_forest_label(const ab_forest *forest, double value)
 PERF_FN ab_forest ab_forest_of(const ab_report *report)
 {
     ab_forest forest = {0.0, 0.0, 1.0, 0};
-    double   *end = (double *)ab_grow(NULL, 2 * report->n * AB_RULES + 1, sizeof *end), asked, q1,
-             q3, x;
+    double   *end = (double *)ab_grow(NULL, 2 * report->n * AB_RULES + 1, sizeof *end);
+    double    asked, q1, q3, x;
     size_t    i, n = 0;
     int       k;
 
@@ -452,8 +453,9 @@ PERF_FN void ab_print_head_(FILE *file, const ab_report *report)
     }
     fprintf(file, "; %g %% intervals%s\n%s\n", report->plan.confidence * 100.0,
             report->sequential && report->n > 1 ? ", all together" : "",
-            report->unlike ?
-            "names differ: the only benchmark of A is compared with the only one of B\n" : "");
+            report->unlike
+                ? "names differ: the only benchmark of A is compared with the only one of B\n"
+                : "");
 }
 
 /* Each reason once, behind the names it holds for (at most three of them). */
@@ -556,11 +558,11 @@ PERF_FN void ab_print_tail_(FILE *file, const ab_report *report)
 PERF_FN void ab_widen_(const ab_line *line, size_t *width)
 {
     size_t w;
-    int    ch;
+    int    column;
 
-    for (ch = 0; ch < AB_CELLS; ch++)
-        if (width[ch] && (w = ab_width(line->cell[ch].s)) > width[ch])
-            width[ch] = w;
+    for (column = 0; column < AB_CELLS; column++)
+        if (width[column] && (w = ab_width(line->cell[column].s)) > width[column])
+            width[column] = w;
 }
 
 /* Wall, user and system time, memory; processor time that no tick saw is 0. */
@@ -721,10 +723,10 @@ PERF_FN void ab_print_table(FILE *file, const ab_report *report)
                                                 "change [interval]", "verdict"};
     ab_line line;
     size_t  width[AB_CELLS], i;
-    int     k, ch, ranges = 0;
+    int     k, column, ranges = 0;
 
-    for (ch = 0; ch < AB_CELLS; ch++)
-        width[ch] = ch == CELL_METRIC && report->plan.rules < 2 ? 0 : strlen(title[ch]);
+    for (column = 0; column < AB_CELLS; column++)
+        width[column] = column == CELL_METRIC && report->plan.rules < 2 ? 0 : strlen(title[column]);
     for (i = 0; i < report->n; i++)
         for (k = 0; k < (report->row[i].missing ? 1 : report->plan.rules); k++) {
             ab_cells_(report, &report->row[i], k, &line);
@@ -734,8 +736,8 @@ PERF_FN void ab_print_table(FILE *file, const ab_report *report)
     for (k = 0; k < report->plan.rules && ab_mean_cells_(report, k, &line); k++)
         ab_widen_(&line, width);
     ab_print_head_(file, report);
-    for (ch = 0; ch < AB_CELLS; ch++)
-        snprintf(line.cell[ch].s, sizeof line.cell[ch].s, "%s", title[ch]);
+    for (column = 0; column < AB_CELLS; column++)
+        snprintf(line.cell[column].s, sizeof line.cell[column].s, "%s", title[column]);
     ab_print_line_(file, &line, width);
     for (i = 0; i < report->n; i++) {
         const ab_row *row = &report->row[i];
@@ -953,8 +955,8 @@ PERF_FN void ab_print_csv(FILE *file, const ab_report *report)
                 ab_csv_number_(file, data->v.ratio.low);
                 ab_csv_number_(file, data->v.ratio.high);
             }
-            fprintf(file, ",%s,%s", perf_decision_text(row->family), perf_decision_text(row->missing
-                    ? row->alone : data->v.decision));
+            fprintf(file, ",%s,%s", perf_decision_text(row->family),
+                    perf_decision_text(row->missing ? row->alone : data->v.decision));
             ab_csv_number_(file, report->judged > 1 ? row->holm : PERF_NAN_);
             ab_csv_number_(file, row->missing ? PERF_NAN_ : data->v.pairs_needed);
             putc(',', file);
