@@ -102,9 +102,9 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts);
 PERF_FN perf_status perf_counters_start(perf_counters *counters);
 
 /* Stops, and fills in value[] and share[] with what came after the last start; it may start again.
- * Faults, switches and time are of the thread that starts and stops; NaN if these are two.
- * PERF_ESTATE: `counters` is NULL, or does not count in this process; PERF_ENODATA: all are
- * missing.                                                                                       */
+ * Faults, switches and time are of the thread that starts and stops; NaN if these are two.  A
+ * counter is missing whose descriptor the program has closed.  PERF_ESTATE: `counters` is NULL, or
+ * does not count in this process; PERF_ENODATA: all are missing.                                 */
 PERF_FN perf_status perf_counters_stop(perf_counters *counters);
 
 /* Gives the file descriptors back; NULL, or closed already: nothing.  value[] and text stay.     */
@@ -170,7 +170,7 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *counters, const perf_rul
  * "front end" in place of "cpu", and JSON has them.  They are a group of their own: where counters
  * are short, instructions and cycles come first.
  * Up to five descriptors a thread, until it ends.  A counted scope costs 1,500 to 1,800
- * instructions; where the kernel does not allow rdpmc or mrs, three to six system calls more.  Off:
+ * instructions; where the kernel does not allow rdpmc or mrs, four to eight system calls more.  Off:
  * nothing.  Linux with gcc or clang; elsewhere scopes are not counted: perf_counters_start says
  * PERF_ENODATA, and perf_counters_text and a note in the reports say why.                        */
 

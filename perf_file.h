@@ -113,6 +113,7 @@ struct perf_inode_ {
     uint64_t rest[32];
 };
 extern int perf_stat_(const char *, struct perf_inode_ *) __asm__(PERF_SYM_("stat"));
+extern int perf_fstat_(int, struct perf_inode_ *) __asm__(PERF_SYM_("fstat"));
 PERF_END_DECLS
 #define PERF_INODE_(s) ((s).ino)
 #else
@@ -134,6 +135,7 @@ PERF_END_DECLS
 #endif
 #define perf_inode_ stat
 #define perf_stat_  stat
+#define perf_fstat_ fstat
 #define PERF_INODE_(s) PERF_CAST_(uint64_t, (s).st_ino)
 #endif
 #if defined(__linux__) && !defined(__mips__) && !defined(__sparc__)

@@ -31,6 +31,7 @@ PERF_BEGIN_DECLS
  * Give the scope braces of its own.
  * Any thread, any depth, recursion (inclusive time counts the outermost call once), early return,
  * exceptions; a longjmp or a forgotten end leaves its time in the scope around it and is counted.
+ * With no scope around the setjmp later calls of what it left count as recursive: put one there.
  * Scopes of one name are one row in the report.  A hot scope costs 1 to 1.4 times what reading the
  * counter twice costs (README.md); calls never fail visibly, print or throw, and allocate only when
  * a thread or name is new: what went wrong is kept, see perf_error() and the report's notes.     */

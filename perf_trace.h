@@ -758,12 +758,6 @@ PERF_FN uint64_t perf_stream_chunk_(const perf_registry_ *reg)
     return PERF_STREAM_CHUNK_;
 }
 
-#if defined(perf_inode_)
-#define perf_fstat_ fstat
-#elif PERF_POSIX_FILES_
-extern int perf_fstat_(int, struct perf_inode_ *) __asm__(PERF_SYM_("fstat"));
-#endif
-
 /* The number of the file that is open; 0: it is not known, or the program has closed it. */
 PERF_COLD_FN_ uint64_t perf_stream_inode_(const perf_file_ *file)
 {

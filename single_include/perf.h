@@ -2746,6 +2746,7 @@ struct perf_inode_ {
     uint64_t rest[32];
 };
 extern int perf_stat_(const char *, struct perf_inode_ *) __asm__(PERF_SYM_("stat"));
+extern int perf_fstat_(int, struct perf_inode_ *) __asm__(PERF_SYM_("fstat"));
 PERF_END_DECLS
 #define PERF_INODE_(s) ((s).ino)
 #else
@@ -2767,6 +2768,7 @@ PERF_END_DECLS
 #endif
 #define perf_inode_ stat
 #define perf_stat_  stat
+#define perf_fstat_ fstat
 #define PERF_INODE_(s) PERF_CAST_(uint64_t, (s).st_ino)
 #endif
 #if defined(__linux__) && !defined(__mips__) && !defined(__sparc__)
@@ -4098,6 +4100,7 @@ PERF_BEGIN_DECLS
  * Give the scope braces of its own.
  * Any thread, any depth, recursion (inclusive time counts the outermost call once), early return,
  * exceptions; a longjmp or a forgotten end leaves its time in the scope around it and is counted.
+ * With no scope around the setjmp later calls of what it left count as recursive: put one there.
  * Scopes of one name are one row in the report.  A hot scope costs 1 to 1.4 times what reading the
  * counter twice costs (README.md); calls never fail visibly, print or throw, and allocate only when
  * a thread or name is new: what went wrong is kept, see perf_error() and the report's notes.     */
@@ -19315,9 +19318,9 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts);
 PERF_FN perf_status perf_counters_start(perf_counters *counters);
 
 /* Stops, and fills in value[] and share[] with what came after the last start; it may start again.
- * Faults, switches and time are of the thread that starts and stops; NaN if these are two.
- * PERF_ESTATE: `counters` is NULL, or does not count in this process; PERF_ENODATA: all are
- * missing.                                                                                       */
+ * Faults, switches and time are of the thread that starts and stops; NaN if these are two.  A
+ * counter is missing whose descriptor the program has closed.  PERF_ESTATE: `counters` is NULL, or
+ * does not count in this process; PERF_ENODATA: all are missing.                                 */
 PERF_FN perf_status perf_counters_stop(perf_counters *counters);
 
 /* Gives the file descriptors back; NULL, or closed already: nothing.  value[] and text stay.     */
@@ -19383,7 +19386,7 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *counters, const perf_rul
  * "front end" in place of "cpu", and JSON has them.  They are a group of their own: where counters
  * are short, instructions and cycles come first.
  * Up to five descriptors a thread, until it ends.  A counted scope costs 1,500 to 1,800
- * instructions; where the kernel does not allow rdpmc or mrs, three to six system calls more.  Off:
+ * instructions; where the kernel does not allow rdpmc or mrs, four to eight system calls more.  Off:
  * nothing.  Linux with gcc or clang; elsewhere scopes are not counted: perf_counters_start says
  * PERF_ENODATA, and perf_counters_text and a note in the reports say why.                        */
 
@@ -29893,12 +29896,6 @@ PERF_FN uint64_t perf_stream_chunk_(const perf_registry_ *reg)
         return reg->ring_events;
     return PERF_STREAM_CHUNK_;
 }
-
-#if defined(perf_inode_)
-#define perf_fstat_ fstat
-#elif PERF_POSIX_FILES_
-extern int perf_fstat_(int, struct perf_inode_ *) __asm__(PERF_SYM_("fstat"));
-#endif
 
 /* The number of the file that is open; 0: it is not known, or the program has closed it. */
 PERF_COLD_FN_ uint64_t perf_stream_inode_(const perf_file_ *file)

@@ -4,6 +4,7 @@
 #include "perf.h"
 #include "perf_trace.h"
 #include "check.h"
+#include "folder.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[64], trace[96], own[96];
+static const char *const trace = "trace.pftrace", *const own = "own";
 
 static void scopes(int count)
 {
@@ -35,16 +36,16 @@ static long size_of(const char *path)
     return stat(path, &info) ? -1 : (long)info.st_size;
 }
 
-/* Files in the folder whose name ends in .part. */
-static int parts(void)
+/* Files in the folder whose name ends in that. */
+static int files(const char *suffix)
 {
-    DIR           *all = opendir(folder);
+    DIR           *all = opendir(".");
     struct dirent *entry;
     int            count = 0;
 
     while (all && (entry = readdir(all)) != NULL) {
-        size_t n = strlen(entry->d_name);
-        count += n > 5 && !strcmp(entry->d_name + n - 5, ".part");
+        size_t n = strlen(entry->d_name), len = strlen(suffix);
+        count += entry->d_name[0] != '.' && n > len && !strcmp(entry->d_name + n - len, suffix);
     }
     if (all)
         closedir(all);
@@ -198,7 +199,7 @@ static void a_cancellation(void)
             usleep(100);
         CHECK(!pthread_cancel(thread) && !pthread_join(thread, &end), "cancelled in a save");
     }
-    CHECK(parts() == 0, "%d halves of files", parts());
+    CHECK(files(".part") == 0, "%d halves of files", files(".part"));
 }
 
 static sigjmp_buf    back;
@@ -241,12 +242,7 @@ static void a_jump(void)
 
 int main(void)
 {
-    const char *base = getenv("TMPDIR");
-
-    snprintf(folder, sizeof folder, "%.40s/perf_taken_XXXXXX", base && *base ? base : "/tmp");
-    CHECK(mkdtemp(folder) != NULL, "a folder");
-    snprintf(trace, sizeof trace, "%s/trace.pftrace", folder);
-    snprintf(own, sizeof own, "%s/own", folder);
+    CHECK(!folder_enter(), "a folder");
     alarm(60);                              /* instead of waiting for ever                        */
     refused();
     a_child();
@@ -257,6 +253,7 @@ int main(void)
     a_jump();
     remove(trace);
     remove(own);
-    CHECK(!rmdir(folder), "nothing else is left");
+    CHECK(files("") == 0, "nothing else is left");
+    CHECK(!folder_leave(), "the folder is gone");
     return check_done();
 }
