@@ -19386,9 +19386,9 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *counters, const perf_rul
  * "front end" in place of "cpu", and JSON has them.  They are a group of their own: where counters
  * are short, instructions and cycles come first.
  * Up to five descriptors a thread, until it ends.  A counted scope costs 1,500 to 1,800
- * instructions; where the kernel does not allow rdpmc or mrs, four to eight system calls more.  Off:
- * nothing.  Linux with gcc or clang; elsewhere scopes are not counted: perf_counters_start says
- * PERF_ENODATA, and perf_counters_text and a note in the reports say why.                        */
+ * instructions; where the kernel does not allow rdpmc or mrs, four to eight system calls more.
+ * Off: nothing.  Linux with gcc or clang; elsewhere scopes are not counted: perf_counters_start
+ * says PERF_ENODATA, and perf_counters_text and a note in the reports say why.                   */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
