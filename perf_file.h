@@ -181,6 +181,7 @@ PERF_BEGIN_DECLS
  *   perf_file_flush_  empties the buffer, for those who write at `at` themselves
  *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
  *   perf_file_kind_, perf_file_inode_  what stands at a path; perf_rename_  gives a file its name
+ *   perf_file_open_inode_  the number of the file that is open, while it still is
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
  *   perf_getenv_, PERF_SETUID_  a variable of the environment
  *   perf_process_id_, perf_thread_id_  who is running; perf_put_own_pid_  PATH becomes PATH.PID
@@ -556,6 +557,20 @@ PERF_COLD_FN_ uint64_t perf_file_inode_(const char *path)
     return perf_stat_(path, &inode) ? 0 : PERF_INODE_(inode);
 #else
     (void)path;
+    return 0;
+#endif
+}
+
+/* The number of the file that is open; 0: it is not known, or the program has closed it. */
+PERF_COLD_FN_ uint64_t perf_file_open_inode_(const perf_file_ *file)
+{
+#if PERF_POSIX_FILES_
+    struct perf_inode_ inode;
+
+    PERF_LIBC_(memset)(&inode, 0, sizeof inode);
+    return perf_fstat_(file->fd, &inode) ? 0 : PERF_INODE_(inode);
+#else
+    (void)file;
     return 0;
 #endif
 }

@@ -2820,6 +2820,7 @@ PERF_BEGIN_DECLS
  *   perf_file_flush_  empties the buffer, for those who write at `at` themselves
  *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
  *   perf_file_kind_, perf_file_inode_  what stands at a path; perf_rename_  gives a file its name
+ *   perf_file_open_inode_  the number of the file that is open, while it still is
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
  *   perf_getenv_, PERF_SETUID_  a variable of the environment
  *   perf_process_id_, perf_thread_id_  who is running; perf_put_own_pid_  PATH becomes PATH.PID
@@ -3195,6 +3196,20 @@ PERF_COLD_FN_ uint64_t perf_file_inode_(const char *path)
     return perf_stat_(path, &inode) ? 0 : PERF_INODE_(inode);
 #else
     (void)path;
+    return 0;
+#endif
+}
+
+/* The number of the file that is open; 0: it is not known, or the program has closed it. */
+PERF_COLD_FN_ uint64_t perf_file_open_inode_(const perf_file_ *file)
+{
+#if PERF_POSIX_FILES_
+    struct perf_inode_ inode;
+
+    PERF_LIBC_(memset)(&inode, 0, sizeof inode);
+    return perf_fstat_(file->fd, &inode) ? 0 : PERF_INODE_(inode);
+#else
+    (void)file;
     return 0;
 #endif
 }
@@ -29903,27 +29918,13 @@ PERF_FN uint64_t perf_stream_chunk_(const perf_registry_ *reg)
     return PERF_STREAM_CHUNK_;
 }
 
-/* The number of the file that is open; 0: it is not known, or the program has closed it. */
-PERF_COLD_FN_ uint64_t perf_stream_inode_(const perf_file_ *file)
-{
-#if PERF_POSIX_FILES_
-    struct perf_inode_ inode;
-
-    memset(&inode, 0, sizeof inode);
-    return perf_fstat_(file->fd, &inode) ? 0 : PERF_INODE_(inode);
-#else
-    (void)file;
-    return 0;
-#endif
-}
-
 /* The program may have closed all its descriptors, as a daemon does, and opened files of its own
  * under their numbers.  1: so it has; the file is then left alone, not even closed.              */
 PERF_COLD_FN_ int perf_stream_taken_(perf_streaming_ *stream)
 {
     perf_file_ *file = &stream->pf.file;
 
-    if (!stream->inode || !file->file || perf_stream_inode_(file) == stream->inode)
+    if (!stream->inode || !file->file || perf_file_open_inode_(file) == stream->inode)
         return 0;
     file->file = PERF_NULL_;
     file->failed = 1;
@@ -29950,7 +29951,7 @@ PERF_COLD_FN_ perf_status perf_stream_open_(perf_streaming_ *stream)
 #endif
     if (file->failed)
         return file->starved ? PERF_ENOMEM : PERF_EIO;
-    stream->inode = perf_stream_inode_(file);
+    stream->inode = perf_file_open_inode_(file);
     PERF_SET_(&stream->head.direct, PERF_CAST_(uint32_t, file->direct));
     file->at = file->begin = PERF_PTR_(char *, stream->value + stream->pf.events);
     file->limit = file->begin + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
