@@ -224,7 +224,7 @@ typedef struct perf_beside_ {
 PERF_COLD_DECL_ perf_baseline perf_baseline_of_(const char *path, const perf_baseline_opts *opts,
                                                 int count_own);
 PERF_COLD_DECL_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_opts *accept);
-PERF_COLD_DECL_ void perf_checking_run_(perf_read_ *old, perf_read_ *now, void *with);
+PERF_COLD_DECL_ void perf_checking_run_(perf_read_ *old, perf_read_ *now, perf_checking_ *check);
 PERF_COLD_DECL_ void perf_checking_order_(perf_checking_ *check);
 PERF_COLD_DECL_ int perf_read_sort_(perf_read_ *file);
 PERF_COLD_DECL_ void perf_baseline_runs_(perf_checking_ *check);
@@ -273,10 +273,8 @@ PERF_COLD_DECL_ double perf_residuals_inflation_(const double *residual, size_t 
 PERF_COLD_DECL_ void perf_change_judge_(perf_change_ *change, double threshold, double tick,
                                         double tries);
 PERF_COLD_DECL_ void perf_baseline_family_(perf_baseline *baseline, int rules);
-PERF_FN double perf_baseline_p_(const perf_baseline_entry *entry, int rules);
 PERF_FN perf_status perf_adjust_holm_(const double *p, size_t n, double *out);
 PERF_COLD_DECL_ void perf_baseline_count_(perf_baseline *baseline);
-PERF_COLD_DECL_ void perf_checking_free_(perf_checking_ *check);
 PERF_COLD_DECL_ void perf_odd_runs_(perf_checking_ *check);
 PERF_COLD_DECL_ size_t perf_odd_moves_(const perf_checking_ *check, double *move, int *index);
 PERF_COLD_DECL_ void perf_odd_figures_(perf_checking_ *check, const char *name,
@@ -297,7 +295,7 @@ PERF_COLD_DECL_ int perf_beside_old_(const perf_checking_ *check, perf_beside_ *
 PERF_FN double perf_stray_others_(const double *sorted, size_t rank, double own);
 PERF_COLD_DECL_ perf_straying_ perf_strayed_(const perf_checking_ *check,
                                              const perf_beside_ *beside);
-PERF_COLD_DECL_ void perf_put_baseline_(perf_out_ *out, const void *with);
+PERF_COLD_DECL_ void perf_put_baseline_(perf_out_ *out, const perf_baseline *baseline);
 PERF_COLD_DECL_ void perf_put_decision_in_color_(perf_out_ *out, perf_decision decision);
 PERF_COLD_DECL_ void perf_put_baseline_failure_(perf_out_ *out, const perf_baseline *baseline);
 PERF_COLD_DECL_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *baseline);
@@ -313,7 +311,7 @@ PERF_COLD_DECL_ size_t perf_undecided_runs_(const perf_baseline *baseline,
                                        const perf_baseline_entry *entry);
 PERF_COLD_DECL_ double perf_undecided_percent_(const perf_baseline *baseline,
                                           const perf_baseline_entry *entry);
-PERF_COLD_DECL_ void perf_put_outlook_(perf_out_ *out, const void *with);
+PERF_COLD_DECL_ void perf_put_outlook_(perf_out_ *out, const perf_baseline *baseline);
 
 /* ---- checking: the whole ---- */
 
@@ -337,6 +335,7 @@ PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_basel
     const perf_baseline_opts none = PERF_ZERO;
     perf_baseline            baseline = PERF_ZERO;
     perf_checking_           check = PERF_ZERO;
+    perf_read_               old, now;
 
     if (!opts)
         opts = &none;
@@ -345,11 +344,16 @@ PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_basel
     check.count_own = count_own;
     if (PERF_DISABLE) {
         perf_baseline_fail_(&baseline, PERF_EDISABLED, 0);
-    } else if (!perf_checking_rule_(&check, &opts->accept)) {
-        perf_baseline_fail_(&baseline, PERF_EINVAL, 0);
-    } else {
-        perf_read_beside_(path, &opts->now, check.counter, perf_checking_run_, &check);
+        return baseline;
     }
+    if (!perf_checking_rule_(&check, &opts->accept)) {
+        perf_baseline_fail_(&baseline, PERF_EINVAL, 0);
+        return baseline;
+    }
+    perf_read_beside_(path, &opts->now, check.counter, &old, &now);
+    perf_checking_run_(&old, &now, &check);
+    perf_read_free_(&old);
+    perf_read_free_(&now);
     return baseline;
 }
 
@@ -374,11 +378,10 @@ PERF_COLD_FN_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_
     return perf_verdict_of_(&check->opts, PERF_NULL_, 0.0, 0.0).status == PERF_OK;
 }
 
-/* The check itself, of a file and of this run, which have been read; `with` is a perf_checking_. */
-PERF_COLD_FN_ void perf_checking_run_(perf_read_ *old, perf_read_ *now, void *with)
+/* The check itself, of a file and of this run, which have been read.  The names of the entries stay
+ * with the result.                                                                               */
+PERF_COLD_FN_ void perf_checking_run_(perf_read_ *old, perf_read_ *now, perf_checking_ *check)
 {
-    perf_checking_ *check = PERF_CAST_(perf_checking_ *, with);
-
     check->old = old;
     check->now = now;
     perf_checking_order_(check);
@@ -391,7 +394,11 @@ PERF_COLD_FN_ void perf_checking_run_(perf_read_ *old, perf_read_ *now, void *wi
         perf_checking_entries_(check);
         perf_baseline_family_(check->baseline, check->opts.rules);
     }
-    perf_checking_free_(check);
+    check->baseline->memory_[0] = old->in.decoded;
+    check->baseline->memory_[1] = now->in.decoded;
+    old->in.decoded = now->in.decoded = PERF_CAST_(char *, PERF_NULL_);
+    PERF_FREE(check->pool);
+    PERF_FREE(check->moved);
 }
 
 /* Puts the file and this run in order, and makes room for their values. */
@@ -1267,7 +1274,8 @@ PERF_COLD_FN_ void perf_change_judge_(perf_change_ *change, double threshold, do
 
 /* ---- checking: all entries ---- */
 
-/* Decides the entries as one family: by Holm over those that have saved runs. */
+/* Decides the entries as one family: by Holm over those that have saved runs.  Of `rules` that must
+ * all hold any one is enough for a REJECT.                                                       */
 PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline, int rules)
 {
     double *p = PERF_CAST_(double *, PERF_MALLOC((baseline->entries + 1) * sizeof *p));
@@ -1277,9 +1285,16 @@ PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline, int rules)
         perf_baseline_fail_(baseline, PERF_ENOMEM, 0);
         return;
     }
-    for (i = 0; i < baseline->entries; i++)
-        if (baseline->entry[i].runs)
-            p[n++] = perf_baseline_p_(&baseline->entry[i], rules);
+    for (i = 0; i < baseline->entries; i++) {
+        const perf_baseline_entry *entry = &baseline->entry[i];
+        if (!entry->runs)
+            continue;
+        p[n] = entry->p;
+        if (entry->verdict.decision == PERF_REJECT && rules > 1)
+            p[n] *= rules;
+        p[n] = perf_least_(p[n], 1.0);
+        n++;
+    }
     if (n && perf_adjust_holm_(p, n, p) != PERF_OK)
         perf_baseline_fail_(baseline, PERF_ENOMEM, 0);
     n = 0;
@@ -1295,16 +1310,6 @@ PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline, int rules)
     }
     perf_baseline_count_(baseline);
     PERF_FREE(p);
-}
-
-/* The p of an entry among `rules` that must all hold: any of them is enough for a REJECT. */
-PERF_FN double perf_baseline_p_(const perf_baseline_entry *entry, int rules)
-{
-    double p = entry->p;
-
-    if (entry->verdict.decision == PERF_REJECT && rules > 1)
-        p *= rules;
-    return p < 1.0 ? p : 1.0;
 }
 
 /* The first of equal values in an ascending array that holds x. */
@@ -1371,16 +1376,6 @@ PERF_COLD_FN_ void perf_baseline_count_(perf_baseline *baseline)
         baseline->decision = PERF_REJECT;
     else if (baseline->entries && baseline->accepted == baseline->entries)
         baseline->decision = PERF_ACCEPT;
-}
-
-/* Frees what a check has; the names of the entries stay with the result. */
-PERF_COLD_FN_ void perf_checking_free_(perf_checking_ *check)
-{
-    check->baseline->memory_[0] = check->old->in.decoded;
-    check->baseline->memory_[1] = check->now->in.decoded;
-    check->old->in.decoded = check->now->in.decoded = PERF_CAST_(char *, PERF_NULL_);
-    PERF_FREE(check->pool);
-    PERF_FREE(check->moved);
 }
 
 PERF_FN void perf_baseline_free(perf_baseline *baseline)
@@ -1776,11 +1771,10 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *baseline)
     return status;
 }
 
-PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *out, const void *with)
+PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *out, const perf_baseline *baseline)
 {
-    const perf_baseline *baseline = PERF_CAST_(const perf_baseline *, with);
-    const size_t         open = baseline->entries - baseline->accepted - baseline->rejected;
-    size_t               i;
+    const size_t open = baseline->entries - baseline->accepted - baseline->rejected;
+    size_t       i;
 
     if (baseline->status != PERF_OK) {
         perf_put_baseline_failure_(out, baseline);
@@ -2101,12 +2095,11 @@ PERF_COLD_FN_ double perf_outlook_finds_(const perf_baseline *baseline, double s
 
 /* "8 runs within 3 seconds: for 3 seconds more a check finds +8 %, a day later +39 %".  Of a check
  * in which this run counts as saved.  It tells of changes only by a rule on regressions.         */
-PERF_COLD_FN_ void perf_put_outlook_(perf_out_ *out, const void *with)
+PERF_COLD_FN_ void perf_put_outlook_(perf_out_ *out, const perf_baseline *baseline)
 {
-    const perf_baseline *baseline = PERF_CAST_(const perf_baseline *, with);
-    const size_t         runs = baseline->runs - baseline->other_runs;
-    const double         spread = perf_outlook_spread_(baseline);
-    double               span = baseline->span_s, fresh;
+    const size_t runs = baseline->runs - baseline->other_runs;
+    const double spread = perf_outlook_spread_(baseline);
+    double       span = baseline->span_s, fresh;
 
     perf_putf_(out, "%.0f run%s of this machine and build", PERF_CAST_(double, runs),
                runs == 1 ? "" : "s");

@@ -91,9 +91,8 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
  *                          of a pair that is not whole
  *   perf_saving_save_      runs a writer over all there is, into a file or an open stream; NULL:
  *                          that of our own JSON; status as perf_results_save
- *   perf_read_, perf_read_beside_  go() gets a file and, if it is one, what this process would
- *                          save, until it returns; it may keep `in.decoded`, with NULL there
- *   perf_read_entry_, perf_read_run_, PERF_SCOPE_*_  what stands in it
+ *   perf_read_beside_, perf_read_free_  a file and, if it is one, what this process would save
+ *   perf_read_, perf_read_entry_, perf_read_run_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
 
@@ -1000,9 +999,8 @@ PERF_COLD_FN_ int perf_read_room_(perf_reader_ *in, void *list, size_t *room, si
 
 /* ---- our files ---- */
 
-#define PERF_READ_RUNS_    100u                     /* of a baseline; writers keep 30             */
-#define PERF_READ_ENTRIES_ 1000000u
-#define PERF_KEEP_RUNS_    30u
+/* Most runs of a baseline that are read, most that are written, most entries that are read. */
+enum { PERF_READ_RUNS_ = 100, PERF_KEEP_RUNS_ = 30, PERF_READ_ENTRIES_ = 1000000 };
 
 /* The figures of a scope, in the order of the members that hold them. */
 enum { PERF_SCOPE_CALLS_, PERF_SCOPE_P50_, PERF_SCOPE_P95_, PERF_SCOPE_P99_, PERF_SCOPE_MEAN_,
@@ -1895,25 +1893,21 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     return PERF_CAST_(char *, PERF_NULL_);
 }
 
-/* Reads a file and, if it is one, what this process would save.  Gives both to go(), frees them. */
+/* Reads a file and, if it is one, this run as a file would have it.  Then perf_read_free_ for
+ * both.                                                                                          */
 PERF_COLD_FN_ void perf_read_beside_(const char *path, const perf_results_opts *opts,
-                                     const char *counter,
-                                     void (*go)(perf_read_ *old, perf_read_ *now, void *with),
-                                     void *with)
+                                     const char *counter, perf_read_ *old, perf_read_ *now)
 {
-    perf_read_  old, now = PERF_ZERO;
     perf_status status;
     size_t      size;
     char       *text = perf_read_file_(path, &size, &status);
 
-    perf_read_own_(&old, text, size, status, counter);
-    if (old.in.status == PERF_OK) {
-        text = perf_saving_make_(PERF_NULL_, opts, PERF_NULL_, &size, &status);
-        perf_read_own_(&now, text, size, status, counter);
-    }
-    go(&old, &now, with);
-    perf_read_free_(&old);
-    perf_read_free_(&now);
+    memset(now, 0, sizeof *now);
+    perf_read_own_(old, text, size, status, counter);
+    if (old->in.status != PERF_OK)
+        return;
+    text = perf_saving_make_(PERF_NULL_, opts, PERF_NULL_, &size, &status);
+    perf_read_own_(now, text, size, status, counter);
 }
 
 typedef struct perf_text_file_ {

@@ -21676,9 +21676,8 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
  *                          of a pair that is not whole
  *   perf_saving_save_      runs a writer over all there is, into a file or an open stream; NULL:
  *                          that of our own JSON; status as perf_results_save
- *   perf_read_, perf_read_beside_  go() gets a file and, if it is one, what this process would
- *                          save, until it returns; it may keep `in.decoded`, with NULL there
- *   perf_read_entry_, perf_read_run_, PERF_SCOPE_*_  what stands in it
+ *   perf_read_beside_, perf_read_free_  a file and, if it is one, what this process would save
+ *   perf_read_, perf_read_entry_, perf_read_run_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
 
@@ -22585,9 +22584,8 @@ PERF_COLD_FN_ int perf_read_room_(perf_reader_ *in, void *list, size_t *room, si
 
 /* ---- our files ---- */
 
-#define PERF_READ_RUNS_    100u                     /* of a baseline; writers keep 30             */
-#define PERF_READ_ENTRIES_ 1000000u
-#define PERF_KEEP_RUNS_    30u
+/* Most runs of a baseline that are read, most that are written, most entries that are read. */
+enum { PERF_READ_RUNS_ = 100, PERF_KEEP_RUNS_ = 30, PERF_READ_ENTRIES_ = 1000000 };
 
 /* The figures of a scope, in the order of the members that hold them. */
 enum { PERF_SCOPE_CALLS_, PERF_SCOPE_P50_, PERF_SCOPE_P95_, PERF_SCOPE_P99_, PERF_SCOPE_MEAN_,
@@ -23480,25 +23478,21 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     return PERF_CAST_(char *, PERF_NULL_);
 }
 
-/* Reads a file and, if it is one, what this process would save.  Gives both to go(), frees them. */
+/* Reads a file and, if it is one, this run as a file would have it.  Then perf_read_free_ for
+ * both.                                                                                          */
 PERF_COLD_FN_ void perf_read_beside_(const char *path, const perf_results_opts *opts,
-                                     const char *counter,
-                                     void (*go)(perf_read_ *old, perf_read_ *now, void *with),
-                                     void *with)
+                                     const char *counter, perf_read_ *old, perf_read_ *now)
 {
-    perf_read_  old, now = PERF_ZERO;
     perf_status status;
     size_t      size;
     char       *text = perf_read_file_(path, &size, &status);
 
-    perf_read_own_(&old, text, size, status, counter);
-    if (old.in.status == PERF_OK) {
-        text = perf_saving_make_(PERF_NULL_, opts, PERF_NULL_, &size, &status);
-        perf_read_own_(&now, text, size, status, counter);
-    }
-    go(&old, &now, with);
-    perf_read_free_(&old);
-    perf_read_free_(&now);
+    memset(now, 0, sizeof *now);
+    perf_read_own_(old, text, size, status, counter);
+    if (old->in.status != PERF_OK)
+        return;
+    text = perf_saving_make_(PERF_NULL_, opts, PERF_NULL_, &size, &status);
+    perf_read_own_(now, text, size, status, counter);
 }
 
 typedef struct perf_text_file_ {
@@ -23840,7 +23834,7 @@ typedef struct perf_beside_ {
 PERF_COLD_DECL_ perf_baseline perf_baseline_of_(const char *path, const perf_baseline_opts *opts,
                                                 int count_own);
 PERF_COLD_DECL_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_opts *accept);
-PERF_COLD_DECL_ void perf_checking_run_(perf_read_ *old, perf_read_ *now, void *with);
+PERF_COLD_DECL_ void perf_checking_run_(perf_read_ *old, perf_read_ *now, perf_checking_ *check);
 PERF_COLD_DECL_ void perf_checking_order_(perf_checking_ *check);
 PERF_COLD_DECL_ int perf_read_sort_(perf_read_ *file);
 PERF_COLD_DECL_ void perf_baseline_runs_(perf_checking_ *check);
@@ -23889,10 +23883,8 @@ PERF_COLD_DECL_ double perf_residuals_inflation_(const double *residual, size_t 
 PERF_COLD_DECL_ void perf_change_judge_(perf_change_ *change, double threshold, double tick,
                                         double tries);
 PERF_COLD_DECL_ void perf_baseline_family_(perf_baseline *baseline, int rules);
-PERF_FN double perf_baseline_p_(const perf_baseline_entry *entry, int rules);
 PERF_FN perf_status perf_adjust_holm_(const double *p, size_t n, double *out);
 PERF_COLD_DECL_ void perf_baseline_count_(perf_baseline *baseline);
-PERF_COLD_DECL_ void perf_checking_free_(perf_checking_ *check);
 PERF_COLD_DECL_ void perf_odd_runs_(perf_checking_ *check);
 PERF_COLD_DECL_ size_t perf_odd_moves_(const perf_checking_ *check, double *move, int *index);
 PERF_COLD_DECL_ void perf_odd_figures_(perf_checking_ *check, const char *name,
@@ -23913,7 +23905,7 @@ PERF_COLD_DECL_ int perf_beside_old_(const perf_checking_ *check, perf_beside_ *
 PERF_FN double perf_stray_others_(const double *sorted, size_t rank, double own);
 PERF_COLD_DECL_ perf_straying_ perf_strayed_(const perf_checking_ *check,
                                              const perf_beside_ *beside);
-PERF_COLD_DECL_ void perf_put_baseline_(perf_out_ *out, const void *with);
+PERF_COLD_DECL_ void perf_put_baseline_(perf_out_ *out, const perf_baseline *baseline);
 PERF_COLD_DECL_ void perf_put_decision_in_color_(perf_out_ *out, perf_decision decision);
 PERF_COLD_DECL_ void perf_put_baseline_failure_(perf_out_ *out, const perf_baseline *baseline);
 PERF_COLD_DECL_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *baseline);
@@ -23929,7 +23921,7 @@ PERF_COLD_DECL_ size_t perf_undecided_runs_(const perf_baseline *baseline,
                                        const perf_baseline_entry *entry);
 PERF_COLD_DECL_ double perf_undecided_percent_(const perf_baseline *baseline,
                                           const perf_baseline_entry *entry);
-PERF_COLD_DECL_ void perf_put_outlook_(perf_out_ *out, const void *with);
+PERF_COLD_DECL_ void perf_put_outlook_(perf_out_ *out, const perf_baseline *baseline);
 
 /* ---- checking: the whole ---- */
 
@@ -23953,6 +23945,7 @@ PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_basel
     const perf_baseline_opts none = PERF_ZERO;
     perf_baseline            baseline = PERF_ZERO;
     perf_checking_           check = PERF_ZERO;
+    perf_read_               old, now;
 
     if (!opts)
         opts = &none;
@@ -23961,11 +23954,16 @@ PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_basel
     check.count_own = count_own;
     if (PERF_DISABLE) {
         perf_baseline_fail_(&baseline, PERF_EDISABLED, 0);
-    } else if (!perf_checking_rule_(&check, &opts->accept)) {
-        perf_baseline_fail_(&baseline, PERF_EINVAL, 0);
-    } else {
-        perf_read_beside_(path, &opts->now, check.counter, perf_checking_run_, &check);
+        return baseline;
     }
+    if (!perf_checking_rule_(&check, &opts->accept)) {
+        perf_baseline_fail_(&baseline, PERF_EINVAL, 0);
+        return baseline;
+    }
+    perf_read_beside_(path, &opts->now, check.counter, &old, &now);
+    perf_checking_run_(&old, &now, &check);
+    perf_read_free_(&old);
+    perf_read_free_(&now);
     return baseline;
 }
 
@@ -23990,11 +23988,10 @@ PERF_COLD_FN_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_
     return perf_verdict_of_(&check->opts, PERF_NULL_, 0.0, 0.0).status == PERF_OK;
 }
 
-/* The check itself, of a file and of this run, which have been read; `with` is a perf_checking_. */
-PERF_COLD_FN_ void perf_checking_run_(perf_read_ *old, perf_read_ *now, void *with)
+/* The check itself, of a file and of this run, which have been read.  The names of the entries stay
+ * with the result.                                                                               */
+PERF_COLD_FN_ void perf_checking_run_(perf_read_ *old, perf_read_ *now, perf_checking_ *check)
 {
-    perf_checking_ *check = PERF_CAST_(perf_checking_ *, with);
-
     check->old = old;
     check->now = now;
     perf_checking_order_(check);
@@ -24007,7 +24004,11 @@ PERF_COLD_FN_ void perf_checking_run_(perf_read_ *old, perf_read_ *now, void *wi
         perf_checking_entries_(check);
         perf_baseline_family_(check->baseline, check->opts.rules);
     }
-    perf_checking_free_(check);
+    check->baseline->memory_[0] = old->in.decoded;
+    check->baseline->memory_[1] = now->in.decoded;
+    old->in.decoded = now->in.decoded = PERF_CAST_(char *, PERF_NULL_);
+    PERF_FREE(check->pool);
+    PERF_FREE(check->moved);
 }
 
 /* Puts the file and this run in order, and makes room for their values. */
@@ -24883,7 +24884,8 @@ PERF_COLD_FN_ void perf_change_judge_(perf_change_ *change, double threshold, do
 
 /* ---- checking: all entries ---- */
 
-/* Decides the entries as one family: by Holm over those that have saved runs. */
+/* Decides the entries as one family: by Holm over those that have saved runs.  Of `rules` that must
+ * all hold any one is enough for a REJECT.                                                       */
 PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline, int rules)
 {
     double *p = PERF_CAST_(double *, PERF_MALLOC((baseline->entries + 1) * sizeof *p));
@@ -24893,9 +24895,16 @@ PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline, int rules)
         perf_baseline_fail_(baseline, PERF_ENOMEM, 0);
         return;
     }
-    for (i = 0; i < baseline->entries; i++)
-        if (baseline->entry[i].runs)
-            p[n++] = perf_baseline_p_(&baseline->entry[i], rules);
+    for (i = 0; i < baseline->entries; i++) {
+        const perf_baseline_entry *entry = &baseline->entry[i];
+        if (!entry->runs)
+            continue;
+        p[n] = entry->p;
+        if (entry->verdict.decision == PERF_REJECT && rules > 1)
+            p[n] *= rules;
+        p[n] = perf_least_(p[n], 1.0);
+        n++;
+    }
     if (n && perf_adjust_holm_(p, n, p) != PERF_OK)
         perf_baseline_fail_(baseline, PERF_ENOMEM, 0);
     n = 0;
@@ -24911,16 +24920,6 @@ PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline, int rules)
     }
     perf_baseline_count_(baseline);
     PERF_FREE(p);
-}
-
-/* The p of an entry among `rules` that must all hold: any of them is enough for a REJECT. */
-PERF_FN double perf_baseline_p_(const perf_baseline_entry *entry, int rules)
-{
-    double p = entry->p;
-
-    if (entry->verdict.decision == PERF_REJECT && rules > 1)
-        p *= rules;
-    return p < 1.0 ? p : 1.0;
 }
 
 /* The first of equal values in an ascending array that holds x. */
@@ -24987,16 +24986,6 @@ PERF_COLD_FN_ void perf_baseline_count_(perf_baseline *baseline)
         baseline->decision = PERF_REJECT;
     else if (baseline->entries && baseline->accepted == baseline->entries)
         baseline->decision = PERF_ACCEPT;
-}
-
-/* Frees what a check has; the names of the entries stay with the result. */
-PERF_COLD_FN_ void perf_checking_free_(perf_checking_ *check)
-{
-    check->baseline->memory_[0] = check->old->in.decoded;
-    check->baseline->memory_[1] = check->now->in.decoded;
-    check->old->in.decoded = check->now->in.decoded = PERF_CAST_(char *, PERF_NULL_);
-    PERF_FREE(check->pool);
-    PERF_FREE(check->moved);
 }
 
 PERF_FN void perf_baseline_free(perf_baseline *baseline)
@@ -25392,11 +25381,10 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *baseline)
     return status;
 }
 
-PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *out, const void *with)
+PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *out, const perf_baseline *baseline)
 {
-    const perf_baseline *baseline = PERF_CAST_(const perf_baseline *, with);
-    const size_t         open = baseline->entries - baseline->accepted - baseline->rejected;
-    size_t               i;
+    const size_t open = baseline->entries - baseline->accepted - baseline->rejected;
+    size_t       i;
 
     if (baseline->status != PERF_OK) {
         perf_put_baseline_failure_(out, baseline);
@@ -25717,12 +25705,11 @@ PERF_COLD_FN_ double perf_outlook_finds_(const perf_baseline *baseline, double s
 
 /* "8 runs within 3 seconds: for 3 seconds more a check finds +8 %, a day later +39 %".  Of a check
  * in which this run counts as saved.  It tells of changes only by a rule on regressions.         */
-PERF_COLD_FN_ void perf_put_outlook_(perf_out_ *out, const void *with)
+PERF_COLD_FN_ void perf_put_outlook_(perf_out_ *out, const perf_baseline *baseline)
 {
-    const perf_baseline *baseline = PERF_CAST_(const perf_baseline *, with);
-    const size_t         runs = baseline->runs - baseline->other_runs;
-    const double         spread = perf_outlook_spread_(baseline);
-    double               span = baseline->span_s, fresh;
+    const size_t runs = baseline->runs - baseline->other_runs;
+    const double spread = perf_outlook_spread_(baseline);
+    double       span = baseline->span_s, fresh;
 
     perf_putf_(out, "%.0f run%s of this machine and build", PERF_CAST_(double, runs),
                runs == 1 ? "" : "s");
