@@ -23747,7 +23747,7 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *baseline);
 
 /* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
-/* ---- what a check knows, and its parts in the order of their bodies ---- */
+/* ---- numbers of a check, and its parts in the order of their bodies ---- */
 
 #define PERF_BASELINE_RUNS_ 6           /* fewer say too little about their spread                */
 #define PERF_BASELINE_LEAST_S_ 10.0     /* runs within less count as spread over that much        */
@@ -23763,73 +23763,12 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *baseline);
 #define PERF_ODD_SHARE_   8     /* at most one in so many is left out; more are no exception      */
 #define PERF_ODD_LEAST_   0.005 /* a standard deviation below this is chance                      */
 
-/* What the runs of a file say of one entry, oldest run first. */
-typedef struct perf_figures_ {
-    double                  value[PERF_READ_RUNS_ + 2]; /* one a run, the middle of its repeats;  */
-                                                        /* with room for the new run's            */
-    int                     run[PERF_READ_RUNS_ + 2];   /* its index                              */
-    size_t                  count;
-    const perf_read_entry_ *last;       /* the entry of the last; NULL: there is none             */
-    int                     rejected;   /* the first of the newest runs that were REJECTed one    */
-                                        /* after the other; -1: the last was not                  */
-} perf_figures_;
-
-typedef struct perf_checking_ {
-    perf_read_        *old, *now;       /* the file and this run                                  */
-    const perf_baseline_opts *asked;
-    perf_compare_opts  opts;
-    double            *pool;            /* room for the values of the largest entry               */
-    size_t             used;            /* saved runs that count                                  */
-    /* What entries share.  Of each run that counts, and last of this one: how far its `each`
-     * entries moved, sorted; a row has room for all entries of this run.                         */
-    double            *moved;
-    size_t             each;
-    double             common;          /* the variance that is left of an entry                  */
-    double             weight;          /* degrees of freedom that it counts                      */
-    double            *noises, *sizes;  /* by entry, sorted: see perf_straying_                   */
-    perf_baseline     *baseline;
-    int                count_own;       /* 1: this run, if saved, is one of the saved runs        */
-    const char        *counter;         /* the rule is about this count of loops; NULL: about time*/
-    size_t             entry_room, odd_room;
-} perf_checking_;
-
-/* What is known of an entry before it is judged. */
-typedef struct perf_judged_ {
-    const double *logs;         /* of the saved runs, 0 on average; then that of the new one      */
-    size_t        runs;         /* saved ones                                                     */
-    double        tick;         /* how far they differ by the clock's step, as a log              */
-    double        walk;         /* see perf_new_run_sd_                                           */
-    int           beside;       /* 1: the other entries of the run may be asked                   */
-} perf_judged_;
-
-/* A new run against the saved ones: its change as a log, and how it is distributed. */
-typedef struct perf_spread_ {
-    double change, sd, df;
-    double sd_fresh;            /* if all runs had been made at one time                          */
-} perf_spread_;
-
-/* How runs differ in order: a cut between two levels, or a line. */
-typedef struct perf_change_ {
-    size_t at;                  /* the first run of the new level; of a line 0                    */
-    double before;              /* the log that it departs from                                   */
-    double size;                /* the change up to this run, as a log                            */
-    double se, df;              /* its standard error, and degrees of freedom                     */
-    double p;                   /* one-sided, of no change beyond the rule; 1: no claim           */
-} perf_change_;
-
-/* How far an entry moved in this run.  noises: |change| over what its noise stays below in two
- * thirds of cases, so 1 is typical.  size: the standard deviation of a normal law that has this
- * |change| as its median.                                                                        */
-typedef struct perf_straying_ {
-    double noises, size;
-} perf_straying_;
-
-/* An entry beside the others of its run. */
-typedef struct perf_beside_ {
-    double change;              /* without what the others share                                  */
-    double sd, df;              /* of the change, if this run came when the saved ones did        */
-    double sd_now;              /* by how far the others strayed since                            */
-} perf_beside_;
+typedef struct perf_checking_ perf_checking_;
+typedef struct perf_figures_  perf_figures_;
+typedef struct perf_judged_   perf_judged_;
+typedef struct perf_spread_   perf_spread_;
+typedef struct perf_change_   perf_change_;
+typedef struct perf_straying_ perf_straying_;
 
 PERF_COLD_DECL_ perf_baseline perf_baseline_of_(const char *path, const perf_baseline_opts *opts,
                                                 int count_own);
@@ -23865,6 +23804,9 @@ PERF_COLD_DECL_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judge
                                          double *p);
 PERF_COLD_DECL_ perf_spread_ perf_spread_alone_(const double *logs, size_t runs, double walk);
 PERF_FN double perf_new_run_sd_(double variance, size_t runs, double walk, double *df);
+PERF_COLD_DECL_ perf_verdict perf_judged_verdict_(const perf_compare_opts *opts,
+                                                  const perf_judged_ *judged, double change,
+                                                  double half);
 PERF_COLD_DECL_ void perf_judge_reasons_(const perf_judged_ *judged, const perf_spread_ *spread,
                                          double gap, perf_verdict *verdict);
 PERF_COLD_DECL_ void perf_baseline_since_(perf_checking_ *check, const perf_judged_ *judged,
@@ -23898,13 +23840,13 @@ PERF_COLD_DECL_ void perf_gather_prior_(perf_checking_ *check, const double *own
 PERF_COLD_DECL_ int perf_spread_beside_(const perf_checking_ *check, const double *logs,
                                         double walk, perf_spread_ *spread);
 PERF_COLD_DECL_ int perf_beside_of_(const perf_checking_ *check, const double *logs,
-                                    perf_beside_ *beside);
+                                    perf_spread_ *beside);
 PERF_COLD_DECL_ double perf_beside_regress_(const perf_checking_ *check, const double *logs,
                                             double *change, double *times);
-PERF_COLD_DECL_ int perf_beside_old_(const perf_checking_ *check, perf_beside_ *beside);
+PERF_COLD_DECL_ int perf_beside_old_(const perf_checking_ *check, perf_spread_ *beside);
 PERF_FN double perf_stray_others_(const double *sorted, size_t rank, double own);
 PERF_COLD_DECL_ perf_straying_ perf_strayed_(const perf_checking_ *check,
-                                             const perf_beside_ *beside);
+                                             const perf_spread_ *beside);
 PERF_COLD_DECL_ void perf_put_baseline_(perf_out_ *out, const perf_baseline *baseline);
 PERF_COLD_DECL_ void perf_put_decision_in_color_(perf_out_ *out, perf_decision decision);
 PERF_COLD_DECL_ void perf_put_baseline_failure_(perf_out_ *out, const perf_baseline *baseline);
@@ -23924,6 +23866,26 @@ PERF_COLD_DECL_ double perf_undecided_percent_(const perf_baseline *baseline,
 PERF_COLD_DECL_ void perf_put_outlook_(perf_out_ *out, const perf_baseline *baseline);
 
 /* ---- checking: the whole ---- */
+
+/* What a check knows. */
+struct perf_checking_ {
+    perf_read_        *old, *now;       /* the file and this run                                  */
+    const perf_baseline_opts *asked;
+    perf_compare_opts  opts;
+    double            *pool;            /* room for the values of the largest entry               */
+    size_t             used;            /* saved runs that count                                  */
+    /* What entries share.  Of each run that counts, and last of this one: how far its `each`
+     * entries moved, sorted; a row has room for all entries of this run.                         */
+    double            *moved;
+    size_t             each;
+    double             common;          /* the variance that is left of an entry                  */
+    double             weight;          /* degrees of freedom that it counts                      */
+    double            *noises, *sizes;  /* by entry, sorted: see perf_straying_                   */
+    perf_baseline     *baseline;
+    int                count_own;       /* 1: this run, if saved, is one of the saved runs        */
+    const char        *counter;         /* the rule is about this count of loops; NULL: about time*/
+    size_t             entry_room, odd_room;
+};
 
 PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts)
 {
@@ -24247,6 +24209,26 @@ PERF_COLD_FN_ perf_baseline_entry *perf_baseline_new_(perf_checking_ *check,
 
 /* ---- checking: one entry ---- */
 
+/* What the runs of a file say of one entry, oldest run first. */
+struct perf_figures_ {
+    double                  value[PERF_READ_RUNS_ + 2]; /* one a run, the middle of its repeats;  */
+                                                        /* with room for the new run's            */
+    int                     run[PERF_READ_RUNS_ + 2];   /* its index                              */
+    size_t                  count;
+    const perf_read_entry_ *last;       /* the entry of the last; NULL: there is none             */
+    int                     rejected;   /* the first of the newest runs that were REJECTed one    */
+                                        /* after the other; -1: the last was not                  */
+};
+
+/* What is known of an entry before it is judged. */
+struct perf_judged_ {
+    const double *logs;         /* of the saved runs, 0 on average; then that of the new one      */
+    size_t        runs;         /* saved ones                                                     */
+    double        tick;         /* how far they differ by the clock's step, as a log              */
+    double        walk;         /* see perf_new_run_sd_                                           */
+    int           beside;       /* 1: the other entries of the run may be asked                   */
+};
+
 /* Judges the entry of this run that *like is one of, by all saved ones like it. */
 PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_entry_ *like)
 {
@@ -24548,21 +24530,12 @@ PERF_FN double perf_logs_spread_(const double *logs, size_t n)
     return perf_sqrt_(squares / (PERF_CAST_(double, n) - 1.0));
 }
 
-/* What the rule says of a new run.  change: how far it differs from the saved ones, known to
- * +-half.                                                                                        */
-PERF_COLD_FN_ perf_verdict perf_judged_verdict_(const perf_compare_opts *opts,
-                                                const perf_judged_ *judged, double change,
-                                                double half)
-{
-    const perf_interval interval = {change - half, change, change + half};
-    perf_verdict        verdict = perf_verdict_of_(opts, &interval, judged->tick,
-                                                   PERF_CAST_(double, judged->runs));
-
-    verdict.pairs = 1;
-    verdict.baseline_values = judged->runs;
-    verdict.candidate_values = 1;
-    return verdict;
-}
+/* A new run against the saved ones: its change as a log, beside the other entries without what they
+ * share, and how it is distributed.                                                              */
+struct perf_spread_ {
+    double change, sd, df;
+    double sd_fresh;            /* if all runs had been made at one time                          */
+};
 
 /* The verdict on an entry alone.  *p: two-sided, of no change beyond the threshold; 1: no claim.
  * half: of the interval; gap: from its middle to the threshold.                                  */
@@ -24634,6 +24607,22 @@ PERF_FN double perf_new_run_sd_(double variance, size_t runs, double walk, doubl
     return perf_sqrt_(walked);
 }
 
+/* What the rule says of a new run.  change: how far it differs from the saved ones, known to
+ * +-half.                                                                                        */
+PERF_COLD_FN_ perf_verdict perf_judged_verdict_(const perf_compare_opts *opts,
+                                                const perf_judged_ *judged, double change,
+                                                double half)
+{
+    const perf_interval interval = {change - half, change, change + half};
+    perf_verdict        verdict = perf_verdict_of_(opts, &interval, judged->tick,
+                                                   PERF_CAST_(double, judged->runs));
+
+    verdict.pairs = 1;
+    verdict.baseline_values = judged->runs;
+    verdict.candidate_values = 1;
+    return verdict;
+}
+
 /* Says what withholds a verdict: runs too few, or too old. */
 PERF_COLD_FN_ void perf_judge_reasons_(const perf_judged_ *judged, const perf_spread_ *spread,
                                        double gap, perf_verdict *verdict)
@@ -24660,6 +24649,15 @@ PERF_COLD_FN_ void perf_judge_reasons_(const perf_judged_ *judged, const perf_sp
 #define PERF_CHANGE_LEAST_  0.001       /* log: of runs that all take the same time               */
 #define PERF_CHANGE_LEVEL_  0.1 /* so much of the chance of error that one check is allowed:      */
                                 /* a history is looked at every night                             */
+
+/* How runs differ in order: a cut between two levels, or a line. */
+struct perf_change_ {
+    size_t at;                  /* the first run of the new level; of a line 0                    */
+    double before;              /* the log that it departs from                                   */
+    double size;                /* the change up to this run, as a log                            */
+    double se, df;              /* its standard error, and degrees of freedom                     */
+    double p;                   /* one-sided, of no change beyond the rule; 1: no claim           */
+};
 
 /* Turns the verdict into a REJECT where the saved runs show a change for the worse themselves.
  * Wrong outputs stay, they say more.  So does a REJECT of this run against all, if its p is
@@ -25136,13 +25134,20 @@ PERF_COLD_FN_ void perf_odd_note_(perf_checking_ *check, int run, double off, co
 #define PERF_BESIDE_FAR_    0.99995     /* a quantile: the others may move as far, by chance 1 in */
                                         /* 10,000 on both sides                                   */
 
+/* How far an entry moved in this run.  noises: |change| over what its noise stays below in two
+ * thirds of cases, so 1 is typical.  size: the standard deviation of a normal law that has this
+ * |change| as its median.                                                                        */
+struct perf_straying_ {
+    double noises, size;
+};
+
 /* Fills in what entries share, if there are enough of them. */
 PERF_COLD_FN_ void perf_gather_(perf_checking_ *check)
 {
-    double      *own = perf_gather_room_(check);
-    perf_beside_ beside;
-    perf_straying_  stray;
-    size_t       i;
+    double        *own = perf_gather_room_(check);
+    perf_spread_   beside;
+    perf_straying_ stray;
+    size_t         i;
 
     if (!own)
         return;
@@ -25238,23 +25243,20 @@ PERF_COLD_FN_ void perf_gather_prior_(perf_checking_ *check, const double *own)
 PERF_COLD_FN_ int perf_spread_beside_(const perf_checking_ *check, const double *logs, double walk,
                                       perf_spread_ *spread)
 {
-    perf_beside_ beside;
+    perf_spread_ beside;
 
     if (!perf_beside_of_(check, logs, &beside))
         return 0;
     if (walk > 0.0 && !perf_beside_old_(check, &beside))
         return 0;
-    spread->change = beside.change;
-    spread->df = beside.df;
-    spread->sd_fresh = beside.sd;
-    spread->sd = beside.sd_now;
+    *spread = beside;
     return 1;
 }
 
 /* An entry beside the others; 0: they moved too far to tell.  An entry much noisier than the others
  * has its own noise alone; else the prior variance, `common`, counts with its weight.            */
 PERF_COLD_FN_ int perf_beside_of_(const perf_checking_ *check, const double *logs,
-                                  perf_beside_ *beside)
+                                  perf_spread_ *beside)
 {
     double variance, times;
 
@@ -25268,8 +25270,8 @@ PERF_COLD_FN_ int perf_beside_of_(const perf_checking_ *check, const double *log
                    (beside->df + check->weight);
         beside->df += check->weight;
     }
-    beside->sd = perf_sqrt_(variance * times);
-    beside->sd_now = beside->sd;
+    beside->sd_fresh = perf_sqrt_(variance * times);
+    beside->sd = beside->sd_fresh;
     return 1;
 }
 
@@ -25320,12 +25322,12 @@ PERF_FN size_t perf_rank_half_(size_t n)
     return (n + 1) / 2;
 }
 
-/* Sets sd_now, for saved runs that are old: by how far the others strayed since.  0: that is not
+/* Sets sd, for saved runs that are old: by how far the others strayed since.  0: that is not
  * known.                                                                                         */
-PERF_COLD_FN_ int perf_beside_old_(const perf_checking_ *check, perf_beside_ *beside)
+PERF_COLD_FN_ int perf_beside_old_(const perf_checking_ *check, perf_spread_ *beside)
 {
-    const double most_df = 0.5 * PERF_CAST_(double, check->each) - 0.5;
-    perf_straying_  stray = perf_strayed_(check, beside);
+    const double   most_df = 0.5 * PERF_CAST_(double, check->each) - 0.5;
+    perf_straying_ stray = perf_strayed_(check, beside);
 
     stray.noises = perf_stray_others_(check->noises, perf_rank_two_thirds_(check->each),
                                       stray.noises);
@@ -25333,10 +25335,10 @@ PERF_COLD_FN_ int perf_beside_old_(const perf_checking_ *check, perf_beside_ *be
     if (most_df < beside->df)
         beside->df = most_df;
     if (stray.noises > 1.0)
-        beside->sd_now = stray.noises * beside->sd;
-    if (stray.size > beside->sd_now)
-        beside->sd_now = stray.size;
-    return beside->sd_now < PERF_INF_;
+        beside->sd = stray.noises * beside->sd_fresh;
+    if (stray.size > beside->sd)
+        beside->sd = stray.size;
+    return beside->sd < PERF_INF_;
 }
 
 /* The value at that rank, from 1, among the others: of the sorted ones, `own` is left out. */
@@ -25347,14 +25349,15 @@ PERF_FN double perf_stray_others_(const double *sorted, size_t rank, double own)
 
 /* How far an entry strayed: its change over the |change| below which noise stays in two thirds of
  * cases (in one half: of a standard normal law).                                                 */
-PERF_COLD_FN_ perf_straying_ perf_strayed_(const perf_checking_ *check, const perf_beside_ *beside)
+PERF_COLD_FN_ perf_straying_ perf_strayed_(const perf_checking_ *check, const perf_spread_ *beside)
 {
     const double  change = perf_fabs_(beside->change), n = PERF_CAST_(double, check->each);
     const double  two_thirds = PERF_CAST_(double, perf_rank_two_thirds_(check->each)) / n;
     const double  half = PERF_CAST_(double, perf_rank_half_(check->each)) / n;
+    const double  below = perf_t_quantile_(0.5 + 0.5 * two_thirds, beside->df);
     perf_straying_ stray;
 
-    stray.noises = change / (beside->sd * perf_t_quantile_(0.5 + 0.5 * two_thirds, beside->df));
+    stray.noises = change / (beside->sd_fresh * below);
     stray.size = change / perf_normal_quantile_(0.5 + 0.5 * half);
     return stray;
 }
