@@ -22629,29 +22629,207 @@ typedef struct perf_read_ {
     char             *own;              /* the text, freed with it; NULL: it is the caller's      */
 } perf_read_;
 
-/* Reads a list of times; returns how many, 0 after a failure. */
-PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file)
-{
-    size_t count = 0, at;
-    double x;
+/* Bodies from the whole to its parts. */
+PERF_COLD_DECL_ char *perf_read_file_(const char *path, size_t *size, perf_status *status);
+PERF_COLD_DECL_ perf_status perf_read_refused_(const char *path);
+PERF_COLD_DECL_ void perf_read_own_(perf_read_ *file, char *text, size_t size, perf_status status,
+                                    const char *counter);
+PERF_COLD_DECL_ void perf_read_results_(perf_read_ *file, const char *text, size_t size,
+                                        const char *counter);
+PERF_COLD_DECL_ void perf_read_run_of_(perf_read_ *file);
+PERF_COLD_DECL_ void perf_read_scope_of_(perf_read_ *file);
+PERF_COLD_DECL_ void perf_read_loop_of_(perf_read_ *file);
+PERF_COLD_DECL_ void perf_read_level_(perf_read_ *file, perf_read_entry_ *entry);
+PERF_COLD_DECL_ double perf_read_or_null_(perf_read_ *file);
+PERF_COLD_DECL_ void perf_read_append_(perf_read_ *file, const perf_read_entry_ *entry);
+PERF_COLD_DECL_ void perf_read_counters_(perf_read_ *file, double *found);
+PERF_COLD_DECL_ size_t perf_read_times_(perf_read_ *file);
+PERF_COLD_DECL_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, const double *x);
+PERF_COLD_DECL_ void perf_read_link_(perf_read_ *file);
+PERF_COLD_DECL_ int perf_read_run_index_(const perf_read_ *file, const char *id);
+PERF_COLD_DECL_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
+                                        const perf_results_opts *opts, const perf_read_ *old,
+                                        size_t *len, perf_status *status);
 
-    while (perf_read_next_(&file->in, &count, '[', ']')) {
-        at = file->in.at;
-        x = perf_read_figure_(&file->in);
-        if (!perf_read_need_(&file->in, x > 1e-290, at, PERF_ERANGE) ||
-            !perf_read_room_(&file->in, &file->value, &file->value_room, file->values, sizeof x,
-                             SIZE_MAX))
-            return 0;
-        file->value[file->values++] = x;
-    }
-    return count;
+/* Reads a file and, if it is one, this run as a file would have it.  Then perf_read_free_ for
+ * both.                                                                                          */
+PERF_COLD_FN_ void perf_read_beside_(const char *path, const perf_results_opts *opts,
+                                     const char *counter, perf_read_ *old, perf_read_ *now)
+{
+    perf_status status;
+    size_t      size;
+    char       *text = perf_read_file_(path, &size, &status);
+
+    memset(now, 0, sizeof *now);
+    perf_read_own_(old, text, size, status, counter);
+    if (old->in.status != PERF_OK)
+        return;
+    text = perf_saving_make_(PERF_NULL_, opts, PERF_NULL_, &size, &status);
+    perf_read_own_(now, text, size, status, counter);
 }
 
-PERF_COLD_FN_ void perf_read_append_(perf_read_ *file, const perf_read_entry_ *entry)
+/* Reads a file into memory, to be given to PERF_FREE.  NULL: *status says why; PERF_ENODATA: there
+ * is no such file.                                                                               */
+PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status *status)
 {
-    if (perf_read_room_(&file->in, &file->entry, &file->entry_room, file->entries, sizeof *entry,
-                        PERF_READ_ENTRIES_))
-        file->entry[file->entries++] = *entry;
+    const size_t page = 4096;
+    char        *text = PERF_CAST_(char *, PERF_NULL_);
+    FILE        *file = PERF_CAST_(FILE *, PERF_NULL_);
+    size_t       room = 0, pages = 0, got;
+
+    *size = 0;
+    *status = PERF_OK;
+    if (path && *path)
+        file = perf_file_read_(path);
+    if (!file) {
+        *status = perf_read_refused_(path);
+        return text;
+    }
+    do {
+        got = 0;
+        if (perf_more_(&text, &room, pages++, page))
+            got = fread(text + *size, 1, page, file);
+        else
+            *status = PERF_ENOMEM;
+        *size += got;
+    } while (got == page && *size <= PERF_READ_BYTES_);
+    if (ferror(file))
+        *status = PERF_EIO;
+    else if (*size > PERF_READ_BYTES_)
+        *status = PERF_ELIMIT;
+    (void)fclose(file);
+    if (*status != PERF_OK) {
+        PERF_FREE(text);
+        text = PERF_CAST_(char *, PERF_NULL_);
+        *size = 0;
+    }
+    return text;
+}
+
+/* Why a file does not open.  PERF_ENODATA: there is none; PERF_EINVAL: no path. */
+PERF_COLD_FN_ perf_status perf_read_refused_(const char *path)
+{
+    unsigned mode;
+
+    if (!path || !*path)
+        return PERF_EINVAL;
+    return perf_file_kind_(path, &mode) == PERF_FILE_NONE_ ? PERF_ENODATA : PERF_EIO;
+}
+
+/* Reads a text, which the file owns from now on; NULL: `status` says why there is none. */
+PERF_COLD_FN_ void perf_read_own_(perf_read_ *file, char *text, size_t size, perf_status status,
+                                  const char *counter)
+{
+    memset(file, 0, sizeof *file);
+    file->in.status = status;
+    if (text)
+        perf_read_results_(file, text, size, counter);
+    file->own = text;
+}
+
+/* Reads the whole document; counter: see perf_read_.  file->in.status says how that went; then
+ * perf_read_free_, whatever it says.                                                             */
+PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t size,
+                                      const char *counter)
+{
+    enum { PERF_FIELD_VERSION_, PERF_FIELD_RUNS_, PERF_FIELD_BENCHMARKS_, PERF_FIELD_SCOPES_ };
+    static const char *const names[] = {"perf_results", "runs", "benchmarks", "scopes", PERF_NULL_};
+    perf_members_ members = {names, 0, {0}};
+    size_t        element;
+    double        version;
+    int           member;
+
+    memset(file, 0, sizeof *file);
+    file->counter = counter;
+    if (!perf_reader_open_(&file->in, text, size))
+        return;
+    while ((member = perf_read_known_(&file->in, &members)) >= 0) {
+        if (member == PERF_FIELD_VERSION_) {
+            version = perf_read_figure_(&file->in);
+            (void)perf_read_need_(&file->in, version >= 1.0 && version < 2.0, file->in.at,
+                                  PERF_EFORMAT);
+            continue;
+        }
+        for (element = 0; perf_read_next_(&file->in, &element, '[', ']');) {
+            if (member == PERF_FIELD_RUNS_)
+                perf_read_run_of_(file);
+            else if (member == PERF_FIELD_SCOPES_)
+                perf_read_scope_of_(file);
+            else
+                perf_read_loop_of_(file);
+        }
+    }
+    (void)perf_read_peek_(&file->in);
+    if (file->in.at < file->in.size)            /* something behind the end, a NUL included       */
+        (void)perf_read_fail_(&file->in, PERF_EFORMAT);
+    if (perf_read_need_(&file->in, members.has[PERF_FIELD_VERSION_], 0, PERF_EFORMAT))
+        perf_read_link_(file);
+}
+
+PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
+{
+    enum { PERF_FIELD_TEXTS_ = 7, PERF_FIELD_TIME_ = PERF_FIELD_TEXTS_, PERF_FIELD_LOAD_ };
+    static const char *const names[] = {"run", "machine", "cpu", "gpu", "compiler", "build",
+                                        "label", "time", "load", PERF_NULL_};
+    perf_members_  members = {names, 0, {0}};
+    perf_read_run_ run = {"", "", "", "", "", "", "", 0.0, -1.0, 0, 0, 0, 0, 0};
+    const char   **text[PERF_FIELD_TEXTS_];
+    int            member;
+
+    text[0] = &run.id;
+    text[1] = &run.machine;
+    text[2] = &run.cpu;
+    text[3] = &run.gpu;
+    text[4] = &run.compiler;
+    text[5] = &run.build;
+    text[6] = &run.label;
+    run.from = file->in.at;
+    while ((member = perf_read_known_(&file->in, &members)) >= 0) {
+        if (member < PERF_FIELD_TEXTS_)
+            *text[member] = perf_read_string_(&file->in);
+        else if (member == PERF_FIELD_TIME_)
+            run.time_s = perf_read_figure_(&file->in);
+        else
+            run.load = perf_read_figure_(&file->in);
+    }
+    run.to = file->in.at;
+    if (perf_read_room_(&file->in, &file->run, &file->run_room, file->runs, sizeof run,
+                        PERF_READ_RUNS_))
+        file->run[file->runs++] = run;
+}
+
+/* A scope, or a counter, which has no median and may hold any number. */
+PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
+{
+    enum { PERF_FIELD_NAME_, PERF_FIELD_RUN_, PERF_FIELD_LEVEL_, PERF_FIELD_FIGURE_ };
+    static const char *const names[] = {"name", "run", "level", "calls", "p50", "p95", "p99",
+                                        "mean", PERF_NULL_};
+    perf_members_    members = {names, 0, {0}};
+    perf_read_entry_ entry = PERF_ZERO;
+    int              member, i;
+
+    entry.from = file->in.at;
+    entry.scope = 1;
+    entry.run = "";
+    entry.of_run = -1;
+    while ((member = perf_read_known_(&file->in, &members)) >= 0) {
+        if (member == PERF_FIELD_NAME_)
+            entry.name = perf_read_string_(&file->in);
+        else if (member == PERF_FIELD_RUN_)
+            entry.run = perf_read_string_(&file->in);
+        else if (member == PERF_FIELD_LEVEL_)
+            perf_read_level_(file, &entry);
+        else
+            entry.figure[member - PERF_FIELD_FIGURE_] = perf_read_or_null_(file);
+    }
+    entry.to = file->in.at;
+    if (entry.figure[PERF_SCOPE_CALLS_] >= 1.0 &&
+        members.has[PERF_FIELD_FIGURE_ + PERF_CAST_(int, PERF_SCOPE_P50_)] && !file->counter)
+        entry.kind = PERF_BASELINE_SCOPE;
+    (void)perf_read_need_(&file->in, entry.name != PERF_NULL_, entry.from, PERF_EFORMAT);
+    for (i = 0; i < PERF_SCOPE_FIGURES_ && entry.kind; i++)
+        (void)perf_read_need_(&file->in, perf_is_finite_(entry.figure[i]), entry.from, PERF_ERANGE);
+    perf_read_append_(file, &entry);
 }
 
 /* The member "level"; what is not known, and what was undecided, counts as normal. */
@@ -22678,48 +22856,11 @@ PERF_COLD_FN_ double perf_read_or_null_(perf_read_ *file)
     return perf_read_word_(&file->in, "null") ? PERF_INF_ : 0.0;
 }
 
-#define PERF_COUNT_LEAST_VALUE_ 0.01    /* an iteration: smaller counts are raised to this        */
-
-/* Reads "counters" of a loop.  The one that is asked for goes to found[0]; those of the arms of an
- * A/B loop to found[0] and found[1].  What is not there stays as it is.                          */
-PERF_COLD_FN_ void perf_read_counters_(perf_read_ *file, double *found)
+PERF_COLD_FN_ void perf_read_append_(perf_read_ *file, const perf_read_entry_ *entry)
 {
-    const size_t length = strlen(file->counter);
-    size_t       count = 0;
-    const char  *key;
-    double       value;
-    int          arm;
-
-    while (perf_read_member_(&file->in, &count, &key)) {
-        value = perf_read_or_null_(file);
-        if (strncmp(key, file->counter, length) != 0)
-            continue;
-        arm = !strcmp(key + length, ", candidate");
-        if (key[length] && !arm && strcmp(key + length, ", baseline") != 0)
-            continue;
-        if (value < PERF_COUNT_LEAST_VALUE_)
-            value = PERF_COUNT_LEAST_VALUE_;
-        found[arm] = value;
-    }
-}
-
-/* Makes the count x[arm] the only value of each arm of an entry; without counts the entry has no
- * values.                                                                                        */
-PERF_COLD_FN_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, const double *x)
-{
-    int arm, arms = 1 + (entry->kind == PERF_BASELINE_AB);
-
-    entry->value = file->values;
-    entry->values = 0;
-    entry->step = 0.0;
-    for (arm = 0; arm < arms; arm++) {
-        if (!(x[arm] > 0.0) || !perf_is_finite_(x[arm]) ||
-            !perf_read_room_(&file->in, &file->value, &file->value_room, file->values, sizeof *x,
-                             SIZE_MAX))
-            return;
-        file->value[file->values++] = x[arm];
-    }
-    entry->values = 1;
+    if (perf_read_room_(&file->in, &file->entry, &file->entry_room, file->entries, sizeof *entry,
+                        PERF_READ_ENTRIES_))
+        file->entry[file->entries++] = *entry;
 }
 
 /* A bench or an A/B loop.  Of pairs the candidate's values stand directly behind the baseline's. */
@@ -22774,81 +22915,66 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     perf_read_append_(file, &entry);
 }
 
-/* A scope, or a counter, which has no median and may hold any number. */
-PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
-{
-    enum { PERF_FIELD_NAME_, PERF_FIELD_RUN_, PERF_FIELD_LEVEL_, PERF_FIELD_FIGURE_ };
-    static const char *const names[] = {"name", "run", "level", "calls", "p50", "p95", "p99",
-                                        "mean", PERF_NULL_};
-    perf_members_    members = {names, 0, {0}};
-    perf_read_entry_ entry = PERF_ZERO;
-    int              member, i;
+#define PERF_COUNT_LEAST_VALUE_ 0.01    /* an iteration: smaller counts are raised to this        */
 
-    entry.from = file->in.at;
-    entry.scope = 1;
-    entry.run = "";
-    entry.of_run = -1;
-    while ((member = perf_read_known_(&file->in, &members)) >= 0) {
-        if (member == PERF_FIELD_NAME_)
-            entry.name = perf_read_string_(&file->in);
-        else if (member == PERF_FIELD_RUN_)
-            entry.run = perf_read_string_(&file->in);
-        else if (member == PERF_FIELD_LEVEL_)
-            perf_read_level_(file, &entry);
-        else
-            entry.figure[member - PERF_FIELD_FIGURE_] = perf_read_or_null_(file);
+/* Reads "counters" of a loop.  The one that is asked for goes to found[0]; those of the arms of an
+ * A/B loop to found[0] and found[1].  What is not there stays as it is.                          */
+PERF_COLD_FN_ void perf_read_counters_(perf_read_ *file, double *found)
+{
+    const size_t length = strlen(file->counter);
+    size_t       count = 0;
+    const char  *key;
+    double       value;
+    int          arm;
+
+    while (perf_read_member_(&file->in, &count, &key)) {
+        value = perf_read_or_null_(file);
+        if (strncmp(key, file->counter, length) != 0)
+            continue;
+        arm = !strcmp(key + length, ", candidate");
+        if (key[length] && !arm && strcmp(key + length, ", baseline") != 0)
+            continue;
+        if (value < PERF_COUNT_LEAST_VALUE_)
+            value = PERF_COUNT_LEAST_VALUE_;
+        found[arm] = value;
     }
-    entry.to = file->in.at;
-    if (entry.figure[PERF_SCOPE_CALLS_] >= 1.0 &&
-        members.has[PERF_FIELD_FIGURE_ + PERF_CAST_(int, PERF_SCOPE_P50_)] && !file->counter)
-        entry.kind = PERF_BASELINE_SCOPE;
-    (void)perf_read_need_(&file->in, entry.name != PERF_NULL_, entry.from, PERF_EFORMAT);
-    for (i = 0; i < PERF_SCOPE_FIGURES_ && entry.kind; i++)
-        (void)perf_read_need_(&file->in, perf_is_finite_(entry.figure[i]), entry.from, PERF_ERANGE);
-    perf_read_append_(file, &entry);
 }
 
-PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
+/* Reads a list of times; returns how many, 0 after a failure. */
+PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file)
 {
-    enum { PERF_FIELD_TEXTS_ = 7, PERF_FIELD_TIME_ = PERF_FIELD_TEXTS_, PERF_FIELD_LOAD_ };
-    static const char *const names[] = {"run", "machine", "cpu", "gpu", "compiler", "build",
-                                        "label", "time", "load", PERF_NULL_};
-    perf_members_  members = {names, 0, {0}};
-    perf_read_run_ run = {"", "", "", "", "", "", "", 0.0, -1.0, 0, 0, 0, 0, 0};
-    const char   **text[PERF_FIELD_TEXTS_];
-    int            member;
+    size_t count = 0, at;
+    double x;
 
-    text[0] = &run.id;
-    text[1] = &run.machine;
-    text[2] = &run.cpu;
-    text[3] = &run.gpu;
-    text[4] = &run.compiler;
-    text[5] = &run.build;
-    text[6] = &run.label;
-    run.from = file->in.at;
-    while ((member = perf_read_known_(&file->in, &members)) >= 0) {
-        if (member < PERF_FIELD_TEXTS_)
-            *text[member] = perf_read_string_(&file->in);
-        else if (member == PERF_FIELD_TIME_)
-            run.time_s = perf_read_figure_(&file->in);
-        else
-            run.load = perf_read_figure_(&file->in);
+    while (perf_read_next_(&file->in, &count, '[', ']')) {
+        at = file->in.at;
+        x = perf_read_figure_(&file->in);
+        if (!perf_read_need_(&file->in, x > 1e-290, at, PERF_ERANGE) ||
+            !perf_read_room_(&file->in, &file->value, &file->value_room, file->values, sizeof x,
+                             SIZE_MAX))
+            return 0;
+        file->value[file->values++] = x;
     }
-    run.to = file->in.at;
-    if (perf_read_room_(&file->in, &file->run, &file->run_room, file->runs, sizeof run,
-                        PERF_READ_RUNS_))
-        file->run[file->runs++] = run;
+    return count;
 }
 
-/* The index of a run; -1: there is none such. */
-PERF_COLD_FN_ int perf_read_run_index_(const perf_read_ *file, const char *id)
+/* Makes the count x[arm] the only value of each arm of an entry; without counts the entry has no
+ * values.                                                                                        */
+PERF_COLD_FN_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, const double *x)
 {
-    size_t i;
+    int arm, arms = 1 + (entry->kind == PERF_BASELINE_AB);
 
-    for (i = 0; i < file->runs; i++)
-        if (!strcmp(file->run[i].id, id))
-            return PERF_CAST_(int, i);
-    return -1;
+    entry->value = file->values;
+    entry->values = 0;
+    entry->step = 0.0;
+    for (arm = 0; arm < arms; arm++) {
+        if (!(x[arm] > 0.0) || !perf_is_finite_(x[arm]) ||
+            !perf_read_room_(&file->in, &file->value, &file->value_room, file->values, sizeof *x,
+                             SIZE_MAX))
+            return;
+        file->value[file->values++] = x[arm];
+    }
+    entry->values = 1;
 }
 
 /* Finds the run of each entry, and marks the runs with an entry that is not of the normal level. */
@@ -22867,43 +22993,15 @@ PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
     }
 }
 
-/* Reads the whole document; counter: see perf_read_.  file->in.status says how that went; then
- * perf_read_free_, whatever it says.                                                             */
-PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t size,
-                                      const char *counter)
+/* The index of a run; -1: there is none such. */
+PERF_COLD_FN_ int perf_read_run_index_(const perf_read_ *file, const char *id)
 {
-    enum { PERF_FIELD_VERSION_, PERF_FIELD_RUNS_, PERF_FIELD_BENCHMARKS_, PERF_FIELD_SCOPES_ };
-    static const char *const names[] = {"perf_results", "runs", "benchmarks", "scopes", PERF_NULL_};
-    perf_members_ members = {names, 0, {0}};
-    size_t        element;
-    double        version;
-    int           member;
+    size_t i;
 
-    memset(file, 0, sizeof *file);
-    file->counter = counter;
-    if (!perf_reader_open_(&file->in, text, size))
-        return;
-    while ((member = perf_read_known_(&file->in, &members)) >= 0) {
-        if (member == PERF_FIELD_VERSION_) {
-            version = perf_read_figure_(&file->in);
-            (void)perf_read_need_(&file->in, version >= 1.0 && version < 2.0, file->in.at,
-                                  PERF_EFORMAT);
-            continue;
-        }
-        for (element = 0; perf_read_next_(&file->in, &element, '[', ']');) {
-            if (member == PERF_FIELD_RUNS_)
-                perf_read_run_of_(file);
-            else if (member == PERF_FIELD_SCOPES_)
-                perf_read_scope_of_(file);
-            else
-                perf_read_loop_of_(file);
-        }
-    }
-    (void)perf_read_peek_(&file->in);
-    if (file->in.at < file->in.size)            /* something behind the end, a NUL included       */
-        (void)perf_read_fail_(&file->in, PERF_EFORMAT);
-    if (perf_read_need_(&file->in, members.has[PERF_FIELD_VERSION_], 0, PERF_EFORMAT))
-        perf_read_link_(file);
+    for (i = 0; i < file->runs; i++)
+        if (!strcmp(file->run[i].id, id))
+            return PERF_CAST_(int, i);
+    return -1;
 }
 
 PERF_COLD_FN_ void perf_read_free_(perf_read_ *file)
@@ -22914,65 +23012,6 @@ PERF_COLD_FN_ void perf_read_free_(perf_read_ *file)
     PERF_FREE(file->order);
     PERF_FREE(file->run);
     PERF_FREE(file->own);
-}
-
-/* Why a file does not open.  PERF_ENODATA: there is none; PERF_EINVAL: no path. */
-PERF_COLD_FN_ perf_status perf_read_refused_(const char *path)
-{
-    unsigned mode;
-
-    if (!path || !*path)
-        return PERF_EINVAL;
-    return perf_file_kind_(path, &mode) == PERF_FILE_NONE_ ? PERF_ENODATA : PERF_EIO;
-}
-
-/* Reads a file into memory, to be given to PERF_FREE.  NULL: *status says why; PERF_ENODATA: there
- * is no such file.                                                                               */
-PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status *status)
-{
-    const size_t page = 4096;
-    char        *text = PERF_CAST_(char *, PERF_NULL_);
-    FILE        *file = PERF_CAST_(FILE *, PERF_NULL_);
-    size_t       room = 0, pages = 0, got;
-
-    *size = 0;
-    *status = PERF_OK;
-    if (path && *path)
-        file = perf_file_read_(path);
-    if (!file) {
-        *status = perf_read_refused_(path);
-        return text;
-    }
-    do {
-        got = 0;
-        if (perf_more_(&text, &room, pages++, page))
-            got = fread(text + *size, 1, page, file);
-        else
-            *status = PERF_ENOMEM;
-        *size += got;
-    } while (got == page && *size <= PERF_READ_BYTES_);
-    if (ferror(file))
-        *status = PERF_EIO;
-    else if (*size > PERF_READ_BYTES_)
-        *status = PERF_ELIMIT;
-    (void)fclose(file);
-    if (*status != PERF_OK) {
-        PERF_FREE(text);
-        text = PERF_CAST_(char *, PERF_NULL_);
-        *size = 0;
-    }
-    return text;
-}
-
-/* Reads a text, which the file owns from now on; NULL: `status` says why there is none. */
-PERF_COLD_FN_ void perf_read_own_(perf_read_ *file, char *text, size_t size, perf_status status,
-                                  const char *counter)
-{
-    memset(file, 0, sizeof *file);
-    file->in.status = status;
-    if (text)
-        perf_read_results_(file, text, size, counter);
-    file->own = text;
 }
 
 /* ---- our own JSON ---- */
@@ -23394,47 +23433,159 @@ PERF_COLD_FN_ void perf_put_own_(perf_out_ *out, const void *with)
 
 /* ---- writing ---- */
 
-PERF_COLD_FN_ void perf_saving_free_(perf_saving_ *saving)
-{
-    size_t i;
+/* Bodies from the whole to its parts. */
+PERF_FN int perf_results_opts_good_(const perf_results_opts *opts);
+PERF_FN int perf_is_damaged_(perf_status status);
+PERF_COLD_DECL_ int perf_file_aside_(const char *path);
+PERF_COLD_DECL_ perf_status perf_saving_save_(const char *path, FILE *stream,
+                                              void (*put)(perf_out_ *, const void *),
+                                              const perf_results_opts *opts, const perf_read_ *old,
+                                              int durable);
+PERF_COLD_DECL_ void perf_text_go_(void *with);
+PERF_COLD_DECL_ int perf_text_is_there_(FILE *file, const char *text, size_t len);
+PERF_COLD_DECL_ void perf_run_number_(perf_run_ *run, const perf_read_ *old);
+PERF_COLD_DECL_ perf_status perf_text_refused_(const char *text, size_t len);
+PERF_COLD_DECL_ void perf_saving_free_(perf_saving_ *saving);
 
-    for (i = 0; i < saving->loops; i++)
-        PERF_FREE(saving->loop[i].numbered);
-    PERF_FREE(saving->loop);
-    PERF_FREE(saving->scope);
-    PERF_FREE(saving->bucket);
+PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts)
+{
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    return perf_saving_save_(path, PERF_NULL_, PERF_NULL_, opts, PERF_NULL_, 0);
 }
 
-/* The status of our own reader on our own text: what it refuses is never written. */
-PERF_COLD_FN_ perf_status perf_text_refused_(const char *text, size_t len)
+#define PERF_FILE_WAIT_NS_ UINT64_C(5000000000)         /* longest wait for the folder            */
+
+PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts)
 {
-    perf_read_  file;
-    perf_status status;
+    perf_read_        file = PERF_ZERO;
+    const perf_read_ *old = PERF_CAST_(const perf_read_ *, PERF_NULL_);
+    const int         keep = !opts || !opts->alone;
+    perf_status       status = PERF_OK;
+    unsigned          mode;
+    size_t            size = 0;
+    char             *text = PERF_CAST_(char *, PERF_NULL_);
+    int               folder;
 
-    perf_read_results_(&file, text, len, PERF_NULL_);
-    status = file.in.status;
-    perf_read_free_(&file);
-    return status;
-}
-
-/* "2026-11-21T12:00:00Z 4711 (2)": an id made here is that of no run of the file. */
-PERF_COLD_FN_ void perf_run_number_(perf_run_ *run, const perf_read_ *old)
-{
-    const size_t length = strlen(run->id);
-    uint64_t     number;
-
-    for (number = 2; perf_read_run_index_(old, run->id) >= 0; number++) {
-        perf_out_ out = perf_out_open_(run->id + length, sizeof run->id - length);
-        perf_put_(&out, " (");
-        perf_put_u64_(&out, number);
-        perf_put_char_(&out, ')');
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    if (!path || !*path || !perf_results_opts_good_(opts))
+        return PERF_EINVAL;
+    folder = perf_file_folder_(path, keep ? PERF_FILE_WAIT_NS_ : 0);
+    if (perf_file_kind_(path, &mode) == PERF_FILE_REGULAR_)
+        text = perf_read_file_(path, &size, &status);
+    if (size) {
+        perf_read_results_(&file, text, size, PERF_NULL_);
+        status = file.in.status;
+        if (keep && status == PERF_OK)
+            old = &file;
     }
+    if (perf_is_damaged_(status))
+        status = perf_file_aside_(path) ? PERF_OK : PERF_EIO;
+    if (status == PERF_OK || status == PERF_ENODATA)
+        status = perf_saving_save_(path, PERF_NULL_, PERF_NULL_, opts, old, 1);
+    perf_read_free_(&file);
+    PERF_FREE(text);
+    (void)perf_close_(folder);
+    return status;
 }
 
 /* 1: the options are within their ranges, or NULL. */
 PERF_FN int perf_results_opts_good_(const perf_results_opts *opts)
 {
     return !opts || (opts->time_s >= 0.0 && opts->time_s < PERF_TIME_MOST_);
+}
+
+/* 1: the file is no baseline. */
+PERF_FN int perf_is_damaged_(perf_status status)
+{
+    return status == PERF_EFORMAT || status == PERF_ERANGE || status == PERF_ELIMIT;
+}
+
+#if PERF_POSIX_FILES_
+extern int perf_link_(const char *, const char *) __asm__(PERF_SYM_("link"));
+#endif
+#define PERF_FILE_ASIDE_ 100    /* damaged files of one name                                      */
+
+/* Keeps the file at `path`, which is to be replaced, as PATH.damaged, or .damaged.2 ...; 0: not
+ * kept.  Unlike rename(), link() replaces nothing.                                               */
+PERF_COLD_FN_ int perf_file_aside_(const char *path)
+{
+    size_t room = strlen(path) + 24;
+    char  *name = PERF_CAST_(char *, PERF_MALLOC(room));
+    int    i, done = 0;
+
+    for (i = 1; name && i <= PERF_FILE_ASIDE_ && !done; i++) {
+        perf_out_ out = perf_out_open_(name, room);
+        perf_put_(&out, path);
+        perf_put_(&out, ".damaged");
+        if (i > 1)
+            perf_putf_(&out, ".%.0f", 1.0 * i);
+#if PERF_POSIX_FILES_
+        done = !perf_link_(path, name);
+#else
+        done = !rename(path, name);             /* fails there when the name is taken             */
+#endif
+    }
+    PERF_FREE(name);
+    return done;
+}
+
+typedef struct perf_text_file_ {
+    perf_file_  file;
+    const char *text;
+    size_t      len;
+} perf_text_file_;
+
+/* Writes what there is into a file, or into `stream`, if not NULL, which stays open.  durable: read
+ * back, and on the disk before it replaces what was there.                                       */
+PERF_COLD_FN_ perf_status perf_saving_save_(const char *path, FILE *stream,
+                                            void (*put)(perf_out_ *, const void *),
+                                            const perf_results_opts *opts, const perf_read_ *old,
+                                            int durable)
+{
+    perf_text_file_ file = PERF_ZERO;
+    perf_status     status;
+    char           *text;
+
+    if (!stream && (!path || !*path))
+        return PERF_EINVAL;
+    file.file.durable = durable;
+    text = perf_saving_make_(put, opts, old, &file.len, &status);
+    file.text = text;
+    if (text && !stream)
+        status = perf_file_save_(path, &file.file, perf_text_go_, &file);
+    else if (text && !perf_out_write_(stream, text, file.len, 0))
+        status = PERF_EIO;
+    PERF_FREE(text);
+    return status;
+}
+
+PERF_COLD_FN_ void perf_text_go_(void *with)
+{
+    perf_text_file_ *text = PERF_CAST_(perf_text_file_ *, with);
+    perf_file_      *file = &text->file;
+
+    if (!perf_out_write_(file->file, text->text, text->len, 0))
+        file->failed = 1;
+    if (file->durable && !file->direct && !perf_text_is_there_(file->file, text->text, text->len))
+        file->failed = 1;
+}
+
+/* 1: the file holds the text and no more. */
+PERF_COLD_FN_ int perf_text_is_there_(FILE *file, const char *text, size_t len)
+{
+    char   part[4096];
+    size_t got, at = 0;
+
+    if (fseek(file, 0, SEEK_SET))
+        return 0;
+    while ((got = fread(part, 1, sizeof part, file)) > 0) {
+        if (got > len - at || memcmp(part, text + at, got) != 0)
+            return 0;
+        at += got;
+    }
+    return at == len && !ferror(file);
 }
 
 /* The text of what there is to write, to be freed, as `put` writes it (NULL: as our own JSON).
@@ -23478,155 +23629,41 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     return PERF_CAST_(char *, PERF_NULL_);
 }
 
-/* Reads a file and, if it is one, this run as a file would have it.  Then perf_read_free_ for
- * both.                                                                                          */
-PERF_COLD_FN_ void perf_read_beside_(const char *path, const perf_results_opts *opts,
-                                     const char *counter, perf_read_ *old, perf_read_ *now)
+/* "2026-11-21T12:00:00Z 4711 (2)": an id made here is that of no run of the file. */
+PERF_COLD_FN_ void perf_run_number_(perf_run_ *run, const perf_read_ *old)
 {
+    const size_t length = strlen(run->id);
+    uint64_t     number;
+
+    for (number = 2; perf_read_run_index_(old, run->id) >= 0; number++) {
+        perf_out_ out = perf_out_open_(run->id + length, sizeof run->id - length);
+        perf_put_(&out, " (");
+        perf_put_u64_(&out, number);
+        perf_put_char_(&out, ')');
+    }
+}
+
+/* The status of our own reader on our own text: what it refuses is never written. */
+PERF_COLD_FN_ perf_status perf_text_refused_(const char *text, size_t len)
+{
+    perf_read_  file;
     perf_status status;
-    size_t      size;
-    char       *text = perf_read_file_(path, &size, &status);
 
-    memset(now, 0, sizeof *now);
-    perf_read_own_(old, text, size, status, counter);
-    if (old->in.status != PERF_OK)
-        return;
-    text = perf_saving_make_(PERF_NULL_, opts, PERF_NULL_, &size, &status);
-    perf_read_own_(now, text, size, status, counter);
-}
-
-typedef struct perf_text_file_ {
-    perf_file_  file;
-    const char *text;
-    size_t      len;
-} perf_text_file_;
-
-/* 1: the file holds the text and no more. */
-PERF_COLD_FN_ int perf_text_is_there_(FILE *file, const char *text, size_t len)
-{
-    char   part[4096];
-    size_t got, at = 0;
-
-    if (fseek(file, 0, SEEK_SET))
-        return 0;
-    while ((got = fread(part, 1, sizeof part, file)) > 0) {
-        if (got > len - at || memcmp(part, text + at, got) != 0)
-            return 0;
-        at += got;
-    }
-    return at == len && !ferror(file);
-}
-
-PERF_COLD_FN_ void perf_text_go_(void *with)
-{
-    perf_text_file_ *text = PERF_CAST_(perf_text_file_ *, with);
-    perf_file_      *file = &text->file;
-
-    if (!perf_out_write_(file->file, text->text, text->len, 0))
-        file->failed = 1;
-    if (file->durable && !file->direct && !perf_text_is_there_(file->file, text->text, text->len))
-        file->failed = 1;
-}
-
-/* Writes what there is into a file, or into `stream`, if not NULL, which stays open.  durable: read
- * back, and on the disk before it replaces what was there.                                       */
-PERF_COLD_FN_ perf_status perf_saving_save_(const char *path, FILE *stream,
-                                            void (*put)(perf_out_ *, const void *),
-                                            const perf_results_opts *opts, const perf_read_ *old,
-                                            int durable)
-{
-    perf_text_file_ file = PERF_ZERO;
-    perf_status     status;
-    char           *text;
-
-    if (!stream && (!path || !*path))
-        return PERF_EINVAL;
-    file.file.durable = durable;
-    text = perf_saving_make_(put, opts, old, &file.len, &status);
-    file.text = text;
-    if (text && !stream)
-        status = perf_file_save_(path, &file.file, perf_text_go_, &file);
-    else if (text && !perf_out_write_(stream, text, file.len, 0))
-        status = PERF_EIO;
-    PERF_FREE(text);
-    return status;
-}
-
-PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts)
-{
-    if (PERF_DISABLE)
-        return PERF_EDISABLED;
-    return perf_saving_save_(path, PERF_NULL_, PERF_NULL_, opts, PERF_NULL_, 0);
-}
-
-#if PERF_POSIX_FILES_
-extern int perf_link_(const char *, const char *) __asm__(PERF_SYM_("link"));
-#endif
-#define PERF_FILE_ASIDE_ 100    /* damaged files of one name                                      */
-#define PERF_FILE_WAIT_NS_ UINT64_C(5000000000)         /* longest wait for the folder            */
-
-/* Keeps the file at `path`, which is to be replaced, as PATH.damaged, or .damaged.2 ...; 0: not
- * kept.  Unlike rename(), link() replaces nothing.                                               */
-PERF_COLD_FN_ int perf_file_aside_(const char *path)
-{
-    size_t room = strlen(path) + 24;
-    char  *name = PERF_CAST_(char *, PERF_MALLOC(room));
-    int    i, done = 0;
-
-    for (i = 1; name && i <= PERF_FILE_ASIDE_ && !done; i++) {
-        perf_out_ out = perf_out_open_(name, room);
-        perf_put_(&out, path);
-        perf_put_(&out, ".damaged");
-        if (i > 1)
-            perf_putf_(&out, ".%.0f", 1.0 * i);
-#if PERF_POSIX_FILES_
-        done = !perf_link_(path, name);
-#else
-        done = !rename(path, name);             /* fails there when the name is taken             */
-#endif
-    }
-    PERF_FREE(name);
-    return done;
-}
-
-/* 1: the file is no baseline. */
-PERF_FN int perf_is_damaged_(perf_status status)
-{
-    return status == PERF_EFORMAT || status == PERF_ERANGE || status == PERF_ELIMIT;
-}
-
-PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts)
-{
-    perf_read_        file = PERF_ZERO;
-    const perf_read_ *old = PERF_CAST_(const perf_read_ *, PERF_NULL_);
-    const int         keep = !opts || !opts->alone;
-    perf_status       status = PERF_OK;
-    unsigned          mode;
-    size_t            size = 0;
-    char             *text = PERF_CAST_(char *, PERF_NULL_);
-    int               folder;
-
-    if (PERF_DISABLE)
-        return PERF_EDISABLED;
-    if (!path || !*path || !perf_results_opts_good_(opts))
-        return PERF_EINVAL;
-    folder = perf_file_folder_(path, keep ? PERF_FILE_WAIT_NS_ : 0);
-    if (perf_file_kind_(path, &mode) == PERF_FILE_REGULAR_)
-        text = perf_read_file_(path, &size, &status);
-    if (size) {
-        perf_read_results_(&file, text, size, PERF_NULL_);
-        status = file.in.status;
-        if (keep && status == PERF_OK)
-            old = &file;
-    }
-    if (perf_is_damaged_(status))
-        status = perf_file_aside_(path) ? PERF_OK : PERF_EIO;
-    if (status == PERF_OK || status == PERF_ENODATA)
-        status = perf_saving_save_(path, PERF_NULL_, PERF_NULL_, opts, old, 1);
+    perf_read_results_(&file, text, len, PERF_NULL_);
+    status = file.in.status;
     perf_read_free_(&file);
-    PERF_FREE(text);
-    (void)perf_close_(folder);
     return status;
+}
+
+PERF_COLD_FN_ void perf_saving_free_(perf_saving_ *saving)
+{
+    size_t i;
+
+    for (i = 0; i < saving->loops; i++)
+        PERF_FREE(saving->loop[i].numbered);
+    PERF_FREE(saving->loop);
+    PERF_FREE(saving->scope);
+    PERF_FREE(saving->bucket);
 }
 
 PERF_END_DECLS
