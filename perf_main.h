@@ -213,26 +213,6 @@ PERF_END_DECLS
 
 PERF_BEGIN_DECLS
 
-#if (PERF_LP64_UNIX_ || (defined(__linux__) && !defined(__x86_64__))) && !PERF_TCC_
-#define PERF_PTHREAD_ 1
-/* In the C library since glibc 2.34 and always in musl's and Apple's: no -lpthread.  Elsewhere the
- * functions are weak, and without them threads are refused with a sentence.                      */
-#if defined(__APPLE__) || (defined(__linux__) && !defined(__GLIBC__)) ||                          \
-    (defined(__GLIBC__) && __GLIBC_MINOR__ >= 34)
-#define PERF_PTHREAD_ATTR_
-#define PERF_PTHREAD_THERE_ 1
-#else
-#define PERF_PTHREAD_ATTR_  PERF_ATTR_((__weak__))
-#define PERF_PTHREAD_THERE_ (perf_pthread_create_ && perf_pthread_join_)
-#endif
-extern PERF_PTHREAD_ATTR_ int perf_pthread_create_(void **, const void *, void *(*)(void *), void *)
-    __asm__(PERF_SYM_("pthread_create"));
-extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **)
-    __asm__(PERF_SYM_("pthread_join"));
-#else
-#define PERF_PTHREAD_ 0
-#endif
-
 #define PERF_MAIN_FILTERS_ 64
 #define PERF_MAIN_SIZES_   13
 #define PERF_CASE_NAME_    1024     /* room for the name of an entry: longer than a loop keeps    */
@@ -265,6 +245,177 @@ typedef struct perf_main_ {
     int         is_there[PERF_MAIN_FILTERS_];   /* 1: this run has measured such an entry         */
     int         over;           /* 1: a body has called exit(): nothing more is measured          */
 } perf_main_;
+
+/* Whose bodies run now, for one that calls exit(); NULL: none can. */
+static perf_main_ *perf_main_now_;
+
+typedef struct perf_sweep_ perf_sweep_;
+typedef struct perf_crew_  perf_crew_;
+typedef struct perf_hand_  perf_hand_;
+
+/* Bodies from the whole to its parts. */
+PERF_COLD_DECL_ int perf_main_begin_(perf_main_ *run, int argc, char **argv);
+PERF_COLD_DECL_ void perf_main_usage_(FILE *file, const char *program);
+PERF_COLD_DECL_ int perf_main_printed_(FILE *file);
+PERF_COLD_DECL_ void perf_main_option_(perf_main_ *run, int argc, char **argv, int *at);
+PERF_COLD_DECL_ int perf_main_flag_(perf_main_ *run, const char *word);
+PERF_COLD_DECL_ int perf_main_text_(perf_main_ *run, int argc, char **argv, int *at);
+PERF_COLD_DECL_ const char *perf_main_value_(const char *option, int argc, char **argv, int *i);
+PERF_COLD_DECL_ void perf_main_wrong_(perf_main_ *run, const char *what, const char *value);
+PERF_COLD_DECL_ int perf_main_number_(perf_main_ *run, int argc, char **argv, int *at);
+PERF_COLD_DECL_ int perf_main_is_number_(const char *value, double most, int whole, double *x);
+PERF_COLD_DECL_ void perf_main_context_(perf_main_ *run, char *key);
+PERF_COLD_DECL_ void perf_main_accepts_(perf_main_ *run, const char *name);
+PERF_COLD_DECL_ void perf_main_filter_(perf_main_ *run, const char *pattern);
+PERF_COLD_DECL_ int perf_main_match_(const char *pattern, const char *name);
+PERF_COLD_DECL_ void perf_main_settle_(perf_main_ *run);
+PERF_COLD_DECL_ int perf_main_format_(const char *name);
+PERF_COLD_DECL_ void perf_main_rule_(perf_main_ *run, const char *text, perf_rule *rule);
+PERF_COLD_DECL_ int perf_main_list_(const perf_main_ *run);
+PERF_COLD_DECL_ int perf_main_lists_(const perf_main_ *run, const perf_case_ *entry);
+PERF_COLD_DECL_ void perf_env_text_(perf_out_ *out);
+PERF_COLD_DECL_ void perf_put_settings_(perf_out_ *out);
+PERF_COLD_DECL_ void perf_main_try_counters_(perf_main_ *run);
+PERF_COLD_DECL_ perf_counters perf_main_counters_(void);
+PERF_OURS_ static void perf_main_exit_(void);
+PERF_COLD_DECL_ void perf_main_cases_(perf_main_ *run, size_t rounds);
+PERF_COLD_DECL_ void perf_main_shuffle_(void);
+PERF_COLD_DECL_ void perf_main_case_(perf_main_ *run, const perf_case_ *entry);
+PERF_COLD_DECL_ size_t perf_main_plan_(const perf_main_ *run, const perf_case_ *entry, double *n);
+PERF_COLD_DECL_ size_t perf_main_sizes_(double low, double high, double *n);
+PERF_COLD_DECL_ void perf_main_entry_(perf_main_ *run, const perf_case_ *entry, size_t i,
+                                      double size, perf_sweep_ *sweep);
+PERF_COLD_DECL_ void perf_put_entry_(perf_out_ *out, const perf_case_ *entry, size_t i,
+                                     double size);
+PERF_COLD_DECL_ void perf_put_case_(perf_out_ *out, const perf_case_ *entry);
+PERF_COLD_DECL_ size_t perf_case_number_(const perf_case_ *entry);
+PERF_COLD_DECL_ void perf_put_argument_(perf_out_ *out, int64_t value);
+PERF_COLD_DECL_ int perf_main_takes_(const perf_main_ *run, const char *of, const char *name);
+PERF_COLD_DECL_ int perf_main_wants_(const perf_main_ *run, const char *name);
+PERF_COLD_DECL_ perf_result perf_main_one_(perf_main_ *run, const perf_case_ *entry,
+                                           const char *name, size_t n, const int64_t *arg);
+PERF_COLD_DECL_ perf_result perf_main_end_(perf_bench bench);
+PERF_COLD_DECL_ void perf_main_row_(perf_main_ *run, const char *name, const perf_result *result,
+                                    const perf_loop_state_ *state);
+PERF_COLD_DECL_ void perf_main_growth_(const perf_main_ *run, const char *name,
+                                       const perf_times_ *medians, const perf_times_ *fastest);
+PERF_COLD_DECL_ void perf_put_growth_(perf_out_ *out, const perf_growth_ *law);
+PERF_COLD_DECL_ void perf_main_nothing_(const perf_main_ *run);
+PERF_COLD_DECL_ double perf_main_crew_(perf_main_ *run, const perf_case_ *entry, const char *name,
+                                       size_t threads, perf_summary *time);
+PERF_COLD_DECL_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *hand);
+PERF_COLD_DECL_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *hand,
+                                             size_t threads, perf_loop_state_ **merged);
+PERF_COLD_DECL_ perf_status perf_crew_status_(const perf_hand_ *hand, size_t threads,
+                                              size_t *slices, perf_loop_state_ **failed);
+PERF_COLD_DECL_ void perf_crew_add_(perf_loop_state_ *all, perf_result *sum,
+                                    const perf_hand_ *hand);
+PERF_COLD_DECL_ void perf_crew_rates_(perf_result *sum, const perf_hand_ *hand, size_t threads);
+PERF_COLD_DECL_ double perf_hand_kept_(const perf_result *one, size_t threads);
+PERF_COLD_DECL_ size_t perf_processors_(void);
+PERF_COLD_DECL_ double perf_crew_speed_(const perf_hand_ *hand, size_t threads);
+PERF_COLD_DECL_ void perf_main_scaling_(const perf_main_ *run, const perf_sweep_ *sweep);
+PERF_COLD_DECL_ int perf_main_files_(perf_main_ *run);
+PERF_COLD_DECL_ int perf_main_compare_all_(perf_main_ *run);
+PERF_COLD_DECL_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule);
+PERF_COLD_DECL_ void perf_main_again_(perf_main_ *run, perf_baseline *baseline,
+                                      const perf_baseline_opts *opts);
+PERF_COLD_DECL_ size_t perf_main_choose_(perf_main_ *run, const perf_baseline *baseline);
+PERF_COLD_DECL_ int perf_main_doubts_(const perf_main_ *run, const perf_baseline_entry *entry);
+PERF_COLD_DECL_ void perf_main_wait_(const perf_main_ *run);
+PERF_COLD_DECL_ void perf_main_confirm_(const perf_baseline *first, perf_baseline *second);
+PERF_COLD_DECL_ int perf_main_judged_(perf_main_ *run, const perf_baseline *baseline);
+PERF_COLD_DECL_ int perf_main_is_rejected_(const perf_main_ *run,
+                                           const perf_baseline_entry *entry);
+PERF_COLD_DECL_ size_t perf_main_accepted_(const perf_main_ *run, const char *name);
+PERF_COLD_DECL_ int perf_main_accept_one_(perf_main_ *run, size_t at,
+                                          const perf_baseline *baseline);
+PERF_COLD_DECL_ size_t perf_main_open_(const perf_main_ *run, const perf_baseline *baseline);
+PERF_COLD_DECL_ const char **perf_main_names_(const perf_main_ *run, const char **kept,
+                                              const perf_baseline *baseline,
+                                              int (*is)(const perf_main_ *,
+                                                        const perf_baseline_entry *));
+PERF_COLD_DECL_ int perf_main_is_undecided_(const perf_main_ *run,
+                                            const perf_baseline_entry *entry);
+PERF_COLD_DECL_ void perf_main_accepted_say_(const perf_main_ *run);
+PERF_COLD_DECL_ perf_status perf_main_output_(const perf_main_ *run);
+PERF_COLD_DECL_ int perf_main_wrote_(const perf_main_ *run, const char *path, perf_status status);
+
+PERF_END_DECLS
+
+int main(int argc, char **argv)
+{
+    perf_main_ run = PERF_ZERO;
+    char       text[512];
+    perf_out_  out = perf_out_open_(text, sizeof text);
+    int        result = perf_main_begin_(&run, argc, argv);
+
+    if (result >= 0)
+        return result;
+    if (!run.no_env) {
+        perf_env_text_(&out);
+        (void)fprintf(run.out, "environment: %s\n", text);
+    }
+    if (run.counters)
+        perf_main_try_counters_(&run);
+    run.process = perf_process_id_();
+    perf_main_now_ = &run;
+    (void)atexit(perf_main_exit_);
+    perf_main_cases_(&run, PERF_CAST_(size_t, run.repeat));
+    if (!run.todo) {
+        perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
+        perf_main_nothing_(&run);
+        return 2;
+    }
+    result = perf_main_files_(&run);
+    if (!perf_main_printed_(run.out)) {
+        (void)fprintf(stderr, "%s: standard output: %s\n", run.program, perf_status_text(PERF_EIO));
+        return 2;
+    }
+    if (run.failed && !result)
+        return 2;
+    return result;
+}
+
+PERF_BEGIN_DECLS
+
+/* ---- options ---- */
+
+/* Reads the options.  Returns -1: go on; else the exit status: all is done. */
+PERF_COLD_FN_ int perf_main_begin_(perf_main_ *run, int argc, char **argv)
+{
+    int i;
+
+    run->program = "benchmarks";
+    if (argc > 0 && argv[0])
+        run->program = argv[0];
+    run->repeat = 1;
+    run->with.context = run->context;
+    run->with.accepted = run->accepted;
+    for (i = 1; i < argc && !run->bad; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            perf_main_usage_(stdout, run->program);
+            return perf_main_printed_(stdout) ? 0 : 2;
+        }
+        perf_main_option_(run, argc, argv, &i);
+    }
+    if (!run->bad)
+        perf_main_settle_(run);
+    if (run->bad) {
+        perf_main_usage_(stderr, run->program);
+        return 2;
+    }
+    run->out = stdout;
+    if (run->output && !strcmp(run->output, "-"))
+        run->out = stderr;
+    if (run->list)
+        return perf_main_list_(run);
+    if (PERF_DISABLE) {
+        (void)fprintf(stderr, "%s: %s\n", run->program, perf_status_text(PERF_EDISABLED));
+        return 2;
+    }
+    return -1;
+}
 
 PERF_COLD_FN_ void perf_main_usage_(FILE *file, const char *program)
 {
@@ -299,77 +450,34 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *file, const char *program)
         "             3 with --strict: not decided\n", file);
 }
 
-/* ---- options ---- */
-
-PERF_COLD_FN_ void perf_main_wrong_(perf_main_ *run, const char *what, const char *value)
+/* 1: what was printed there has arrived. */
+PERF_COLD_FN_ int perf_main_printed_(FILE *file)
 {
-    (void)fprintf(stderr, "%s: %s '%s'\n", run->program, what, value);
-    run->bad = 1;
+    return !fflush(file) && !ferror(file);
 }
 
-/* 1: the name contains the pattern or, if that has one of ^$|()[]{}*+?.\, matches it as a POSIX
- * regular expression.  0: not.  -1: not a valid one, or this system has no such expressions.     */
-PERF_COLD_FN_ int perf_main_match_(const char *pattern, const char *name)
+PERF_COLD_FN_ void perf_main_option_(perf_main_ *run, int argc, char **argv, int *at)
 {
-    if (!pattern[strcspn(pattern, "^$|()[]{}*+?.\\")])
-        return strstr(name, pattern) != PERF_NULL_;
-#if PERF_LP64_UNIX_ && !PERF_TCC_
-    {
-        regex_t regex;
-        int     found;
+    const char *value;
 
-        if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB))
-            return -1;
-        found = !regexec(&regex, name, 0, PERF_NULL_, 0);
-        regfree(&regex);
-        return found;
-    }
-#else
-    return -1;
-#endif
-}
-
-/* The value of `option`, if argument *i is that: behind '=', or the next argument, to which *i then
- * moves; "": it is missing.  NULL: argument *i is another one.                                   */
-PERF_COLD_FN_ const char *perf_main_value_(const char *option, int argc, char **argv, int *i)
-{
-    size_t n = strlen(option);
-
-    if (strncmp(argv[*i], option, n) != 0 || (argv[*i][n] && argv[*i][n] != '='))
-        return PERF_CAST_(const char *, PERF_NULL_);
-    if (argv[*i][n] == '=')
-        return argv[*i] + n + 1;
-    return *i + 1 < argc ? argv[++*i] : "";
-}
-
-PERF_COLD_FN_ void perf_main_context_(perf_main_ *run, char *key)
-{
-    size_t n = strcspn(key, "="), i = 0;
-
-    while (run->context[i] && (strncmp(run->context[i], key, n) || run->context[i][n]))
-        i += 2;
-    if (!n || !key[n] || i == 2 * PERF_MAIN_FILTERS_) {
-        perf_main_wrong_(run, "--context needs KEY=VALUE, 64 at most, not", key);
+    if (perf_main_flag_(run, argv[*at]) || perf_main_text_(run, argc, argv, at) ||
+        perf_main_number_(run, argc, argv, at))
+        return;
+    value = perf_main_value_("--context", argc, argv, at);
+    if (value) {
+        perf_main_context_(run, PERF_PTR_(char *, PERF_PTR_(uintptr_t, value)));
         return;
     }
-    key[n] = '\0';
-    run->context[i] = key;
-    run->context[i + 1] = key + n + 1;
-}
-
-/* Takes a name of --accept-change. */
-PERF_COLD_FN_ void perf_main_accepts_(perf_main_ *run, const char *name)
-{
-    size_t i = 0;
-
-    while (i < PERF_MAIN_FILTERS_ && run->accepted[2 * i])
-        i++;
-    if (!*name || i == PERF_MAIN_FILTERS_) {
-        perf_main_wrong_(run, "--accept-change needs a benchmark, 64 at most, not", name);
+    value = perf_main_value_("--accept-change", argc, argv, at);
+    if (value) {
+        perf_main_accepts_(run, value);
         return;
     }
-    run->accepted[2 * i] = name;
-    run->accepted[2 * i + 1] = "";
+    value = perf_main_value_("--filter", argc, argv, at);
+    if (value)
+        perf_main_filter_(run, value);
+    else
+        perf_main_wrong_(run, "unknown option", argv[*at]);
 }
 
 /* An option without a value; 1: it was one. */
@@ -423,14 +531,23 @@ PERF_COLD_FN_ int perf_main_text_(perf_main_ *run, int argc, char **argv, int *a
     return 0;
 }
 
-/* 1: it is a number above 0, at most `most`, and a whole one where asked for. */
-PERF_COLD_FN_ int perf_main_is_number_(const char *value, double most, int whole, double *x)
+/* The value of `option`, if argument *i is that: behind '=', or the next argument, to which *i then
+ * moves; "": it is missing.  NULL: argument *i is another one.                                   */
+PERF_COLD_FN_ const char *perf_main_value_(const char *option, int argc, char **argv, int *i)
 {
-    const char *end = perf_skip_number_(value, x);
+    size_t n = strlen(option);
 
-    if (!end || *end || !(*x > 0.0) || *x > most)
-        return 0;
-    return !whole || !(PERF_CAST_(double, PERF_CAST_(uint64_t, *x)) < *x);
+    if (strncmp(argv[*i], option, n) != 0 || (argv[*i][n] && argv[*i][n] != '='))
+        return PERF_CAST_(const char *, PERF_NULL_);
+    if (argv[*i][n] == '=')
+        return argv[*i] + n + 1;
+    return *i + 1 < argc ? argv[++*i] : "";
+}
+
+PERF_COLD_FN_ void perf_main_wrong_(perf_main_ *run, const char *what, const char *value)
+{
+    (void)fprintf(stderr, "%s: %s '%s'\n", run->program, what, value);
+    run->bad = 1;
 }
 
 /* An option with a number; 1: it was one. */
@@ -460,6 +577,46 @@ PERF_COLD_FN_ int perf_main_number_(perf_main_ *run, int argc, char **argv, int 
     return 0;
 }
 
+/* 1: it is a number above 0, at most `most`, and a whole one where asked for. */
+PERF_COLD_FN_ int perf_main_is_number_(const char *value, double most, int whole, double *x)
+{
+    const char *end = perf_skip_number_(value, x);
+
+    if (!end || *end || !(*x > 0.0) || *x > most)
+        return 0;
+    return !whole || !(PERF_CAST_(double, PERF_CAST_(uint64_t, *x)) < *x);
+}
+
+PERF_COLD_FN_ void perf_main_context_(perf_main_ *run, char *key)
+{
+    size_t n = strcspn(key, "="), i = 0;
+
+    while (run->context[i] && (strncmp(run->context[i], key, n) || run->context[i][n]))
+        i += 2;
+    if (!n || !key[n] || i == 2 * PERF_MAIN_FILTERS_) {
+        perf_main_wrong_(run, "--context needs KEY=VALUE, 64 at most, not", key);
+        return;
+    }
+    key[n] = '\0';
+    run->context[i] = key;
+    run->context[i + 1] = key + n + 1;
+}
+
+/* Takes a name of --accept-change. */
+PERF_COLD_FN_ void perf_main_accepts_(perf_main_ *run, const char *name)
+{
+    size_t i = 0;
+
+    while (i < PERF_MAIN_FILTERS_ && run->accepted[2 * i])
+        i++;
+    if (!*name || i == PERF_MAIN_FILTERS_) {
+        perf_main_wrong_(run, "--accept-change needs a benchmark, 64 at most, not", name);
+        return;
+    }
+    run->accepted[2 * i] = name;
+    run->accepted[2 * i + 1] = "";
+}
+
 PERF_COLD_FN_ void perf_main_filter_(perf_main_ *run, const char *pattern)
 {
     if (!*pattern || run->filters == PERF_MAIN_FILTERS_ || perf_main_match_(pattern, "") < 0)
@@ -468,28 +625,46 @@ PERF_COLD_FN_ void perf_main_filter_(perf_main_ *run, const char *pattern)
         run->filter[run->filters++] = pattern;
 }
 
-PERF_COLD_FN_ void perf_main_option_(perf_main_ *run, int argc, char **argv, int *at)
+/* 1: the name contains the pattern or, if that has one of ^$|()[]{}*+?.\, matches it as a POSIX
+ * regular expression.  0: not.  -1: not a valid one, or this system has no such expressions.     */
+PERF_COLD_FN_ int perf_main_match_(const char *pattern, const char *name)
 {
-    const char *value;
+    if (!pattern[strcspn(pattern, "^$|()[]{}*+?.\\")])
+        return strstr(name, pattern) != PERF_NULL_;
+#if PERF_LP64_UNIX_ && !PERF_TCC_
+    {
+        regex_t regex;
+        int     found;
 
-    if (perf_main_flag_(run, argv[*at]) || perf_main_text_(run, argc, argv, at) ||
-        perf_main_number_(run, argc, argv, at))
-        return;
-    value = perf_main_value_("--context", argc, argv, at);
-    if (value) {
-        perf_main_context_(run, PERF_PTR_(char *, PERF_PTR_(uintptr_t, value)));
-        return;
+        if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB))
+            return -1;
+        found = !regexec(&regex, name, 0, PERF_NULL_, 0);
+        regfree(&regex);
+        return found;
     }
-    value = perf_main_value_("--accept-change", argc, argv, at);
-    if (value) {
-        perf_main_accepts_(run, value);
-        return;
-    }
-    value = perf_main_value_("--filter", argc, argv, at);
-    if (value)
-        perf_main_filter_(run, value);
-    else
-        perf_main_wrong_(run, "unknown option", argv[*at]);
+#else
+    return -1;
+#endif
+}
+
+/* Checks options that depend on each other. */
+PERF_COLD_FN_ void perf_main_settle_(perf_main_ *run)
+{
+    if (run->named && !run->output)
+        perf_main_wrong_(run, "--format needs --output FILE, too, not only", run->named);
+    run->format = perf_main_format_(run->named);
+    if (run->format < 0)
+        perf_main_wrong_(run, "--format does not know", run->named);
+    if ((run->strict || run->again_after > 0.0) && !run->compare)
+        perf_main_wrong_(run, "--strict and --again-after need the option", "--compare");
+    if (run->accepted[0] && (!run->compare || !run->add || strcmp(run->compare, run->add) != 0))
+        perf_main_wrong_(run, "--accept-change needs --compare and --add of one file, for",
+                         run->accepted[0]);
+    perf_main_rule_(run, run->accept, &run->rule);
+    perf_main_rule_(run, run->also, &run->second);
+    if (run->rule.metric >= PERF_METRIC_INSTRUCTIONS ||
+        run->second.metric >= PERF_METRIC_INSTRUCTIONS)
+        run->counters = 1;
 }
 
 /* The format of that name: 0 json (or NULL), else 1 + perf_export_format; -1: there is none. */
@@ -515,79 +690,40 @@ PERF_COLD_FN_ void perf_main_rule_(perf_main_ *run, const char *text, perf_rule 
         perf_main_wrong_(run, "--accept: benchmarks measure time and counts, not", text);
 }
 
-/* Checks options that depend on each other. */
-PERF_COLD_FN_ void perf_main_settle_(perf_main_ *run)
+/* Prints what --list asks for; returns the exit status. */
+PERF_COLD_FN_ int perf_main_list_(const perf_main_ *run)
 {
-    if (run->named && !run->output)
-        perf_main_wrong_(run, "--format needs --output FILE, too, not only", run->named);
-    run->format = perf_main_format_(run->named);
-    if (run->format < 0)
-        perf_main_wrong_(run, "--format does not know", run->named);
-    if ((run->strict || run->again_after > 0.0) && !run->compare)
-        perf_main_wrong_(run, "--strict and --again-after need the option", "--compare");
-    if (run->accepted[0] && (!run->compare || !run->add || strcmp(run->compare, run->add) != 0))
-        perf_main_wrong_(run, "--accept-change needs --compare and --add of one file, for",
-                         run->accepted[0]);
-    perf_main_rule_(run, run->accept, &run->rule);
-    perf_main_rule_(run, run->also, &run->second);
-    if (run->rule.metric >= PERF_METRIC_INSTRUCTIONS ||
-        run->second.metric >= PERF_METRIC_INSTRUCTIONS)
-        run->counters = 1;
-}
+    char              text[PERF_CASE_NAME_];
+    const perf_case_ *entry;
 
-PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *run, const char *name)
-{
-    size_t i;
-
-    for (i = 0; i < run->filters && perf_main_match_(run->filter[i], name) <= 0; i++)
-        continue;
-    return !run->filters || i < run->filters;
-}
-
-/* 1: the entry `name` of the case `of` is to be measured in this round.  When entries are measured
- * again: the chosen ones, each time counted.                                                     */
-PERF_COLD_FN_ int perf_main_takes_(const perf_main_ *run, const char *of, const char *name)
-{
-    size_t i;
-
-    if (!run->first)
-        return perf_main_wants_(run, of) || perf_main_wants_(run, name);
-    for (i = 0; i < run->first->entries; i++) {
-        perf_baseline_entry *entry = &run->first->entry[i];
-        if (!run->chosen[i] || strcmp(entry->name, name) != 0)
+    for (entry = perf_cases_v1_; entry; entry = entry->next) {
+        perf_out_ out = perf_out_open_(text, sizeof text);
+        if (!perf_main_lists_(run, entry))
             continue;
-        entry->again++;
-        return 1;
+        perf_put_case_(&out, entry);
+        (void)printf("%s\n", text);
     }
-    return 0;
+    return perf_main_printed_(stdout) ? 0 : 2;
+}
+
+/* 1: the case, or an entry of it, would be measured. */
+PERF_COLD_FN_ int perf_main_lists_(const perf_main_ *run, const perf_case_ *entry)
+{
+    char         name[PERF_CASE_NAME_];
+    double       n[PERF_MAIN_SIZES_];
+    const size_t count = perf_main_plan_(run, entry, n);
+    size_t       i;
+
+    for (i = 0; i < count; i++) {
+        perf_out_ out = perf_out_open_(name, sizeof name);
+        perf_put_entry_(&out, entry, i, n[entry->arg ? 0 : i]);
+        if (perf_main_wants_(run, name))
+            return 1;
+    }
+    return perf_main_wants_(run, entry->name);
 }
 
 /* ---- the environment in one line ---- */
-
-/* ", governor powersave", ", turbo off" ...: what Linux tells of the processor's settings. */
-PERF_COLD_FN_ void perf_put_settings_(perf_out_ *out)
-{
-    static const struct {
-        const char *path, *what;
-        char        off;        /* how a file begins that says no; 0: it has a word               */
-    } file[] = {{"/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "governor", 0},
-                {"/sys/devices/system/cpu/intel_pstate/no_turbo", "turbo", '1'},
-                {"/sys/devices/system/cpu/cpufreq/boost", "turbo", '0'},
-                {"/proc/sys/kernel/randomize_va_space", "ASLR", '0'}};
-    char   line[256];
-    size_t i;
-
-    for (i = 0; i < sizeof file / sizeof *file; i++) {
-        const char *word = line;
-        if (!perf_first_line_(file[i].path, line, sizeof line))
-            continue;
-        if (file[i].off && *line == file[i].off)
-            word = "off";
-        else if (file[i].off)
-            word = "on";
-        perf_putf_(out, ", %s %.20s", file[i].what, word);
-    }
-}
 
 PERF_COLD_FN_ void perf_env_text_(perf_out_ *out)
 {
@@ -616,40 +752,32 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *out)
 #endif
 }
 
-/* ---- a row, as in the report, without its margin ---- */
-
-PERF_COLD_FN_ void perf_main_row_(perf_main_ *run, const char *name, const perf_result *result,
-                                  const perf_loop_state_ *state)
+/* ", governor powersave", ", turbo off" ...: what Linux tells of the processor's settings. */
+PERF_COLD_FN_ void perf_put_settings_(perf_out_ *out)
 {
-    char       text[8192];
-    perf_loop_ loop = PERF_ZERO;
-    perf_out_  out = perf_out_open_(loop.name, sizeof loop.name);
+    static const struct {
+        const char *path, *what;
+        char        off;        /* how a file begins that says no; 0: it has a word               */
+    } file[] = {{"/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "governor", 0},
+                {"/sys/devices/system/cpu/intel_pstate/no_turbo", "turbo", '1'},
+                {"/sys/devices/system/cpu/cpufreq/boost", "turbo", '0'},
+                {"/proc/sys/kernel/randomize_va_space", "ASLR", '0'}};
+    char   line[256];
+    size_t i;
 
-    if (PERF_LOOP_KIND_(state))
-        loop = state->loop;                     /* for its note and its counters                  */
-    perf_put_(&out, name);
-    loop.result = result;
-    loop.kind = PERF_LOOP_BENCH_;
-    loop.done = 1;
-    out = perf_out_open_(text, sizeof text);
-    perf_put_loop_(&out, &loop);
-    (void)fputs(text + 2, run->out);
-    if (!result->time.count)
-        run->failed++;
-    (void)fflush(run->out);
+    for (i = 0; i < sizeof file / sizeof *file; i++) {
+        const char *word = line;
+        if (!perf_first_line_(file[i].path, line, sizeof line))
+            continue;
+        if (file[i].off && *line == file[i].off)
+            word = "off";
+        else if (file[i].off)
+            word = "on";
+        perf_putf_(out, ", %s %.20s", file[i].what, word);
+    }
 }
 
 /* ---- counters of the processor ---- */
-
-/* Opens those of this thread; the caller closes them. */
-PERF_COLD_FN_ perf_counters perf_main_counters_(void)
-{
-    perf_counters_opts opts = PERF_ZERO;
-
-    opts.which = 1u << PERF_COUNTER_INSTRUCTIONS | 1u << PERF_COUNTER_CYCLES |
-                 1u << PERF_COUNTER_BRANCHES | 1u << PERF_COUNTER_BRANCH_MISSES;
-    return perf_counters_open(&opts);
-}
 
 /* Says once which are missing, and why.  If none counts, no entry tries again. */
 PERF_COLD_FN_ void perf_main_try_counters_(perf_main_ *run)
@@ -666,68 +794,129 @@ PERF_COLD_FN_ void perf_main_try_counters_(perf_main_ *run)
     perf_counters_close(&counters);
 }
 
+/* Opens those of this thread; the caller closes them. */
+PERF_COLD_FN_ perf_counters perf_main_counters_(void)
+{
+    perf_counters_opts opts = PERF_ZERO;
+
+    opts.which = 1u << PERF_COUNTER_INSTRUCTIONS | 1u << PERF_COUNTER_CYCLES |
+                 1u << PERF_COUNTER_BRANCHES | 1u << PERF_COUNTER_BRANCH_MISSES;
+    return perf_counters_open(&opts);
+}
+
+/* ---- a body that calls exit() ---- */
+
+/* The exit status of a program whose body has called exit(); 0: the body's own. */
+static int perf_main_status_;
+
+/* For a body that calls exit(): what was measured until then is not lost. */
+PERF_OURS_ static void perf_main_exit_(void)
+{
+    perf_main_ *run = perf_main_now_;
+
+    if (!run || run->process != perf_process_id_()) /* in a child that a body has forked          */
+        return;
+    perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
+    run->over = 1;
+    (void)fprintf(stderr, "%s: a benchmark called exit(): what was measured before is kept\n",
+                  run->program);
+    perf_main_status_ = perf_main_files_(run);
+}
+
+#if defined(__GNUC__)
+/* A body's exit(0) does not hide a REJECT; nor does a number of its own, which ours replaces.
+ * Nobody may call exit() twice: this runs last, behind the report (PERF_AT_EXIT), and ends the
+ * program.                                                                                       */
+PERF_ATTR_((__destructor__(101), __used__)) PERF_OURS_ static void perf_main_leave_(void)
+{
+    if (!perf_main_status_)
+        return;
+    (void)fflush(PERF_CAST_(FILE *, PERF_NULL_));
+    _Exit(perf_main_status_);
+}
+#endif
+
 /* ---- running ---- */
 
-/* The result.  The body got the loop by value, and may have ended it. */
-PERF_COLD_FN_ perf_result perf_main_end_(perf_bench bench)
+/* All cases, `rounds` times.  Loops are held: perf_reset() in a body frees none. */
+PERF_COLD_FN_ void perf_main_cases_(perf_main_ *run, size_t rounds)
 {
-    const perf_loop_state_ *state = bench.state;
+    perf_registry_ *reg = perf_registry_get_();
+    const int       held = reg && perf_loops_hold_(reg);
+    perf_case_     *entry;
+    size_t          i;
 
-    if (PERF_LOOP_KIND_(state) && PERF_ACQ_(&state->loop.done))
-        return state->result;
-    bench.left = -1;                            /* only the body's copy knows                     */
-    return perf_bench_end(&bench);
+    for (i = 0; i < rounds; i++, run->round++) {
+        if (run->shuffle || run->first)
+            perf_main_shuffle_();
+        for (entry = perf_cases_v1_; entry; entry = entry->next)
+            perf_main_case_(run, entry);
+    }
+    if (held)
+        perf_loops_let_(reg);
 }
 
-/* Measures one entry on this thread.  n: its size, or 0; arg: its numbers, or NULL. */
-PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *run, const perf_case_ *entry, const char *name,
-                                         size_t n, const int64_t *arg)
+/* Shuffles the list: inserts each case at a random place among those before it. */
+PERF_COLD_FN_ void perf_main_shuffle_(void)
 {
-    perf_bench    bench = {1, 0, PERF_NULL_, PERF_NULL_, 0};    /* one iteration                  */
-    perf_result   result = PERF_ZERO;
-    perf_counters counters = PERF_ZERO;
+    uint64_t    dice = perf_now() | 1, n = 0, k;
+    perf_case_ *entry = perf_cases_v1_, *next, **at;
 
-    if (entry->kind == 't')
-        n = 0;                                  /* the thread's number                            */
-    if (run->profile) {
-        entry->run(bench, n, 1, arg);
-        (void)fprintf(run->out, "%s ran once\n", name);
-        return result;
+    perf_cases_v1_ = PERF_CAST_(perf_case_ *, PERF_NULL_);
+    for (; entry; entry = next) {
+        next = entry->next;
+        k = (perf_random_(&dice) >> 32) * ++n >> 32;
+        for (at = &perf_cases_v1_; k--; at = &(*at)->next)
+            ;
+        entry->next = *at;
+        *at = entry;
     }
-    bench = perf_bench_begin(name, &run->opts);
-    if (PERF_LOOP_KIND_(bench.state))
-        bench.state->loop.round = run->round;
-    if (run->counters) {
-        counters = perf_main_counters_();
-        (void)perf_counters_loop(&counters, &bench);
-    }
-    entry->run(bench, n, 1, arg);
-    result = perf_main_end_(bench);
-    perf_counters_close(&counters);
-    perf_main_row_(run, name, &result, bench.state);
-    return result;
 }
 
-/* Fills n with at most 12 sizes low .. high and returns how many.  Each is the one before times a
- * power of two, the smallest that is enough.  A `low` of 0 gives the sizes 0, 1, ...             */
-PERF_COLD_FN_ size_t perf_main_sizes_(double low, double high, double *n)
-{
-    const size_t most = PERF_MAIN_SIZES_ - 1;
-    double       factor = 2.0, size;
-    size_t       count, zero = 0;
+/* What a sweep has found so far, by size or number of threads. */
+struct perf_sweep_ {
+    double       size[PERF_MAIN_SIZES_], median[PERF_MAIN_SIZES_], fastest[PERF_MAIN_SIZES_];
+    double       speed[PERF_MAIN_SIZES_];       /* iterations per second of all threads           */
+    perf_summary time[PERF_MAIN_SIZES_];        /* of an iteration                                */
+    size_t       count;
+};
 
-    if (low < 1.0) {
-        n[0] = 0.0;
-        zero = 1;
-        low = 1.0;
+PERF_COLD_FN_ void perf_main_case_(perf_main_ *run, const perf_case_ *entry)
+{
+    double       n[PERF_MAIN_SIZES_];
+    perf_times_  medians, fastest;
+    size_t       i, count = perf_main_plan_(run, entry, n);
+    perf_sweep_ *sweep = PERF_CAST_(perf_sweep_ *, PERF_MALLOC(sizeof *sweep));
+
+    if (!sweep) {
+        (void)fprintf(run->out, "%s  not measured: %s\n", entry->name,
+                      perf_status_text(PERF_ENOMEM));
+        run->failed++;
+        return;
     }
-    do {
-        count = zero;
-        for (size = low; size <= high && count <= most; size *= factor)
-            n[count++] = size;
-        factor *= 2.0;
-    } while (count > most);
-    return count;
+    sweep->count = 0;
+    if (!count && !run->first && perf_main_wants_(run, entry->name)) {
+        (void)fprintf(run->out,
+                      "%s  not measured: PERF_BENCH_THREADS begins at 1 thread, not at 0\n",
+                      entry->name);
+        run->todo++;
+        run->failed++;
+    }
+    for (i = 0; i < count; i++)
+        perf_main_entry_(run, entry, i, n[entry->arg ? 0 : i], sweep);
+    if (entry->kind == 't' && sweep->count &&
+        (entry->low > PERF_MAIN_THREADS_ || entry->high > PERF_MAIN_THREADS_))
+        (void)fprintf(run->out, "  %s: no more than %d threads are measured\n", entry->name,
+                      PERF_MAIN_THREADS_);
+    medians.n = fastest.n = sweep->size;
+    medians.ns = sweep->median;
+    fastest.ns = sweep->fastest;
+    medians.count = fastest.count = sweep->count;
+    if (entry->kind == 'n' && sweep->count >= PERF_GROWTH_LEAST_)
+        perf_main_growth_(run, entry->name, &medians, &fastest);
+    else if (entry->kind == 't' && sweep->count > 1)
+        perf_main_scaling_(run, sweep);
+    PERF_FREE(sweep);
 }
 
 /* Returns how many entries the case has, n[]: its sizes or numbers of threads.  0: it begins at 0
@@ -760,17 +949,204 @@ PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *run, const perf_case_ *en
     return perf_main_sizes_(low, high, n);
 }
 
-/* How well a law fits, behind its name. */
-PERF_COLD_FN_ void perf_put_growth_(perf_out_ *out, const perf_growth_ *law)
+/* Fills n with at most 12 sizes low .. high and returns how many.  Each is the one before times a
+ * power of two, the smallest that is enough.  A `low` of 0 gives the sizes 0, 1, ...             */
+PERF_COLD_FN_ size_t perf_main_sizes_(double low, double high, double *n)
 {
-    if (law->rival)
-        perf_putf_(out, " or %s: these sizes cannot tell", law->rival);
-    else if (law->error >= 1.0)
-        perf_put_(out, ": the sizes lie within a factor of 8");
-    else if (law->name == law->closest)
-        perf_putf_(out, ", off by %.0f %%", 100.0 * law->error);
-    else
-        perf_putf_(out, "; the closest, %s, is off by %.0f %%", law->closest, 100.0 * law->error);
+    const size_t most = PERF_MAIN_SIZES_ - 1;
+    double       factor = 2.0, size;
+    size_t       count, zero = 0;
+
+    if (low < 1.0) {
+        n[0] = 0.0;
+        zero = 1;
+        low = 1.0;
+    }
+    do {
+        count = zero;
+        for (size = low; size <= high && count <= most; size *= factor)
+            n[count++] = size;
+        factor *= 2.0;
+    } while (count > most);
+    return count;
+}
+
+/* Measures one entry of a case; what a table or a law needs of it goes to *sweep. */
+PERF_COLD_FN_ void perf_main_entry_(perf_main_ *run, const perf_case_ *entry, size_t i, double size,
+                                    perf_sweep_ *sweep)
+{
+    char                name[PERF_CASE_NAME_];
+    perf_out_           out = perf_out_open_(name, sizeof name);
+    const int64_t      *arg = entry->arg;
+    const size_t        number = PERF_CAST_(size_t, size), at = sweep->count;
+    perf_result         result;
+    const perf_summary *second;
+
+    if (arg)
+        arg += i * entry->low;
+    perf_put_entry_(&out, entry, i, size);
+    if (!perf_main_takes_(run, entry->name, name))
+        return;
+    if (!run->todo++ && !run->profile)
+        (void)fputs("benchmark                                  median [95 % interval]"
+                    "       p95       p99     first\n", run->out);
+    if (entry->kind == 't' && !run->profile) {
+        sweep->size[at] = size;
+        sweep->speed[at] = perf_main_crew_(run, entry, name, number, &sweep->time[at]);
+        sweep->count += sweep->speed[at] > 0.0;
+        return;
+    }
+    result = perf_main_one_(run, entry, name, number, arg);
+    if (entry->kind != 'n' || !result.time.count || !(size > 0.0))
+        return;
+    second = perf_result_main_(&result);
+    sweep->size[at] = size;
+    sweep->median[at] = second->p50;
+    sweep->fastest[at] = second->min;
+    sweep->count++;
+}
+
+/* "name/4096/8", "name/64", "name/threads:2": entry i; size: its size or number of threads. */
+PERF_COLD_FN_ void perf_put_entry_(perf_out_ *out, const perf_case_ *entry, size_t i, double size)
+{
+    size_t k;
+
+    perf_put_case_(out, entry);
+    for (k = 0; entry->arg && k < entry->low; k++) {
+        perf_put_char_(out, '/');
+        perf_put_argument_(out, entry->arg[i * entry->low + k]);
+    }
+    if (entry->kind == 'n')
+        perf_put_char_(out, '/');
+    else if (entry->kind == 't')
+        perf_put_(out, "/threads:");
+    if (entry->kind == 'n' || entry->kind == 't')
+        perf_put_u64_(out, PERF_CAST_(uint64_t, size));
+}
+
+/* "copy", or "copy (2)" if another file of the program has a benchmark of that name, too. */
+PERF_COLD_FN_ void perf_put_case_(perf_out_ *out, const perf_case_ *entry)
+{
+    size_t number = perf_case_number_(entry);
+
+    perf_put_(out, entry->name);
+    if (number > 1)
+        perf_putf_(out, " (%.0f)", PERF_CAST_(double, number));
+}
+
+/* The number of this case among those of its name, in the order of their files and lines: 1, 2. */
+PERF_COLD_FN_ size_t perf_case_number_(const perf_case_ *entry)
+{
+    const perf_case_ *other;
+    size_t            number = 1;
+
+    for (other = perf_cases_v1_; other; other = other->next) {
+        int order = strcmp(other->file, entry->file);
+        if (other != entry && !strcmp(other->name, entry->name) &&
+            (order < 0 || (order == 0 && other->line < entry->line)))
+            number++;
+    }
+    return number;
+}
+
+PERF_COLD_FN_ void perf_put_argument_(perf_out_ *out, int64_t value)
+{
+    uint64_t size = PERF_CAST_(uint64_t, value);
+
+    if (value < 0) {
+        perf_put_char_(out, '-');
+        size = 0 - size;
+    }
+    perf_put_u64_(out, size);
+}
+
+/* 1: the entry `name` of the case `of` is to be measured in this round.  When entries are measured
+ * again: the chosen ones, each time counted.                                                     */
+PERF_COLD_FN_ int perf_main_takes_(const perf_main_ *run, const char *of, const char *name)
+{
+    size_t i;
+
+    if (!run->first)
+        return perf_main_wants_(run, of) || perf_main_wants_(run, name);
+    for (i = 0; i < run->first->entries; i++) {
+        perf_baseline_entry *entry = &run->first->entry[i];
+        if (!run->chosen[i] || strcmp(entry->name, name) != 0)
+            continue;
+        entry->again++;
+        return 1;
+    }
+    return 0;
+}
+
+PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *run, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < run->filters && perf_main_match_(run->filter[i], name) <= 0; i++)
+        continue;
+    return !run->filters || i < run->filters;
+}
+
+/* Measures one entry on this thread.  n: its size, or 0; arg: its numbers, or NULL. */
+PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *run, const perf_case_ *entry, const char *name,
+                                         size_t n, const int64_t *arg)
+{
+    perf_bench    bench = {1, 0, PERF_NULL_, PERF_NULL_, 0};    /* one iteration                  */
+    perf_result   result = PERF_ZERO;
+    perf_counters counters = PERF_ZERO;
+
+    if (entry->kind == 't')
+        n = 0;                                  /* the thread's number                            */
+    if (run->profile) {
+        entry->run(bench, n, 1, arg);
+        (void)fprintf(run->out, "%s ran once\n", name);
+        return result;
+    }
+    bench = perf_bench_begin(name, &run->opts);
+    if (PERF_LOOP_KIND_(bench.state))
+        bench.state->loop.round = run->round;
+    if (run->counters) {
+        counters = perf_main_counters_();
+        (void)perf_counters_loop(&counters, &bench);
+    }
+    entry->run(bench, n, 1, arg);
+    result = perf_main_end_(bench);
+    perf_counters_close(&counters);
+    perf_main_row_(run, name, &result, bench.state);
+    return result;
+}
+
+/* The result.  The body got the loop by value, and may have ended it. */
+PERF_COLD_FN_ perf_result perf_main_end_(perf_bench bench)
+{
+    const perf_loop_state_ *state = bench.state;
+
+    if (PERF_LOOP_KIND_(state) && PERF_ACQ_(&state->loop.done))
+        return state->result;
+    bench.left = -1;                            /* only the body's copy knows                     */
+    return perf_bench_end(&bench);
+}
+
+/* A row, as in the report, without its margin. */
+PERF_COLD_FN_ void perf_main_row_(perf_main_ *run, const char *name, const perf_result *result,
+                                  const perf_loop_state_ *state)
+{
+    char       text[8192];
+    perf_loop_ loop = PERF_ZERO;
+    perf_out_  out = perf_out_open_(loop.name, sizeof loop.name);
+
+    if (PERF_LOOP_KIND_(state))
+        loop = state->loop;                     /* for its note and its counters                  */
+    perf_put_(&out, name);
+    loop.result = result;
+    loop.kind = PERF_LOOP_BENCH_;
+    loop.done = 1;
+    out = perf_out_open_(text, sizeof text);
+    perf_put_loop_(&out, &loop);
+    (void)fputs(text + 2, run->out);
+    if (!result->time.count)
+        run->failed++;
+    (void)fflush(run->out);
 }
 
 /* Prints how the times of a sweep grow: the medians or the fastest slices, whichever fit better.
@@ -793,8 +1169,52 @@ PERF_COLD_FN_ void perf_main_growth_(const perf_main_ *run, const char *name,
     (void)fputs(text, run->out);
 }
 
+/* How well a law fits, behind its name. */
+PERF_COLD_FN_ void perf_put_growth_(perf_out_ *out, const perf_growth_ *law)
+{
+    if (law->rival)
+        perf_putf_(out, " or %s: these sizes cannot tell", law->rival);
+    else if (law->error >= 1.0)
+        perf_put_(out, ": the sizes lie within a factor of 8");
+    else if (law->name == law->closest)
+        perf_putf_(out, ", off by %.0f %%", 100.0 * law->error);
+    else
+        perf_putf_(out, "; the closest, %s, is off by %.0f %%", law->closest, 100.0 * law->error);
+}
+
+/* Says that nothing was measured, and why. */
+PERF_COLD_FN_ void perf_main_nothing_(const perf_main_ *run)
+{
+    if (run->filters)
+        (void)fprintf(stderr, "%s: no benchmark is called like %s\n", run->program, run->filter[0]);
+    else
+        (void)fprintf(stderr, "%s: no benchmark in this program\n", run->program);
+}
+
+/* ---- several threads ---- */
+
+#if (PERF_LP64_UNIX_ || (defined(__linux__) && !defined(__x86_64__))) && !PERF_TCC_
+#define PERF_PTHREAD_ 1
+/* In the C library since glibc 2.34 and always in musl's and Apple's: no -lpthread.  Elsewhere the
+ * functions are weak, and without them threads are refused with a sentence.                      */
+#if defined(__APPLE__) || (defined(__linux__) && !defined(__GLIBC__)) ||                          \
+    (defined(__GLIBC__) && __GLIBC_MINOR__ >= 34)
+#define PERF_PTHREAD_ATTR_
+#define PERF_PTHREAD_THERE_ 1
+#else
+#define PERF_PTHREAD_ATTR_  PERF_ATTR_((__weak__))
+#define PERF_PTHREAD_THERE_ (perf_pthread_create_ && perf_pthread_join_)
+#endif
+extern PERF_PTHREAD_ATTR_ int perf_pthread_create_(void **, const void *, void *(*)(void *), void *)
+    __asm__(PERF_SYM_("pthread_create"));
+extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **)
+    __asm__(PERF_SYM_("pthread_join"));
+#else
+#define PERF_PTHREAD_ 0
+#endif
+
 /* The threads that measure one entry at once. */
-typedef struct perf_crew_ {
+struct perf_crew_ {
     const perf_case_      *entry;
     const perf_bench_opts *opts;
     const char            *name;
@@ -802,158 +1222,58 @@ typedef struct perf_crew_ {
     uint32_t               ready;       /* how many threads have started                          */
     uint32_t               go;          /* 0 wait, 1 run, 2 give up                               */
     int                    round;       /* of --repeat                                            */
-} perf_crew_;
+};
 
 /* One of them. */
-typedef struct perf_hand_ {
+struct perf_hand_ {
     perf_crew_        *crew;
     size_t             number;
     void              *thread;
     perf_loop_state_  *state;
     perf_result        result;
-} perf_hand_;
+};
 
-#if defined(__linux__) && !PERF_TCC_
-extern int perf_sched_getaffinity_(int, size_t, void *) __asm__(PERF_SYM_("sched_getaffinity"));
-#endif
-
-/* Processors that this process may use; 0: not known.  Ignores a container's quota. */
-PERF_COLD_FN_ size_t perf_processors_(void)
+/* Measures on that many threads; returns their iterations per second, 0: not measured.  *time: of
+ * an iteration on one of them.                                                                   */
+PERF_COLD_FN_ double perf_main_crew_(perf_main_ *run, const perf_case_ *entry, const char *name,
+                                     size_t threads, perf_summary *time)
 {
-    size_t count = 0;
-#if defined(__linux__) && !PERF_TCC_
-    uint64_t mask[128];                 /* 8192 processors                                        */
-    size_t   i;
+    perf_bench_opts opts = run->opts;
+    perf_crew_      crew = {entry, &opts, name, threads, 0, 0, run->round};
+    double          speed = 0.0;
+    perf_hand_     *hand = PERF_CAST_(perf_hand_ *, PERF_MALLOC(threads * sizeof *hand));
+    perf_loop_state_ *state = PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
+    perf_result     result;
+    size_t          i;
+    char            one[40];
 
-    memset(mask, 0, sizeof mask);
-    if (perf_sched_getaffinity_(0, sizeof mask, mask) < 0)
-        return 0;
-    for (i = 0; i < sizeof mask / sizeof *mask; i++)
-        for (; mask[i]; mask[i] &= mask[i] - 1)
-            count++;
-#endif
-    return count;
-}
-
-/* The share of its time in which a thread ran, 0 .. 1: median over mean of its slices.  Waiting for
- * a processor raises the mean, not the median.  At least processors / threads: what is lost beyond
- * that, other programs took.                                                                     */
-PERF_COLD_FN_ double perf_hand_kept_(const perf_result *one, size_t threads)
-{
-    const double measured = perf_result_main_(one)->p50 / one->time.mean;
-    const size_t processors = perf_processors_();
-    double       least = 1.0;
-
-    if (processors && threads > processors)
-        least = PERF_CAST_(double, processors) / PERF_CAST_(double, threads);
-    if (!processors)
-        least = 0.0;
-    if (measured >= 1.0)
-        return 1.0;
-    return measured > least ? measured : least;
-}
-
-/* Rates add up: n threads do n times the work of one if nothing holds them up. */
-PERF_COLD_FN_ void perf_crew_rates_(perf_result *sum, const perf_hand_ *hand, size_t threads)
-{
-    size_t i;
-
-    sum->gb_per_s = sum->items_per_s = sum->gflop_per_s = 0.0;
-    sum->percent_of_peak_gb = sum->percent_of_peak_gflop = 0.0;
-    for (i = 0; i < threads; i++) {
-        const perf_result *one = &hand[i].result;
-        const double       kept = perf_hand_kept_(one, threads);
-        sum->gb_per_s += kept * one->gb_per_s;
-        sum->items_per_s += kept * one->items_per_s;
-        sum->gflop_per_s += kept * one->gflop_per_s;
-        sum->percent_of_peak_gb += kept * one->percent_of_peak_gb;
-        sum->percent_of_peak_gflop += kept * one->percent_of_peak_gflop;
+    opts.samples = 1000000;                     /* every thread runs until the budget ends        */
+    if (!(opts.max_seconds > 0.0))
+        opts.max_seconds = 0.5;
+    if (hand)
+        memset(hand, 0, threads * sizeof *hand);
+    if (hand && perf_crew_run_(&crew, hand) == threads) {
+        result = perf_crew_merge_(name, hand, threads, &state);
+        if (state && result.status == PERF_OK && run->counters)
+            state->loop.note = "not counted: several threads run it";
+        perf_main_row_(run, name, &result, state);
+        if (result.time.count) {
+            *time = result.time;
+            speed = perf_crew_speed_(hand, threads);
+        }
+        for (i = 0; i < threads && threads > 1; i++) {
+            perf_out_ out = perf_out_open_(one, sizeof one);
+            perf_put_(&out, "  thread ");
+            perf_put_u64_(&out, i);
+            perf_main_row_(run, one, &hand[i].result, hand[i].state);
+        }
+    } else {
+        (void)fprintf(run->out, "%s  not measured: no threads to be had (older C libraries: link "
+                                "with -lpthread)\n", name);
+        run->failed++;
     }
-}
-
-/* Iterations per second of all threads together. */
-PERF_COLD_FN_ double perf_crew_speed_(const perf_hand_ *hand, size_t threads)
-{
-    double sum = 0.0;
-    size_t i;
-
-    for (i = 0; i < threads; i++)
-        sum += perf_hand_kept_(&hand[i].result, threads) * 1e9 /
-               perf_result_main_(&hand[i].result)->p50;
-    return sum;
-}
-
-/* Adds the counters and slices of a thread to those of all. */
-PERF_COLD_FN_ void perf_crew_add_(perf_loop_state_ *all, perf_result *sum, const perf_hand_ *hand)
-{
-    const perf_loop_ *own = &hand->state->loop;
-    const size_t      count = hand->state->arm->count;
-    int               i;
-
-    for (i = 0; own->counter[i][0]; i++) {
-        double *counter = perf_told_place_(&all->loop, own->counter[i]);
-        if (counter)
-            *counter += own->value[i];
-    }
-    memcpy(all->arm->ns + all->arm->count, hand->state->arm->ns, count * sizeof(double));
-    all->arm->count += count;
-    sum->iterations += hand->result.iterations;
-    sum->warnings |= hand->result.warnings;
-    if (hand->result.first_ns > sum->first_ns)
-        sum->first_ns = hand->result.first_ns;
-}
-
-/* The first failure of a thread, with its loop; PERF_OK: there is none.  *slices: of all. */
-PERF_COLD_FN_ perf_status perf_crew_status_(const perf_hand_ *hand, size_t threads, size_t *slices,
-                                            perf_loop_state_ **failed)
-{
-    perf_status status = PERF_OK;
-    size_t      i;
-
-    *slices = 0;
-    for (i = 0; i < threads; i++) {
-        if (hand[i].state)
-            *slices += hand[i].state->arm->count;
-        if (hand[i].result.status == PERF_OK || status != PERF_OK)
-            continue;
-        status = hand[i].result.status;
-        *failed = hand[i].state;
-    }
-    return status;
-}
-
-/* All slices of all threads as one result, which the report and the files then have as well.
- * *merged: its loop, or the one that failed.                                                     */
-PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *hand, size_t threads,
-                                           perf_loop_state_ **merged)
-{
-    perf_result       sum = hand[0].result;
-    perf_loop_state_ *all;
-    size_t            i, slices;
-
-    sum.status = perf_crew_status_(hand, threads, &slices, merged);
-    memset(&sum.time, 0, sizeof sum.time);
-    memset(&sum.cpu, 0, sizeof sum.cpu);
-    sum.decides = PERF_DECIDES_WALL;
-    sum.iterations = 0;
-    sum.first_ns = 0.0;
-    if (sum.status != PERF_OK)
-        return sum;
-    all = *merged = perf_loop_pages_(name, PERF_LOOP_BENCH_, 1, slices + 1, 0);
-    if (!all) {
-        sum.status = PERF_ENOMEM;
-        return sum;
-    }
-    for (i = 0; i < threads; i++)
-        perf_crew_add_(all, &sum, &hand[i]);
-    /* Thread by thread, so that slices of one thread, which are alike, count as neighbours. */
-    sum.time = perf_summarize_series_(all->arm->ns, all->arm->count);
-    perf_crew_rates_(&sum, hand, threads);
-    all->loop.threads = PERF_CAST_(int, threads);
-    all->loop.round = hand[0].crew->round;
-    all->result = sum;
-    perf_loop_done_(all, &all->result);
-    return sum;
+    PERF_FREE(hand);
+    return speed;
 }
 
 #if PERF_PTHREAD_
@@ -1015,110 +1335,148 @@ PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *hand)
 }
 #endif
 
-/* Measures on that many threads; returns their iterations per second, 0: not measured.  *time: of
- * an iteration on one of them.                                                                   */
-PERF_COLD_FN_ double perf_main_crew_(perf_main_ *run, const perf_case_ *entry, const char *name,
-                                     size_t threads, perf_summary *time)
+/* All slices of all threads as one result, which the report and the files then have as well.
+ * *merged: its loop, or the one that failed.                                                     */
+PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *hand, size_t threads,
+                                           perf_loop_state_ **merged)
 {
-    perf_bench_opts opts = run->opts;
-    perf_crew_      crew = {entry, &opts, name, threads, 0, 0, run->round};
-    double          speed = 0.0;
-    perf_hand_     *hand = PERF_CAST_(perf_hand_ *, PERF_MALLOC(threads * sizeof *hand));
-    perf_loop_state_ *state = PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
-    perf_result     result;
-    size_t          i;
-    char            one[40];
+    perf_result       sum = hand[0].result;
+    perf_loop_state_ *all;
+    size_t            i, slices;
 
-    opts.samples = 1000000;                     /* every thread runs until the budget ends        */
-    if (!(opts.max_seconds > 0.0))
-        opts.max_seconds = 0.5;
-    if (hand)
-        memset(hand, 0, threads * sizeof *hand);
-    if (hand && perf_crew_run_(&crew, hand) == threads) {
-        result = perf_crew_merge_(name, hand, threads, &state);
-        if (state && result.status == PERF_OK && run->counters)
-            state->loop.note = "not counted: several threads run it";
-        perf_main_row_(run, name, &result, state);
-        if (result.time.count) {
-            *time = result.time;
-            speed = perf_crew_speed_(hand, threads);
-        }
-        for (i = 0; i < threads && threads > 1; i++) {
-            perf_out_ out = perf_out_open_(one, sizeof one);
-            perf_put_(&out, "  thread ");
-            perf_put_u64_(&out, i);
-            perf_main_row_(run, one, &hand[i].result, hand[i].state);
-        }
-    } else {
-        (void)fprintf(run->out, "%s  not measured: no threads to be had (older C libraries: link "
-                                "with -lpthread)\n", name);
-        run->failed++;
+    sum.status = perf_crew_status_(hand, threads, &slices, merged);
+    memset(&sum.time, 0, sizeof sum.time);
+    memset(&sum.cpu, 0, sizeof sum.cpu);
+    sum.decides = PERF_DECIDES_WALL;
+    sum.iterations = 0;
+    sum.first_ns = 0.0;
+    if (sum.status != PERF_OK)
+        return sum;
+    all = *merged = perf_loop_pages_(name, PERF_LOOP_BENCH_, 1, slices + 1, 0);
+    if (!all) {
+        sum.status = PERF_ENOMEM;
+        return sum;
     }
-    PERF_FREE(hand);
-    return speed;
+    for (i = 0; i < threads; i++)
+        perf_crew_add_(all, &sum, &hand[i]);
+    /* Thread by thread, so that slices of one thread, which are alike, count as neighbours. */
+    sum.time = perf_summarize_series_(all->arm->ns, all->arm->count);
+    perf_crew_rates_(&sum, hand, threads);
+    all->loop.threads = PERF_CAST_(int, threads);
+    all->loop.round = hand[0].crew->round;
+    all->result = sum;
+    perf_loop_done_(all, &all->result);
+    return sum;
 }
 
-/* The number of this case among those of its name, in the order of their files and lines: 1, 2. */
-PERF_COLD_FN_ size_t perf_case_number_(const perf_case_ *entry)
+/* The first failure of a thread, with its loop; PERF_OK: there is none.  *slices: of all. */
+PERF_COLD_FN_ perf_status perf_crew_status_(const perf_hand_ *hand, size_t threads, size_t *slices,
+                                            perf_loop_state_ **failed)
 {
-    const perf_case_ *other;
-    size_t            number = 1;
+    perf_status status = PERF_OK;
+    size_t      i;
 
-    for (other = perf_cases_v1_; other; other = other->next) {
-        int order = strcmp(other->file, entry->file);
-        if (other != entry && !strcmp(other->name, entry->name) &&
-            (order < 0 || (order == 0 && other->line < entry->line)))
-            number++;
+    *slices = 0;
+    for (i = 0; i < threads; i++) {
+        if (hand[i].state)
+            *slices += hand[i].state->arm->count;
+        if (hand[i].result.status == PERF_OK || status != PERF_OK)
+            continue;
+        status = hand[i].result.status;
+        *failed = hand[i].state;
     }
-    return number;
+    return status;
 }
 
-/* "copy", or "copy (2)" if another file of the program has a benchmark of that name, too. */
-PERF_COLD_FN_ void perf_put_case_(perf_out_ *out, const perf_case_ *entry)
+/* Adds the counters and slices of a thread to those of all. */
+PERF_COLD_FN_ void perf_crew_add_(perf_loop_state_ *all, perf_result *sum, const perf_hand_ *hand)
 {
-    size_t number = perf_case_number_(entry);
+    const perf_loop_ *own = &hand->state->loop;
+    const size_t      count = hand->state->arm->count;
+    int               i;
 
-    perf_put_(out, entry->name);
-    if (number > 1)
-        perf_putf_(out, " (%.0f)", PERF_CAST_(double, number));
-}
-
-PERF_COLD_FN_ void perf_put_argument_(perf_out_ *out, int64_t value)
-{
-    uint64_t size = PERF_CAST_(uint64_t, value);
-
-    if (value < 0) {
-        perf_put_char_(out, '-');
-        size = 0 - size;
+    for (i = 0; own->counter[i][0]; i++) {
+        double *counter = perf_told_place_(&all->loop, own->counter[i]);
+        if (counter)
+            *counter += own->value[i];
     }
-    perf_put_u64_(out, size);
+    memcpy(all->arm->ns + all->arm->count, hand->state->arm->ns, count * sizeof(double));
+    all->arm->count += count;
+    sum->iterations += hand->result.iterations;
+    sum->warnings |= hand->result.warnings;
+    if (hand->result.first_ns > sum->first_ns)
+        sum->first_ns = hand->result.first_ns;
 }
 
-/* "name/4096/8", "name/64", "name/threads:2": entry i; size: its size or number of threads. */
-PERF_COLD_FN_ void perf_put_entry_(perf_out_ *out, const perf_case_ *entry, size_t i, double size)
+/* Rates add up: n threads do n times the work of one if nothing holds them up. */
+PERF_COLD_FN_ void perf_crew_rates_(perf_result *sum, const perf_hand_ *hand, size_t threads)
 {
-    size_t k;
+    size_t i;
 
-    perf_put_case_(out, entry);
-    for (k = 0; entry->arg && k < entry->low; k++) {
-        perf_put_char_(out, '/');
-        perf_put_argument_(out, entry->arg[i * entry->low + k]);
+    sum->gb_per_s = sum->items_per_s = sum->gflop_per_s = 0.0;
+    sum->percent_of_peak_gb = sum->percent_of_peak_gflop = 0.0;
+    for (i = 0; i < threads; i++) {
+        const perf_result *one = &hand[i].result;
+        const double       kept = perf_hand_kept_(one, threads);
+        sum->gb_per_s += kept * one->gb_per_s;
+        sum->items_per_s += kept * one->items_per_s;
+        sum->gflop_per_s += kept * one->gflop_per_s;
+        sum->percent_of_peak_gb += kept * one->percent_of_peak_gb;
+        sum->percent_of_peak_gflop += kept * one->percent_of_peak_gflop;
     }
-    if (entry->kind == 'n')
-        perf_put_char_(out, '/');
-    else if (entry->kind == 't')
-        perf_put_(out, "/threads:");
-    if (entry->kind == 'n' || entry->kind == 't')
-        perf_put_u64_(out, PERF_CAST_(uint64_t, size));
 }
 
-/* What a sweep has found so far, by size or number of threads. */
-typedef struct perf_sweep_ {
-    double       size[PERF_MAIN_SIZES_], median[PERF_MAIN_SIZES_], fastest[PERF_MAIN_SIZES_];
-    double       speed[PERF_MAIN_SIZES_];       /* iterations per second of all threads           */
-    perf_summary time[PERF_MAIN_SIZES_];        /* of an iteration                                */
-    size_t       count;
-} perf_sweep_;
+/* The share of its time in which a thread ran, 0 .. 1: median over mean of its slices.  Waiting for
+ * a processor raises the mean, not the median.  At least processors / threads: what is lost beyond
+ * that, other programs took.                                                                     */
+PERF_COLD_FN_ double perf_hand_kept_(const perf_result *one, size_t threads)
+{
+    const double measured = perf_result_main_(one)->p50 / one->time.mean;
+    const size_t processors = perf_processors_();
+    double       least = 1.0;
+
+    if (processors && threads > processors)
+        least = PERF_CAST_(double, processors) / PERF_CAST_(double, threads);
+    if (!processors)
+        least = 0.0;
+    if (measured >= 1.0)
+        return 1.0;
+    return measured > least ? measured : least;
+}
+
+#if defined(__linux__) && !PERF_TCC_
+extern int perf_sched_getaffinity_(int, size_t, void *) __asm__(PERF_SYM_("sched_getaffinity"));
+#endif
+
+/* Processors that this process may use; 0: not known.  Ignores a container's quota. */
+PERF_COLD_FN_ size_t perf_processors_(void)
+{
+    size_t count = 0;
+#if defined(__linux__) && !PERF_TCC_
+    uint64_t mask[128];                 /* 8192 processors                                        */
+    size_t   i;
+
+    memset(mask, 0, sizeof mask);
+    if (perf_sched_getaffinity_(0, sizeof mask, mask) < 0)
+        return 0;
+    for (i = 0; i < sizeof mask / sizeof *mask; i++)
+        for (; mask[i]; mask[i] &= mask[i] - 1)
+            count++;
+#endif
+    return count;
+}
+
+/* Iterations per second of all threads together. */
+PERF_COLD_FN_ double perf_crew_speed_(const perf_hand_ *hand, size_t threads)
+{
+    double sum = 0.0;
+    size_t i;
+
+    for (i = 0; i < threads; i++)
+        sum += perf_hand_kept_(&hand[i].result, threads) * 1e9 /
+               perf_result_main_(&hand[i].result)->p50;
+    return sum;
+}
 
 /* A row for each number of threads: what an iteration takes on one of them, how many all do in a
  * second, and that over what one thread does.                                                    */
@@ -1152,120 +1510,86 @@ PERF_COLD_FN_ void perf_main_scaling_(const perf_main_ *run, const perf_sweep_ *
     }
 }
 
-/* Measures one entry of a case; what a table or a law needs of it goes to *sweep. */
-PERF_COLD_FN_ void perf_main_entry_(perf_main_ *run, const perf_case_ *entry, size_t i, double size,
-                                    perf_sweep_ *sweep)
-{
-    char                name[PERF_CASE_NAME_];
-    perf_out_           out = perf_out_open_(name, sizeof name);
-    const int64_t      *arg = entry->arg;
-    const size_t        number = PERF_CAST_(size_t, size), at = sweep->count;
-    perf_result         result;
-    const perf_summary *second;
+/* ---- comparing, then writing ---- */
 
-    if (arg)
-        arg += i * entry->low;
-    perf_put_entry_(&out, entry, i, size);
-    if (!perf_main_takes_(run, entry->name, name))
-        return;
-    if (!run->todo++ && !run->profile)
-        (void)fputs("benchmark                                  median [95 % interval]"
-                    "       p95       p99     first\n", run->out);
-    if (entry->kind == 't' && !run->profile) {
-        sweep->size[at] = size;
-        sweep->speed[at] = perf_main_crew_(run, entry, name, number, &sweep->time[at]);
-        sweep->count += sweep->speed[at] > 0.0;
-        return;
+/* Compares, then writes; returns the exit status. */
+PERF_COLD_FN_ int perf_main_files_(perf_main_ *run)
+{
+    size_t i;
+    int    result = 0;
+
+    if (run->compare)
+        result = perf_main_compare_all_(run);   /* may run bodies again */
+    perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
+    if (run->output) {
+        const char *where = run->output;
+        if (!strcmp(where, "-"))
+            where = "standard output";
+        if (!perf_main_wrote_(run, where, perf_main_output_(run)))
+            result = 2;
     }
-    result = perf_main_one_(run, entry, name, number, arg);
-    if (entry->kind != 'n' || !result.time.count || !(size > 0.0))
-        return;
-    second = perf_result_main_(&result);
-    sweep->size[at] = size;
-    sweep->median[at] = second->p50;
-    sweep->fastest[at] = second->min;
-    sweep->count++;
+    run->with.alone = 1;
+    if (run->save && !perf_main_wrote_(run, run->save, perf_baseline_add(run->save, &run->with)))
+        result = 2;
+    run->with.alone = 0;
+    if (run->add && perf_main_wrote_(run, run->add, perf_baseline_add(run->add, &run->with)))
+        perf_baseline_outlook_to_(run->out, run->add, &run->rule);
+    else if (run->add)
+        result = 2;
+    run->with.rejected = run->with.accepted = run->with.undecided =
+        PERF_CAST_(const char *const *, PERF_NULL_);
+    PERF_FREE(run->rejected);
+    PERF_FREE(run->undecided);
+    for (i = 0; i < PERF_MAIN_FILTERS_; i++)
+        PERF_FREE(run->since[i]);
+    return result;
 }
 
-PERF_COLD_FN_ void perf_main_case_(perf_main_ *run, const perf_case_ *entry)
+/* The same by all rules: the worst status of them, errors first, then REJECT. */
+PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *run)
 {
-    double       n[PERF_MAIN_SIZES_];
-    perf_times_  medians, fastest;
-    size_t       i, count = perf_main_plan_(run, entry, n);
-    perf_sweep_ *sweep = PERF_CAST_(perf_sweep_ *, PERF_MALLOC(sizeof *sweep));
+    const int first = perf_main_compare_(run, &run->rule);
+    int       second = 0;
 
-    if (!sweep) {
-        (void)fprintf(run->out, "%s  not measured: %s\n", entry->name,
-                      perf_status_text(PERF_ENOMEM));
-        run->failed++;
-        return;
-    }
-    sweep->count = 0;
-    if (!count && !run->first && perf_main_wants_(run, entry->name)) {
-        (void)fprintf(run->out,
-                      "%s  not measured: PERF_BENCH_THREADS begins at 1 thread, not at 0\n",
-                      entry->name);
-        run->todo++;
-        run->failed++;
-    }
-    for (i = 0; i < count; i++)
-        perf_main_entry_(run, entry, i, n[entry->arg ? 0 : i], sweep);
-    if (entry->kind == 't' && sweep->count &&
-        (entry->low > PERF_MAIN_THREADS_ || entry->high > PERF_MAIN_THREADS_))
-        (void)fprintf(run->out, "  %s: no more than %d threads are measured\n", entry->name,
-                      PERF_MAIN_THREADS_);
-    medians.n = fastest.n = sweep->size;
-    medians.ns = sweep->median;
-    fastest.ns = sweep->fastest;
-    medians.count = fastest.count = sweep->count;
-    if (entry->kind == 'n' && sweep->count >= PERF_GROWTH_LEAST_)
-        perf_main_growth_(run, entry->name, &medians, &fastest);
-    else if (entry->kind == 't' && sweep->count > 1)
-        perf_main_scaling_(run, sweep);
-    PERF_FREE(sweep);
-}
-
-/* Shuffles the list: inserts each case at a random place among those before it. */
-PERF_COLD_FN_ void perf_main_shuffle_(void)
-{
-    uint64_t    dice = perf_now() | 1, n = 0, k;
-    perf_case_ *entry = perf_cases_v1_, *next, **at;
-
-    perf_cases_v1_ = PERF_CAST_(perf_case_ *, PERF_NULL_);
-    for (; entry; entry = next) {
-        next = entry->next;
-        k = (perf_random_(&dice) >> 32) * ++n >> 32;
-        for (at = &perf_cases_v1_; k--; at = &(*at)->next)
-            ;
-        entry->next = *at;
-        *at = entry;
-    }
-}
-
-PERF_COLD_FN_ int perf_main_wrote_(const perf_main_ *run, const char *path, perf_status status)
-{
-    if (status == PERF_OK)
+    if (run->also && first != 2)
+        second = perf_main_compare_(run, &run->second);
+    perf_main_accepted_say_(run);
+    if (first == 2 || second == 2)
+        return 2;
+    if (first == 1 || second == 1)
         return 1;
-    (void)fprintf(stderr, "%s: %s: %s\n", run->program, path, perf_status_text(status));
-    return 0;
+    return first > second ? first : second;
 }
 
-/* All cases, `rounds` times.  Loops are held: perf_reset() in a body frees none. */
-PERF_COLD_FN_ void perf_main_cases_(perf_main_ *run, size_t rounds)
+/* Holds this run against the baseline by one rule; returns the exit status. */
+PERF_COLD_FN_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule)
 {
-    perf_registry_ *reg = perf_registry_get_();
-    const int       held = reg && perf_loops_hold_(reg);
-    perf_case_     *entry;
-    size_t          i;
+    perf_baseline_opts opts = PERF_ZERO;
+    perf_baseline      baseline;
+    int                result = 2;
 
-    for (i = 0; i < rounds; i++, run->round++) {
-        if (run->shuffle || run->first)
-            perf_main_shuffle_();
-        for (entry = perf_cases_v1_; entry; entry = entry->next)
-            perf_main_case_(run, entry);
+    opts.accept.rule = *rule;
+    opts.accept.rules = run->also ? 2 : 1;
+    opts.most_unchanged = run->most_unchanged;
+    baseline = perf_baseline_check(run->compare, &opts);
+    if (baseline.status == PERF_OK && !run->over && !run->profile &&
+        rule->metric < PERF_METRIC_MEMORY)
+        perf_main_again_(run, &baseline, &opts);
+    if (baseline.status != PERF_OK) {
+        (void)fprintf(stderr, "%s: %s: ", run->program, run->compare);
+        (void)perf_baseline_to(stderr, &baseline);
+    } else {
+        (void)fputs("\n", run->out);
+        (void)perf_baseline_to(run->out, &baseline);
+        result = perf_main_judged_(run, &baseline);
+        /* --add marks what is REJECT, so that it does not become normal, and what is open. */
+        run->rejected = perf_main_names_(run, run->rejected, &baseline, perf_main_is_rejected_);
+        run->undecided = perf_main_names_(run, run->undecided, &baseline, perf_main_is_undecided_);
+        run->with.rejected = PERF_PTR_(const char *const *, run->rejected);
+        run->with.undecided = PERF_PTR_(const char *const *, run->undecided);
     }
-    if (held)
-        perf_loops_let_(reg);
+    perf_baseline_free(&baseline);
+    return result;
 }
 
 /* ---- measuring again, before a REJECT is told ---- */
@@ -1275,80 +1599,6 @@ PERF_COLD_FN_ void perf_main_cases_(perf_main_ *run, size_t rounds)
 #if PERF_POSIX_FILES_
 extern int perf_poll_(void *, unsigned long, int) __asm__(PERF_SYM_("poll"));
 #endif
-
-/* --again-after; an early end of the wait does no harm. */
-PERF_COLD_FN_ void perf_main_wait_(const perf_main_ *run)
-{
-#if PERF_POSIX_FILES_
-    if (run->again_after > 0.0)
-        (void)perf_poll_(PERF_NULL_, 0, PERF_CAST_(int, 1000.0 * run->again_after));
-#else
-    (void)run;
-#endif
-}
-
-/* 1: measuring again may change the answer: alone it is REJECT, its ratio is beyond the threshold,
- * or it is INCONCLUSIVE and --strict is given.                                                   */
-PERF_COLD_FN_ int perf_main_doubts_(const perf_main_ *run, const perf_baseline_entry *entry)
-{
-    const perf_verdict *verdict = &entry->verdict;
-
-    if (entry->missing || entry->kind != PERF_BASELINE_BENCH ||
-        entry->runs < PERF_BASELINE_RUNS_ || (verdict->warnings & PERF_WARN_OUTPUTS))
-        return 0;
-    if (verdict->decision == PERF_REJECT || verdict->ratio.estimate > verdict->threshold)
-        return 1;
-    return run->strict && entry->decision == PERF_INCONCLUSIVE;
-}
-
-/* Chooses the entries in doubt; if it is one alone, another one, too, so that two take turns.
- * Returns how many are in doubt.                                                                 */
-PERF_COLD_FN_ size_t perf_main_choose_(perf_main_ *run, const perf_baseline *baseline)
-{
-    size_t i, doubts = 0, other = baseline->entries;
-
-    run->chosen = PERF_CAST_(unsigned char *, PERF_MALLOC(baseline->entries + 1));
-    if (!run->chosen)
-        return 0;
-    memset(run->chosen, 0, baseline->entries + 1);
-    for (i = 0; i < baseline->entries; i++) {
-        const perf_baseline_entry *entry = &baseline->entry[i];
-        if (perf_main_doubts_(run, entry)) {
-            run->chosen[i] = 1;
-            doubts++;
-        } else if (!entry->missing && entry->kind == PERF_BASELINE_BENCH) {
-            other = i;
-        }
-    }
-    if (doubts == 1 && other < baseline->entries)
-        run->chosen[other] = 1;
-    return doubts;
-}
-
-/* The answers after measuring again.  A REJECT of the first look stays one if the entry alone is
- * REJECT, else it is withdrawn.  A new REJECT must hold in the family of all entries, and be
- * measured again: else INCONCLUSIVE.                                                             */
-PERF_COLD_FN_ void perf_main_confirm_(const perf_baseline *first, perf_baseline *second)
-{
-    size_t i, k;
-
-    for (i = 0; i < second->entries; i++) {
-        perf_baseline_entry       *entry = &second->entry[i];
-        const perf_baseline_entry *before = PERF_CAST_(const perf_baseline_entry *, PERF_NULL_);
-        for (k = 0; k < first->entries && !before; k++)
-            if (first->entry[k].kind == entry->kind && !strcmp(first->entry[k].name, entry->name))
-                before = &first->entry[k];
-        if (!before)
-            continue;
-        entry->again = before->again;
-        if (before->decision == PERF_REJECT && entry->verdict.decision == PERF_REJECT)
-            entry->decision = PERF_REJECT;
-        entry->withdrawn = before->decision == PERF_REJECT && entry->decision != PERF_REJECT;
-        if (entry->decision == PERF_REJECT && !entry->again && before->decision != PERF_REJECT)
-            entry->decision = PERF_INCONCLUSIVE;
-    }
-    perf_baseline_count_(second);
-}
 
 /* Measures again what is in doubt, in turns, and replaces *baseline by the new answer.  Without one
  * it says so, and *baseline stays.                                                               */
@@ -1385,19 +1635,106 @@ PERF_COLD_FN_ void perf_main_again_(perf_main_ *run, perf_baseline *baseline,
         baseline->entry[k].again = 0;           /* its answer is that of the first look           */
 }
 
-/* How many entries stay open: not the new ones, which have no saved runs.  At least 1 if none was
- * decided.                                                                                       */
-PERF_COLD_FN_ size_t perf_main_open_(const perf_main_ *run, const perf_baseline *baseline)
+/* Chooses the entries in doubt; if it is one alone, another one, too, so that two take turns.
+ * Returns how many are in doubt.                                                                 */
+PERF_COLD_FN_ size_t perf_main_choose_(perf_main_ *run, const perf_baseline *baseline)
 {
-    size_t i, open = baseline->entries - baseline->accepted - baseline->rejected - baseline->fresh -
-                     baseline->missing;
+    size_t i, doubts = 0, other = baseline->entries;
+
+    run->chosen = PERF_CAST_(unsigned char *, PERF_MALLOC(baseline->entries + 1));
+    if (!run->chosen)
+        return 0;
+    memset(run->chosen, 0, baseline->entries + 1);
+    for (i = 0; i < baseline->entries; i++) {
+        const perf_baseline_entry *entry = &baseline->entry[i];
+        if (perf_main_doubts_(run, entry)) {
+            run->chosen[i] = 1;
+            doubts++;
+        } else if (!entry->missing && entry->kind == PERF_BASELINE_BENCH) {
+            other = i;
+        }
+    }
+    if (doubts == 1 && other < baseline->entries)
+        run->chosen[other] = 1;
+    return doubts;
+}
+
+/* 1: measuring again may change the answer: alone it is REJECT, its ratio is beyond the threshold,
+ * or it is INCONCLUSIVE and --strict is given.                                                   */
+PERF_COLD_FN_ int perf_main_doubts_(const perf_main_ *run, const perf_baseline_entry *entry)
+{
+    const perf_verdict *verdict = &entry->verdict;
+
+    if (entry->missing || entry->kind != PERF_BASELINE_BENCH ||
+        entry->runs < PERF_BASELINE_RUNS_ || (verdict->warnings & PERF_WARN_OUTPUTS))
+        return 0;
+    if (verdict->decision == PERF_REJECT || verdict->ratio.estimate > verdict->threshold)
+        return 1;
+    return run->strict && entry->decision == PERF_INCONCLUSIVE;
+}
+
+/* --again-after; an early end of the wait does no harm. */
+PERF_COLD_FN_ void perf_main_wait_(const perf_main_ *run)
+{
+#if PERF_POSIX_FILES_
+    if (run->again_after > 0.0)
+        (void)perf_poll_(PERF_NULL_, 0, PERF_CAST_(int, 1000.0 * run->again_after));
+#else
+    (void)run;
+#endif
+}
+
+/* The answers after measuring again.  A REJECT of the first look stays one if the entry alone is
+ * REJECT, else it is withdrawn.  A new REJECT must hold in the family of all entries, and be
+ * measured again: else INCONCLUSIVE.                                                             */
+PERF_COLD_FN_ void perf_main_confirm_(const perf_baseline *first, perf_baseline *second)
+{
+    size_t i, k;
+
+    for (i = 0; i < second->entries; i++) {
+        perf_baseline_entry       *entry = &second->entry[i];
+        const perf_baseline_entry *before = PERF_CAST_(const perf_baseline_entry *, PERF_NULL_);
+        for (k = 0; k < first->entries && !before; k++)
+            if (first->entry[k].kind == entry->kind && !strcmp(first->entry[k].name, entry->name))
+                before = &first->entry[k];
+        if (!before)
+            continue;
+        entry->again = before->again;
+        if (before->decision == PERF_REJECT && entry->verdict.decision == PERF_REJECT)
+            entry->decision = PERF_REJECT;
+        entry->withdrawn = before->decision == PERF_REJECT && entry->decision != PERF_REJECT;
+        if (entry->decision == PERF_REJECT && !entry->again && before->decision != PERF_REJECT)
+            entry->decision = PERF_INCONCLUSIVE;
+    }
+    perf_baseline_count_(second);
+}
+
+/* ---- the answers ---- */
+
+/* The exit status of a comparison: 1 a REJECT that is not accepted, 2 an accepted name that was not
+ * measured, 3 open with --strict.                                                                */
+PERF_COLD_FN_ int perf_main_judged_(perf_main_ *run, const perf_baseline *baseline)
+{
+    size_t i;
+    int    result = 0;
 
     for (i = 0; i < baseline->entries; i++)
-        if (baseline->entry[i].missing && perf_main_wants_(run, baseline->entry[i].name))
-            open++;
-    if (!open && !baseline->accepted && !baseline->rejected)
-        open = 1;
-    return open;
+        if (perf_main_is_rejected_(run, &baseline->entry[i]))
+            result = 1;
+    for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++)
+        if (!perf_main_accept_one_(run, i, baseline))
+            result = 2;
+    if (result || !run->strict || !perf_main_open_(run, baseline))
+        return result;
+    (void)fputs("--strict: not decided, exit status 3\n", run->out);
+    return 3;
+}
+
+/* 1: REJECT, and nobody has accepted it. */
+PERF_COLD_FN_ int perf_main_is_rejected_(const perf_main_ *run, const perf_baseline_entry *entry)
+{
+    return entry->decision == PERF_REJECT &&
+           perf_main_accepted_(run, entry->name) == PERF_MAIN_FILTERS_;
 }
 
 /* The place of a name in --accept-change; PERF_MAIN_FILTERS_: it is not there. */
@@ -1409,13 +1746,6 @@ PERF_COLD_FN_ size_t perf_main_accepted_(const perf_main_ *run, const char *name
         if (!strcmp(run->accepted[2 * i], name))
             return i;
     return PERF_MAIN_FILTERS_;
-}
-
-/* 1: REJECT, and nobody has accepted it. */
-PERF_COLD_FN_ int perf_main_is_rejected_(const perf_main_ *run, const perf_baseline_entry *entry)
-{
-    return entry->decision == PERF_REJECT &&
-           perf_main_accepted_(run, entry->name) == PERF_MAIN_FILTERS_;
 }
 
 /* Notes since which run the change is accepted.  0: such an entry is not there. */
@@ -1442,48 +1772,19 @@ PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *run, size_t at, const perf_b
     return 1;
 }
 
-/* Says what --accept-change has accepted. */
-PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *run)
+/* How many entries stay open: not the new ones, which have no saved runs.  At least 1 if none was
+ * decided.                                                                                       */
+PERF_COLD_FN_ size_t perf_main_open_(const perf_main_ *run, const perf_baseline *baseline)
 {
-    size_t i;
-
-    for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++) {
-        if (!run->is_there[i])
-            continue;
-        (void)fprintf(run->out, "accepted: %s is normal as it is now, since ",
-                      run->accepted[2 * i]);
-        if (run->since[i])
-            (void)fprintf(run->out, "run %lu\n", PERF_CAST_(unsigned long, run->since_number[i]));
-        else
-            (void)fputs("this run\n", run->out);
-    }
-}
-
-/* The exit status of a comparison: 1 a REJECT that is not accepted, 2 an accepted name that was not
- * measured, 3 open with --strict.                                                                */
-PERF_COLD_FN_ int perf_main_judged_(perf_main_ *run, const perf_baseline *baseline)
-{
-    size_t i;
-    int    result = 0;
+    size_t i, open = baseline->entries - baseline->accepted - baseline->rejected - baseline->fresh -
+                     baseline->missing;
 
     for (i = 0; i < baseline->entries; i++)
-        if (perf_main_is_rejected_(run, &baseline->entry[i]))
-            result = 1;
-    for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++)
-        if (!perf_main_accept_one_(run, i, baseline))
-            result = 2;
-    if (result || !run->strict || !perf_main_open_(run, baseline))
-        return result;
-    (void)fputs("--strict: not decided, exit status 3\n", run->out);
-    return 3;
-}
-
-/* 1: open, though there were runs enough. */
-PERF_COLD_FN_ int perf_main_is_undecided_(const perf_main_ *run, const perf_baseline_entry *entry)
-{
-    (void)run;
-    return entry->decision == PERF_INCONCLUSIVE && !entry->missing &&
-           entry->runs >= PERF_BASELINE_RUNS_;
+        if (baseline->entry[i].missing && perf_main_wants_(run, baseline->entry[i].name))
+            open++;
+    if (!open && !baseline->accepted && !baseline->rejected)
+        open = 1;
+    return open;
 }
 
 /* The names in `kept`, then those of the entries for which is() says 1, then NULL.  One allocation
@@ -1519,57 +1820,32 @@ PERF_COLD_FN_ const char **perf_main_names_(const perf_main_ *run, const char **
     return list;
 }
 
-/* --add marks what is REJECT, so that it does not become what is normal, and what is open. */
-PERF_COLD_FN_ void perf_main_mark_(perf_main_ *run, const perf_baseline *baseline)
+/* 1: open, though there were runs enough. */
+PERF_COLD_FN_ int perf_main_is_undecided_(const perf_main_ *run, const perf_baseline_entry *entry)
 {
-    run->rejected = perf_main_names_(run, run->rejected, baseline, perf_main_is_rejected_);
-    run->undecided = perf_main_names_(run, run->undecided, baseline, perf_main_is_undecided_);
-    run->with.rejected = PERF_PTR_(const char *const *, run->rejected);
-    run->with.undecided = PERF_PTR_(const char *const *, run->undecided);
+    (void)run;
+    return entry->decision == PERF_INCONCLUSIVE && !entry->missing &&
+           entry->runs >= PERF_BASELINE_RUNS_;
 }
 
-/* Holds this run against the baseline by one rule; returns the exit status. */
-PERF_COLD_FN_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule)
+/* Says what --accept-change has accepted. */
+PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *run)
 {
-    perf_baseline_opts opts = PERF_ZERO;
-    perf_baseline      baseline;
-    int                result = 2;
+    size_t i;
 
-    opts.accept.rule = *rule;
-    opts.accept.rules = run->also ? 2 : 1;
-    opts.most_unchanged = run->most_unchanged;
-    baseline = perf_baseline_check(run->compare, &opts);
-    if (baseline.status == PERF_OK && !run->over && !run->profile &&
-        rule->metric < PERF_METRIC_MEMORY)
-        perf_main_again_(run, &baseline, &opts);
-    if (baseline.status != PERF_OK) {
-        (void)fprintf(stderr, "%s: %s: ", run->program, run->compare);
-        (void)perf_baseline_to(stderr, &baseline);
-    } else {
-        (void)fputs("\n", run->out);
-        (void)perf_baseline_to(run->out, &baseline);
-        result = perf_main_judged_(run, &baseline);
-        perf_main_mark_(run, &baseline);
+    for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++) {
+        if (!run->is_there[i])
+            continue;
+        (void)fprintf(run->out, "accepted: %s is normal as it is now, since ",
+                      run->accepted[2 * i]);
+        if (run->since[i])
+            (void)fprintf(run->out, "run %lu\n", PERF_CAST_(unsigned long, run->since_number[i]));
+        else
+            (void)fputs("this run\n", run->out);
     }
-    perf_baseline_free(&baseline);
-    return result;
 }
 
-/* The same by all rules: the worst status of them, errors first, then REJECT. */
-PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *run)
-{
-    const int first = perf_main_compare_(run, &run->rule);
-    int       second = 0;
-
-    if (run->also && first != 2)
-        second = perf_main_compare_(run, &run->second);
-    perf_main_accepted_say_(run);
-    if (first == 2 || second == 2)
-        return 2;
-    if (first == 1 || second == 1)
-        return 1;
-    return first > second ? first : second;
-}
+/* ---- writing ---- */
 
 /* Writes --output. */
 PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *run)
@@ -1592,196 +1868,15 @@ PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *run)
     return perf_saving_save_(PERF_NULL_, stdout, row.put, &run->with, PERF_NULL_, 0);
 }
 
-/* Whose bodies run now, for one that calls exit(); NULL: none can. */
-static perf_main_ *perf_main_now_;
-
-/* Compares, then writes; returns the exit status. */
-PERF_COLD_FN_ int perf_main_files_(perf_main_ *run)
+PERF_COLD_FN_ int perf_main_wrote_(const perf_main_ *run, const char *path, perf_status status)
 {
-    size_t i;
-    int    result = 0;
-
-    if (run->compare)
-        result = perf_main_compare_all_(run);   /* may run bodies again */
-    perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
-    if (run->output) {
-        const char *where = run->output;
-        if (!strcmp(where, "-"))
-            where = "standard output";
-        if (!perf_main_wrote_(run, where, perf_main_output_(run)))
-            result = 2;
-    }
-    run->with.alone = 1;
-    if (run->save && !perf_main_wrote_(run, run->save, perf_baseline_add(run->save, &run->with)))
-        result = 2;
-    run->with.alone = 0;
-    if (run->add && perf_main_wrote_(run, run->add, perf_baseline_add(run->add, &run->with)))
-        perf_baseline_outlook_to_(run->out, run->add, &run->rule);
-    else if (run->add)
-        result = 2;
-    run->with.rejected = run->with.accepted = run->with.undecided =
-        PERF_CAST_(const char *const *, PERF_NULL_);
-    PERF_FREE(run->rejected);
-    PERF_FREE(run->undecided);
-    for (i = 0; i < PERF_MAIN_FILTERS_; i++)
-        PERF_FREE(run->since[i]);
-    return result;
-}
-
-/* The exit status of a program whose body has called exit(); 0: the body's own. */
-static int perf_main_status_;
-
-/* For a body that calls exit(): what was measured until then is not lost. */
-PERF_OURS_ static void perf_main_exit_(void)
-{
-    perf_main_ *run = perf_main_now_;
-
-    if (!run || run->process != perf_process_id_()) /* in a child that a body has forked          */
-        return;
-    perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
-    run->over = 1;
-    (void)fprintf(stderr, "%s: a benchmark called exit(): what was measured before is kept\n",
-                  run->program);
-    perf_main_status_ = perf_main_files_(run);
-}
-
-#if defined(__GNUC__)
-/* A body's exit(0) does not hide a REJECT; nor does a number of its own, which ours replaces.
- * Nobody may call exit() twice: this runs last, behind the report (PERF_AT_EXIT), and ends the
- * program.                                                                                       */
-PERF_ATTR_((__destructor__(101), __used__)) PERF_OURS_ static void perf_main_leave_(void)
-{
-    if (!perf_main_status_)
-        return;
-    (void)fflush(PERF_CAST_(FILE *, PERF_NULL_));
-    _Exit(perf_main_status_);
-}
-#endif
-
-/* 1: what was printed there has arrived. */
-PERF_COLD_FN_ int perf_main_printed_(FILE *file)
-{
-    return !fflush(file) && !ferror(file);
-}
-
-/* 1: the case, or an entry of it, would be measured. */
-PERF_COLD_FN_ int perf_main_lists_(const perf_main_ *run, const perf_case_ *entry)
-{
-    char         name[PERF_CASE_NAME_];
-    double       n[PERF_MAIN_SIZES_];
-    const size_t count = perf_main_plan_(run, entry, n);
-    size_t       i;
-
-    for (i = 0; i < count; i++) {
-        perf_out_ out = perf_out_open_(name, sizeof name);
-        perf_put_entry_(&out, entry, i, n[entry->arg ? 0 : i]);
-        if (perf_main_wants_(run, name))
-            return 1;
-    }
-    return perf_main_wants_(run, entry->name);
-}
-
-/* Prints what --list asks for; returns the exit status. */
-PERF_COLD_FN_ int perf_main_list_(const perf_main_ *run)
-{
-    char              text[PERF_CASE_NAME_];
-    const perf_case_ *entry;
-
-    for (entry = perf_cases_v1_; entry; entry = entry->next) {
-        perf_out_ out = perf_out_open_(text, sizeof text);
-        if (!perf_main_lists_(run, entry))
-            continue;
-        perf_put_case_(&out, entry);
-        (void)printf("%s\n", text);
-    }
-    return perf_main_printed_(stdout) ? 0 : 2;
-}
-
-/* Reads the options.  Returns -1: go on; else the exit status: all is done. */
-PERF_COLD_FN_ int perf_main_begin_(perf_main_ *run, int argc, char **argv)
-{
-    int i;
-
-    run->program = "benchmarks";
-    if (argc > 0 && argv[0])
-        run->program = argv[0];
-    run->repeat = 1;
-    run->with.context = run->context;
-    run->with.accepted = run->accepted;
-    for (i = 1; i < argc && !run->bad; i++) {
-        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            perf_main_usage_(stdout, run->program);
-            return perf_main_printed_(stdout) ? 0 : 2;
-        }
-        perf_main_option_(run, argc, argv, &i);
-    }
-    if (!run->bad)
-        perf_main_settle_(run);
-    if (run->bad) {
-        perf_main_usage_(stderr, run->program);
-        return 2;
-    }
-    run->out = stdout;
-    if (run->output && !strcmp(run->output, "-"))
-        run->out = stderr;
-    if (run->list)
-        return perf_main_list_(run);
-    if (PERF_DISABLE) {
-        (void)fprintf(stderr, "%s: %s\n", run->program, perf_status_text(PERF_EDISABLED));
-        return 2;
-    }
-    return -1;
-}
-
-/* Says that nothing was measured, and why. */
-PERF_COLD_FN_ void perf_main_nothing_(const perf_main_ *run)
-{
-    if (run->filters)
-        (void)fprintf(stderr, "%s: no benchmark is called like %s\n", run->program, run->filter[0]);
-    else
-        (void)fprintf(stderr, "%s: no benchmark in this program\n", run->program);
-}
-
-PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
-{
-    perf_main_ run = PERF_ZERO;
-    char       text[512];
-    perf_out_  out = perf_out_open_(text, sizeof text);
-    int        result = perf_main_begin_(&run, argc, argv);
-
-    if (result >= 0)
-        return result;
-    if (!run.no_env) {
-        perf_env_text_(&out);
-        (void)fprintf(run.out, "environment: %s\n", text);
-    }
-    if (run.counters)
-        perf_main_try_counters_(&run);
-    run.process = perf_process_id_();
-    perf_main_now_ = &run;
-    (void)atexit(perf_main_exit_);
-    perf_main_cases_(&run, PERF_CAST_(size_t, run.repeat));
-    if (!run.todo) {
-        perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
-        perf_main_nothing_(&run);
-        return 2;
-    }
-    result = perf_main_files_(&run);
-    if (!perf_main_printed_(run.out)) {
-        (void)fprintf(stderr, "%s: standard output: %s\n", run.program, perf_status_text(PERF_EIO));
-        return 2;
-    }
-    if (run.failed && !result)
-        return 2;
-    return result;
+    if (status == PERF_OK)
+        return 1;
+    (void)fprintf(stderr, "%s: %s: %s\n", run->program, path, perf_status_text(status));
+    return 0;
 }
 
 PERF_END_DECLS
-
-int main(int argc, char **argv)
-{
-    return perf_main_run_(argc, argv);
-}
 
 #endif
 #endif
