@@ -76,6 +76,17 @@ PERF_FN ab_printed_word ab_printed_word_(const char *at)
     return word;
 }
 
+/* That of numbers printed without one, as --unit says. */
+PERF_FN ab_printed_unit ab_printed_unit_of(const char *given)
+{
+    ab_printed_unit unit;
+
+    memset(&unit, 0, sizeof unit);
+    unit.ns = ab_unit_ns(given);
+    unit.given = ab_printed_word_(given);
+    return unit;
+}
+
 /* The unit without what makes it a larger or a smaller one: "B" of "KiB", "byte" of "kilobyte". */
 PERF_FN const char *ab_unit_base_(const char *word)
 {

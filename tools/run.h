@@ -1366,10 +1366,8 @@ PERF_FN int ab_run_commands(ab_report *report, ab_commands *commands, ab_set *se
     int  r_ = -1;
 
     commands->o = opts;
-    if (opts->unit) {
-        commands->unit.ns = ab_unit_ns(opts->unit);
-        commands->unit.given = ab_printed_word_(opts->unit);
-    }
+    if (opts->unit)
+        commands->unit = ab_printed_unit_of(opts->unit);
     commands->plan = report->plan;
     if (ab_catch() < 0)
         ab_fail(&commands->e, "pipe", 0, 0, "%s", strerror(errno));

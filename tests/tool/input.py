@@ -241,6 +241,13 @@ def main():
     c.status(0, times, has="ACCEPT")
     c.status(0, rates, "--metric", "throughput", has="ACCEPT")
 
+    # Units of time by other names are times; what only looks like one is not.
+    for unit, ns in (("nsec", 2), ("usecs", 2000), ("msec", 2000000), ("seconds", 2000000000), ("minutes", 120000000000),
+                     ("hr", 7200000000000), ("h", 7200000000000)):
+        c.status(0, "convert", c.file("units.csv", f"name,value,unit\nx,2,{unit}\n"), "--to", "csv", has=f"x,ns,,{ns}\n")
+    for unit in ("mss", "hs", "m", "nsecss", "minu"):
+        c.status(0, "convert", c.file("units.csv", f"name,value,unit\nx,2,{unit}\n"), "--to", "csv", has=f"x,{unit},,2\n")
+
     # Calibration input.
     c.status(3, "--batch", text="hello\n", has="(standard input):1:1: expected: T id n metric threshold")
     c.status(3, "--batch", text="T 1 2 pair 0.5\n0 1 2\n", has="ends in the middle")
