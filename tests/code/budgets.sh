@@ -5,14 +5,16 @@ need gcc g++ valgrind size
 start_work
 cd "$work"                              # __FILE__ is part of the text: no path in it
 unset MALLOC_PERTURB_                   # of meson test: the compiler would fill what it frees
-version=$(gcc -dumpversion | cut -d. -f1)
+gcc=$(gcc -dumpversion | cut -d. -f1)
+glibc=$(getconf GNU_LIBC_VERSION 2>/dev/null | sed 's/^glibc //')
+machine=$(uname -m)
 
-# held WHAT LANGUAGE VALUE BUDGET
+# held WHAT LANGUAGE VALUE BUDGET; BUDGET is "none" where none was written down
 held()
 {
     tried=$((tried + 1))
     echo "$1, $2: $3 (at most $4)"
-    [ "${3%.*}" -lt "$4" ] || [ "$version" != 12 ] || fail "$1, $2: $3, more than $4"
+    [ "$4" = none ] || [ "${3%.*}" -lt "$4" ] || fail "$1, $2: $3, more than $4"
 }
 
 cat >"$work/one_scope.c" <<'END'
@@ -25,7 +27,10 @@ void work(void)
 END
 cp "$work/one_scope.c" "$work/one_scope.cpp"
 
-while read -r kind what c cpp; do
+known=$(awk -v gcc="$gcc" -v glibc="$glibc" '$1 == gcc && $2 == glibc' "$root/tests/code/budgets.txt")
+[ "$machine" = x86_64 ] || known=
+rows=${known:-$(awk '$1 == 12 { $5 = $6 = "none"; print }' "$root/tests/code/budgets.txt")}
+while read -r _ _ kind what c cpp; do
     case $kind in
     include)
         "$root/bench/include_cost.sh" --only "$what" >"$work/cost"
@@ -41,5 +46,8 @@ while read -r kind what c cpp; do
         held "text of $what" C++ "$(size cpp.o | awk 'NR == 2 { print $1 }')" "$cpp"
         ;;
     esac
-done <"$root/tests/code/budgets.txt"
+done <<END
+$rows
+END
+[ -n "$known" ] || skip "budgets.txt has no budget for gcc $gcc with glibc $glibc on $machine: nothing was compared"
 finish
