@@ -71,7 +71,7 @@ PERF_BEGIN_DECLS
 
 #if PERF_USE_NVTX_ || PERF_USE_ROCTX_
 
-/* ---- the sink ---- */
+/* ---- state ---- */
 
 /* What the files of one image with PERF_NVTX 1 share. */
 typedef struct perf_nvtx_state_ {
@@ -95,6 +95,8 @@ PERF_WEAK_ perf_nvtx_state_ perf_nvtx_v1_;
 
 #if PERF_USE_NVTX_
 
+/* ---- the calls of the tool: NVTX ---- */
+
 /* Twelve colours that a viewer's dark and light background both carry. */
 PERF_COLD_FN_ uint32_t perf_nvtx_color_(const perf_label_ *label)
 {
@@ -112,6 +114,11 @@ PERF_COLD_FN_ uint32_t perf_nvtx_color_(const perf_label_ *label)
     return color[(hash >> 16) % 12];
 }
 
+PERF_FN nvtxDomainHandle_t perf_nvtx_domain_(void)
+{
+    return PERF_CAST_(nvtxDomainHandle_t, perf_nvtx_v1_.domain);
+}
+
 /* The tool's handle of a name, asked for by the threads that first use it: any will do.  NULL when
  * it has none to give. */
 PERF_COLD_FN_ nvtxStringHandle_t perf_nvtx_handle_(perf_name_ *name)
@@ -119,8 +126,7 @@ PERF_COLD_FN_ nvtxStringHandle_t perf_nvtx_handle_(perf_name_ *name)
     void *none = &perf_nvtx_v1_, *handle = PERF_ACQ_(&name->handle);
 
     if (!handle) {
-        handle = nvtxDomainRegisterStringA(
-            PERF_CAST_(nvtxDomainHandle_t, perf_nvtx_v1_.domain), name->site.name);
+        handle = nvtxDomainRegisterStringA(perf_nvtx_domain_(), name->site.name);
         if (!handle)
             handle = none;
         PERF_REL_(&name->handle, handle);
@@ -154,8 +160,6 @@ PERF_COLD_FN_ nvtxEventAttributes_t perf_nvtx_attributes_(const perf_label_ *lab
     return attributes;
 }
 
-#define PERF_NVTX_DOMAIN_() PERF_CAST_(nvtxDomainHandle_t, perf_nvtx_v1_.domain)
-
 /* 1: a tool has taken the push of ranges or the marks, so that it will see something. */
 PERF_COLD_FN_ int perf_nvtx_attach_(void)
 {
@@ -169,13 +173,60 @@ PERF_COLD_FN_ int perf_nvtx_attach_(void)
         return 0;
     perf_nvtx_v1_.domain = nvtxDomainCreateA("perf.h");
     for (i = 0; i < sizeof kind / sizeof *kind; i++)
-        nvtxDomainNameCategoryA(PERF_NVTX_DOMAIN_(), i + 1, kind[i]);
+        nvtxDomainNameCategoryA(perf_nvtx_domain_(), i + 1, kind[i]);
     return 1;
 }
 
-#define PERF_NVTX_OR_(nvtx, roctx) nvtx
+PERF_COLD_FN_ void perf_nvtx_tool_push_(const perf_label_ *label)
+{
+    nvtxEventAttributes_t event = perf_nvtx_attributes_(label);
+
+    (void)nvtxDomainRangePushEx(perf_nvtx_domain_(), &event);
+}
+
+PERF_COLD_FN_ void perf_nvtx_tool_pop_(void)
+{
+    (void)nvtxDomainRangePop(perf_nvtx_domain_());
+}
+
+/* The number of a range that any thread may stop. */
+PERF_COLD_FN_ uint64_t perf_nvtx_tool_start_(const perf_label_ *label)
+{
+    nvtxEventAttributes_t event = perf_nvtx_attributes_(label);
+
+    return nvtxDomainRangeStartEx(perf_nvtx_domain_(), &event);
+}
+
+PERF_COLD_FN_ void perf_nvtx_tool_stop_(uint64_t range)
+{
+    nvtxDomainRangeEnd(perf_nvtx_domain_(), range);
+}
+
+PERF_COLD_FN_ void perf_nvtx_tool_mark_(const perf_label_ *label)
+{
+    nvtxEventAttributes_t event = perf_nvtx_attributes_(label);
+
+    nvtxDomainMarkEx(perf_nvtx_domain_(), &event);
+}
+
+PERF_COLD_FN_ void perf_nvtx_tool_thread_(const char *name)
+{
+    nvtxNameOsThreadA(perf_thread_id_(), name);
+}
+
+/* nvtxNameCuStreamA() stands in a header that includes cuda.h: its pointer is called without it. */
+PERF_COLD_FN_ void perf_nvtx_tool_stream_(void *stream, const char *name)
+{
+    nvtxNameCuStreamA_fakeimpl_fntype call =
+        NVTX_VERSIONED_IDENTIFIER(nvtxGlobals).nvtxNameCuStreamA_impl_fnptr;
+
+    if (call)
+        call(PERF_CAST_(nvtx_CUstream, stream), name);
+}
+
 #else
-#define PERF_NVTX_OR_(nvtx, roctx) roctx
+
+/* ---- the calls of the tool: roctx ---- */
 
 /* A library that a profiler has loaded already comes first; else whichever is installed. */
 PERF_COLD_FN_ int perf_nvtx_attach_(void)
@@ -198,8 +249,29 @@ PERF_COLD_FN_ int perf_nvtx_attach_(void)
     return nvtx->push && nvtx->pop && nvtx->mark && nvtx->open && nvtx->close;
 }
 
+PERF_COLD_FN_ void perf_nvtx_tool_push_(const perf_label_ *label)
+{
+    (void)perf_nvtx_v1_.push(label->text);
+}
+
+PERF_COLD_FN_ void perf_nvtx_tool_pop_(void)
+{
+    (void)perf_nvtx_v1_.pop();
+}
+
+/* The number of a range that any thread may stop. */
+PERF_COLD_FN_ uint64_t perf_nvtx_tool_start_(const perf_label_ *label)
+{
+    return perf_nvtx_v1_.open(label->text);
+}
+
+PERF_COLD_FN_ void perf_nvtx_tool_stop_(uint64_t range)
+{
+    perf_nvtx_v1_.close(range);
+}
+
 /* roctx has no payload: "queue = 3.000". */
-PERF_COLD_FN_ void perf_nvtx_mark_(const perf_label_ *label)
+PERF_COLD_FN_ void perf_nvtx_tool_mark_(const perf_label_ *label)
 {
     char      text[PERF_NAME_MAX_ + 64];
     perf_out_ out = perf_out_open_(text, sizeof text);
@@ -212,7 +284,21 @@ PERF_COLD_FN_ void perf_nvtx_mark_(const perf_label_ *label)
     }
     perf_nvtx_v1_.mark(text);
 }
+
+PERF_COLD_FN_ void perf_nvtx_tool_thread_(const char *name)
+{
+    if (perf_nvtx_v1_.thread)
+        (void)perf_nvtx_v1_.thread(name);
+}
+
+PERF_COLD_FN_ void perf_nvtx_tool_stream_(void *stream, const char *name)
+{
+    if (perf_nvtx_v1_.stream)
+        (void)perf_nvtx_v1_.stream(name, stream);
+}
 #endif
+
+/* ---- the sink: what the library calls ---- */
 
 /* Loads the tool at the first event; 0: nobody listens, and the sink has taken itself away.  The
  * child of a fork does not wait for a thread that only its parent has. */
@@ -249,7 +335,11 @@ PERF_COLD_FN_ int perf_nvtx_listens_(void)
 typedef struct perf_nvtx_around_ {
     uint32_t depth, name, around;
 } perf_nvtx_around_;
-#define PERF_NVTX_OPEN_(rec) PERF_PTR_(perf_nvtx_around_ *, (rec)->range)
+
+PERF_FN perf_nvtx_around_ *perf_nvtx_ranges_(const perf_recorder_ *rec)
+{
+    return PERF_PTR_(perf_nvtx_around_ *, rec->range);
+}
 
 /* 0: no memory for one more. */
 PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *rec)
@@ -284,7 +374,7 @@ PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *rec, const perf_label_ *labe
     uint32_t           i;
 
     if (perf_nvtx_listens_() && perf_nvtx_room_(rec)) {
-        open = PERF_NVTX_OPEN_(rec);
+        open = perf_nvtx_ranges_(rec);
         i = rec->ranges;
         top = &open[i];
         top->depth = depth;
@@ -294,17 +384,15 @@ PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *rec, const perf_label_ *labe
         top->around = i ? open[i - 1].around + 1 : 0;
         told.bits += top->around;               /* those of this name that are open, too          */
         rec->ranges++;
-        PERF_NVTX_OR_(nvtxEventAttributes_t event = perf_nvtx_attributes_(&told);
-                      (void)nvtxDomainRangePushEx(PERF_NVTX_DOMAIN_(), &event),
-                      (void)perf_nvtx_v1_.push(label->text));
+        perf_nvtx_tool_push_(&told);
     }
 }
 
 PERF_COLD_FN_ void perf_nvtx_end_(perf_recorder_ *rec, uint32_t depth)
 {
-    while (rec->range && rec->ranges && PERF_NVTX_OPEN_(rec)[rec->ranges - 1].depth >= depth) {
+    while (rec->range && rec->ranges && perf_nvtx_ranges_(rec)[rec->ranges - 1].depth >= depth) {
         rec->ranges--;
-        (void)PERF_NVTX_OR_(nvtxDomainRangePop(PERF_NVTX_DOMAIN_()), perf_nvtx_v1_.pop());
+        perf_nvtx_tool_pop_();
     }
 }
 
@@ -312,50 +400,32 @@ PERF_COLD_FN_ int perf_nvtx_open_(const perf_label_ *label, uint64_t *range)
 {
     if (!perf_nvtx_listens_())
         return 0;
-    PERF_NVTX_OR_(nvtxEventAttributes_t event = perf_nvtx_attributes_(label);
-                  *range = nvtxDomainRangeStartEx(PERF_NVTX_DOMAIN_(), &event),
-                  *range = perf_nvtx_v1_.open(label->text));
+    *range = perf_nvtx_tool_start_(label);
     return 1;
 }
 
 PERF_COLD_FN_ void perf_nvtx_close_(uint64_t range)
 {
-    PERF_NVTX_OR_(nvtxDomainRangeEnd(PERF_NVTX_DOMAIN_(), range), perf_nvtx_v1_.close(range));
+    perf_nvtx_tool_stop_(range);
 }
 
 PERF_COLD_FN_ void perf_nvtx_point_(const perf_label_ *label)
 {
-    if (!perf_nvtx_listens_())
-        return;
-    PERF_NVTX_OR_(nvtxEventAttributes_t event = perf_nvtx_attributes_(label);
-                  nvtxDomainMarkEx(PERF_NVTX_DOMAIN_(), &event), perf_nvtx_mark_(label));
+    if (perf_nvtx_listens_())
+        perf_nvtx_tool_mark_(label);
 }
 
 PERF_COLD_FN_ void perf_nvtx_thread_(const char *name)
 {
-    if (!perf_nvtx_listens_())
-        return;
-    PERF_NVTX_OR_(nvtxNameOsThreadA(perf_thread_id_(), name),
-                  if (perf_nvtx_v1_.thread) (void)perf_nvtx_v1_.thread(name));
+    if (perf_nvtx_listens_())
+        perf_nvtx_tool_thread_(name);
 }
 
 /* The title that the stream has in our trace. */
 PERF_COLD_FN_ void perf_nvtx_stream_(void *stream, const char *name)
 {
-#if PERF_USE_NVTX_
-    nvtxNameCuStreamA_fakeimpl_fntype call;
-#endif
-
-    if (!perf_nvtx_listens_())
-        return;
-#if PERF_USE_NVTX_
-    call = NVTX_VERSIONED_IDENTIFIER(nvtxGlobals).nvtxNameCuStreamA_impl_fnptr;
-    if (call)
-        call(PERF_CAST_(nvtx_CUstream, stream), name);
-#else
-    if (perf_nvtx_v1_.stream)
-        (void)perf_nvtx_v1_.stream(name, stream);
-#endif
+    if (perf_nvtx_listens_())
+        perf_nvtx_tool_stream_(stream, name);
 }
 
 static const perf_sink_ perf_nvtx_sink_ = {
