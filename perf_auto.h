@@ -103,8 +103,17 @@ typedef struct perf_elf_symbol_ {
 #define PERF_ELF_DYNAMIC_     11u       /* those that other objects may use                       */
 #define PERF_ELF_IS_FUNCTION_ 2u        /* kind of a symbol                                       */
 #define PERF_ELF_IS_FILE_     4u
-#define PERF_ELF_KIND_(s)     ((s)->info & 15u)
-#define PERF_ELF_LOCAL_(s)    ((s)->info >> 4 == 0)
+
+PERF_FN unsigned perf_elf_kind_(const perf_elf_symbol_ *symbol)
+{
+    return symbol->info & 15u;
+}
+
+/* 1: other objects cannot use it. */
+PERF_FN int perf_elf_is_local_(const perf_elf_symbol_ *symbol)
+{
+    return symbol->info >> 4 == 0;
+}
 
 /* A program or shared object: its file, mapped, and a table of its functions.  Never freed. */
 typedef struct perf_auto_object_ {
@@ -274,7 +283,7 @@ PERF_COLD_FN_ void perf_auto_index_(perf_auto_object_ *object)
     for (i = 1; i < object->symbols; i++) {
         const perf_elf_symbol_ *symbol = &object->symbol[i];
 
-        if (PERF_ELF_KIND_(symbol) != PERF_ELF_IS_FUNCTION_ || !symbol->section || !symbol->value ||
+        if (perf_elf_kind_(symbol) != PERF_ELF_IS_FUNCTION_ || !symbol->section || !symbol->value ||
             symbol->name >= object->text_bytes)
             continue;
         place = perf_auto_symbol_at_(object, symbol->value);
@@ -338,10 +347,10 @@ PERF_COLD_FN_ perf_auto_object_ *perf_auto_object_of_(uint64_t address)
 /* The source file of a static function: the last symbol of that kind before it. */
 PERF_COLD_FN_ const char *perf_auto_source_(const perf_auto_object_ *object, uint64_t i)
 {
-    if (!PERF_ELF_LOCAL_(&object->symbol[i]))
+    if (!perf_elf_is_local_(&object->symbol[i]))
         return PERF_NULL_;
     while (i-- > 0)
-        if (PERF_ELF_KIND_(&object->symbol[i]) == PERF_ELF_IS_FILE_) {
+        if (perf_elf_kind_(&object->symbol[i]) == PERF_ELF_IS_FILE_) {
             const uint32_t name = object->symbol[i].name;
             return name < object->text_bytes && object->text[name] ? object->text + name :
                    PERF_NULL_;
