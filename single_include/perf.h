@@ -9640,105 +9640,15 @@ typedef struct perf_timer_ {
     double      pause_doubt_ns;         /* it may be off by so much                               */
 } perf_timer_;
 
-enum { PERF_RACE_MOST_ = 64,            /* variants                                               */
-       PERF_OWED_ = 64 };               /* longer leads that are kept                             */
+/* Phases: the first run of each arm, rounds until the filling is warm, batches are found, rounds
+ * that are thrown away, samples, what comes after them. */
+enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_HEAT_, PERF_LOOP_GROW_, PERF_LOOP_WARM_,
+       PERF_LOOP_SAMPLE_, PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
 
-/* What may be said against an answer: docs/loops.md has the table. */
-enum {
-    PERF_NO_OBJECTION_,
-    PERF_TOO_FEW_,                      /* rounds with longer leads, or in the last third         */
-    PERF_DEBT_PERHAPS_,                 /* one may leave work to the other                        */
-    PERF_NOT_CONFIRMED_,                /* by the rounds with longer leads                        */
-    PERF_DEBT_,                         /* one leaves work to the other                           */
-    PERF_RATIO_DRIFTS_,                 /* the last third of the pairs has another ratio          */
-    PERF_TURNS_MATTER_                  /* longer leads make another ratio                        */
-};
+enum { PERF_RACE_MOST_ = 64 };          /* variants                                               */
 
-/* Which of the pairs. */
-typedef enum perf_pick_ {
-    PERF_ALL_PAIRS_,
-    PERF_USUAL_PAIRS_,                  /* led as most are, or not at all                         */
-    PERF_LONGER_PAIRS_,                 /* with longer leads                                      */
-    PERF_EARLY_PAIRS_,                  /* of the first third of the time                         */
-    PERF_LATE_PAIRS_,                   /* of the last                                            */
-    PERF_BEGUN_BY_0_,                   /* usual ones, by the variant that ran first              */
-    PERF_BEGUN_BY_1_
-} perf_pick_;
-
-/* A median of log ratios, its standard error and the median distance from it. */
-typedef struct perf_centre_ {
-    double at, error, spread;
-    size_t n;
-} perf_centre_;
-
-/* A longer lead of a variant against that of variant 0 in the same round. */
-typedef struct perf_owed_ {
-    double log_ratio;                   /* of an iteration in both leads                          */
-    int    as_timed;                    /* 0: less the log ratio of the slices right after them   */
-    int    later;                       /* 1: variant 0 had run before                            */
-} perf_owed_;
-
-/* One arm: a bench has one, an A/B loop two, a race up to 64. */
-typedef struct perf_loop_arm_ {
-    uint64_t      batch;                /* iterations per slice                                   */
-    uint64_t      most;                 /* likewise, at most; 0: no limit                         */
-    uint64_t      runs;                 /* iterations so far                                      */
-    double        fastest;              /* of the readings at this batch, ns a slice              */
-    double        first_ns;
-    /* sums over the slices that all three clocks saw:                                            */
-    double        wall_ns, wait_ns;     /* wait: wall - thread                                    */
-    double        wait_sq;              /* squares of the waits                                   */
-    uint64_t      timed;                /* how many such slices                                   */
-    double        forced;               /* switches in them that the body did not ask for         */
-    double        doubt_ns;             /* of a slice, by the pauses in it                        */
-    int           readings;             /* at this batch                                          */
-    int           steady;               /* 1: the batch is chosen                                 */
-    double       *ns;                   /* ns per iteration, by slice; room for all that may come */
-    double       *cpu;                  /* likewise by processor time                             */
-    size_t        count;
-    double        pending[2];           /* ns, cpu: of the round under way                        */
-    perf_seq      seq[2];               /* bets against variant 0: by the wall's clock, by        */
-                                        /* processor time                                         */
-    /* the lead of this round; times are of a longer one:                                         */
-    uint64_t      lead_began, lead_ended;       /* processor time                                 */
-    uint64_t      lead_runs;            /* iterations                                             */
-    double        led_ns, after_ns;     /* an iteration of the lead, of the slice after it        */
-    int           as_timed;             /* 1: that slice was all processor time, and all timed    */
-    /* against variant 0:                                                                         */
-    perf_owed_    owed[PERF_OWED_];     /* longer leads, the latest; a ring                       */
-    size_t        owed_count;           /* of all that were                                       */
-    double        turns_ratio;          /* to variant 0, in turns without leads; 0: is the result */
-    int           objection;            /* PERF_NO_OBJECTION_, or why the answer is withheld      */
-} perf_loop_arm_;
-
-struct perf_loop_state_;
-
-/* How slices are run and timed: by the host's clocks (perf_loop.h), or by those of a device
- * (perf_gpu_bench.h).  Called in this order: begin, the body, end; both once a slice.
- *   begin   starts the clocks of a slice of that arm; state->arm[arm].batch iterations follow
- *   end     reads them into state->timer.ns[].  1: file it; 0: it does not count, and runs again.
- *           `now` is the wall's clock, read before anything else
- *   want    ns that a slice should last at least
- *   grown   all batches are found; 0: the loop ends with state->status
- *   warm    every arm has run once more, by single iterations.  1: batches may be looked for; 0:
- *           another such round.  NULL: no such rounds
- *   keep    a round of samples is complete; 0: it does not count.  NULL: each does
- *   stop    that round is over; `enough`: what the loop's own rule says, 0 where it did not count.
- *           1: there are no more.  NULL: as that rule says
- *   beside  a slice up to so many times as long as another has its batch; a longer one leaves cold
- *           caches behind, and the other one runs twice.  0: neither
- * Begin and end may set state->phase to PERF_LOOP_DONE_: the loop has ended, with state->status.
- * Times of a filling without processor time stay by the wall's clock: state->timer.clocks is 1.  */
-typedef struct perf_filling_ {
-    void   (*begin)(struct perf_loop_state_ *state, int arm);
-    int    (*end)(struct perf_loop_state_ *state, int arm, uint64_t now);
-    double (*want)(const struct perf_loop_state_ *state);
-    int    (*grown)(struct perf_loop_state_ *state);
-    int    (*warm)(struct perf_loop_state_ *state, int late);
-    int    (*keep)(struct perf_loop_state_ *state);
-    int    (*stop)(struct perf_loop_state_ *state, int enough);
-    double beside;
-} perf_filling_;
+struct perf_loop_arm_;
+struct perf_filling_;
 
 /* A loop of any kind. */
 typedef struct perf_loop_state_ {
@@ -9746,9 +9656,9 @@ typedef struct perf_loop_state_ {
     perf_bench_opts  opts;              /* of other loops: max_seconds, slice_ns, before, user    */
     perf_ab_opts     ask;
     perf_timer_      timer;
-    const perf_filling_ *fill;          /* how a slice is timed                                   */
+    const struct perf_filling_ *fill;   /* how a slice is timed                                   */
     void            *own;               /* of the filling                                         */
-    perf_loop_arm_  *arm;               /* [variants]                                             */
+    struct perf_loop_arm_ *arm;         /* [variants]                                             */
     perf_race_entry *entry;             /* [variants]                                             */
     unsigned char   *first;             /* [rounds] the variant that began the round              */
     double          *logs;              /* [rounds] room for log ratios                           */
@@ -9800,10 +9710,102 @@ typedef struct perf_loop_state_ {
     perf_race_result race;
 } perf_loop_state_;
 
-/* Phases: the first run of each arm, rounds until the filling is warm, batches are found, rounds
- * that are thrown away, samples, what comes after them. */
-enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_HEAT_, PERF_LOOP_GROW_, PERF_LOOP_WARM_,
-       PERF_LOOP_SAMPLE_, PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
+/* How slices are run and timed: by the host's clocks (perf_loop.h), or by those of a device
+ * (perf_gpu_bench.h).  Called in this order: begin, the body, end; both once a slice.
+ *   begin   starts the clocks of a slice of that arm; state->arm[arm].batch iterations follow
+ *   end     reads them into state->timer.ns[].  1: file it; 0: it does not count, and runs again.
+ *           `now` is the wall's clock, read before anything else
+ *   want    ns that a slice should last at least
+ *   grown   all batches are found; 0: the loop ends with state->status
+ *   warm    every arm has run once more, by single iterations.  1: batches may be looked for; 0:
+ *           another such round.  NULL: no such rounds
+ *   keep    a round of samples is complete; 0: it does not count.  NULL: each does
+ *   stop    that round is over; `enough`: what the loop's own rule says, 0 where it did not count.
+ *           1: there are no more.  NULL: as that rule says
+ *   beside  a slice up to so many times as long as another has its batch; a longer one leaves cold
+ *           caches behind, and the other one runs twice.  0: neither
+ * Begin and end may set state->phase to PERF_LOOP_DONE_: the loop has ended, with state->status.
+ * Times of a filling without processor time stay by the wall's clock: state->timer.clocks is 1.  */
+typedef struct perf_filling_ {
+    void   (*begin)(struct perf_loop_state_ *state, int arm);
+    int    (*end)(struct perf_loop_state_ *state, int arm, uint64_t now);
+    double (*want)(const struct perf_loop_state_ *state);
+    int    (*grown)(struct perf_loop_state_ *state);
+    int    (*warm)(struct perf_loop_state_ *state, int late);
+    int    (*keep)(struct perf_loop_state_ *state);
+    int    (*stop)(struct perf_loop_state_ *state, int enough);
+    double beside;
+} perf_filling_;
+
+enum { PERF_OWED_ = 64 };               /* longer leads that are kept                             */
+
+/* A longer lead of a variant against that of variant 0 in the same round. */
+typedef struct perf_owed_ {
+    double log_ratio;                   /* of an iteration in both leads                          */
+    int    as_timed;                    /* 0: less the log ratio of the slices right after them   */
+    int    later;                       /* 1: variant 0 had run before                            */
+} perf_owed_;
+
+/* One arm: a bench has one, an A/B loop two, a race up to 64. */
+typedef struct perf_loop_arm_ {
+    uint64_t      batch;                /* iterations per slice                                   */
+    uint64_t      most;                 /* likewise, at most; 0: no limit                         */
+    uint64_t      runs;                 /* iterations so far                                      */
+    double        fastest;              /* of the readings at this batch, ns a slice              */
+    double        first_ns;
+    /* sums over the slices that all three clocks saw:                                            */
+    double        wall_ns, wait_ns;     /* wait: wall - thread                                    */
+    double        wait_sq;              /* squares of the waits                                   */
+    uint64_t      timed;                /* how many such slices                                   */
+    double        forced;               /* switches in them that the body did not ask for         */
+    double        doubt_ns;             /* of a slice, by the pauses in it                        */
+    int           readings;             /* at this batch                                          */
+    int           steady;               /* 1: the batch is chosen                                 */
+    double       *ns;                   /* ns per iteration, by slice; room for all that may come */
+    double       *cpu;                  /* likewise by processor time                             */
+    size_t        count;
+    double        pending[2];           /* ns, cpu: of the round under way                        */
+    perf_seq      seq[2];               /* bets against variant 0: by the wall's clock, by        */
+                                        /* processor time                                         */
+    /* the lead of this round; times are of a longer one:                                         */
+    uint64_t      lead_began, lead_ended;       /* processor time                                 */
+    uint64_t      lead_runs;            /* iterations                                             */
+    double        led_ns, after_ns;     /* an iteration of the lead, of the slice after it        */
+    int           as_timed;             /* 1: that slice was all processor time, and all timed    */
+    /* against variant 0:                                                                         */
+    perf_owed_    owed[PERF_OWED_];     /* longer leads, the latest; a ring                       */
+    size_t        owed_count;           /* of all that were                                       */
+    double        turns_ratio;          /* to variant 0, in turns without leads; 0: is the result */
+    int           objection;            /* PERF_NO_OBJECTION_, or why the answer is withheld      */
+} perf_loop_arm_;
+
+/* What may be said against an answer: docs/loops.md has the table. */
+enum {
+    PERF_NO_OBJECTION_,
+    PERF_TOO_FEW_,                      /* rounds with longer leads, or in the last third         */
+    PERF_DEBT_PERHAPS_,                 /* one may leave work to the other                        */
+    PERF_NOT_CONFIRMED_,                /* by the rounds with longer leads                        */
+    PERF_DEBT_,                         /* one leaves work to the other                           */
+    PERF_RATIO_DRIFTS_,                 /* the last third of the pairs has another ratio          */
+    PERF_TURNS_MATTER_                  /* longer leads make another ratio                        */
+};
+
+/* Which of the pairs. */
+typedef enum perf_pick_ {
+    PERF_ALL_PAIRS_,
+    PERF_USUAL_PAIRS_,                  /* led as most are, or not at all                         */
+    PERF_LONGER_PAIRS_,                 /* with longer leads                                      */
+    PERF_EARLY_PAIRS_,                  /* of the first third of the time                         */
+    PERF_LATE_PAIRS_,                   /* of the last                                            */
+    PERF_BEGUN_BY_0_,                   /* usual ones, by the variant that ran first              */
+    PERF_BEGUN_BY_1_
+} perf_pick_;
+
+/* A median of log ratios, its standard error and the median distance from it. */
+typedef struct perf_centre_ {
+    double at, error, spread;
+    size_t n;
+} perf_centre_;
 
 PERF_END_DECLS
 
@@ -16258,12 +16260,16 @@ PERF_BEGIN_DECLS
 /* The functions of that way. */
 PERF_FN const perf_filling_ *perf_host_filling_(void);
 PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now);
-PERF_FN uint64_t perf_timer_clock_(int i);
-PERF_COLD_DECL_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now);
-PERF_FN int perf_timer_late_(const perf_timer_ *timer, uint64_t now, double max_seconds,
-                             double ahead);
+PERF_COLD_DECL_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm, int late);
+PERF_COLD_DECL_ int perf_loop_cold_(perf_loop_state_ *state);
+PERF_COLD_DECL_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm,
+                                              uint64_t now, int late);
+PERF_COLD_DECL_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late);
+PERF_COLD_DECL_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ int perf_loop_sample_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm);
+PERF_COLD_DECL_ void perf_loop_file_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm);
 PERF_COLD_DECL_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now);
+PERF_COLD_DECL_ void perf_loop_file_leads_(perf_loop_state_ *state);
 PERF_COLD_DECL_ int perf_race_round_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ void perf_race_bet_(perf_loop_state_ *state);
 PERF_COLD_DECL_ int perf_race_spent_(perf_loop_state_ *state, uint64_t now);
@@ -16275,19 +16281,15 @@ PERF_COLD_DECL_ int perf_race_interval_open_(perf_loop_state_ *state);
 PERF_COLD_DECL_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i);
 PERF_COLD_DECL_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
                                               const perf_compare_opts *opts);
-PERF_COLD_DECL_ size_t perf_race_logs_(const perf_loop_state_ *state, int i, int j,
-                                       perf_pick_ pick);
 PERF_COLD_DECL_ int perf_race_gravest_(const perf_loop_state_ *state);
-PERF_COLD_DECL_ int perf_race_objection_(const perf_loop_state_ *state, int i);
+PERF_COLD_DECL_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ uint64_t perf_loop_count_(perf_loop_state_ *state);
-PERF_COLD_DECL_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kind);
+PERF_COLD_DECL_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state);
 PERF_COLD_DECL_ perf_ab_result perf_ab_found_(perf_loop_state_ *state, int64_t left);
 PERF_COLD_DECL_ perf_race_result perf_race_found_(perf_loop_state_ *state, int64_t left);
 PERF_COLD_DECL_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left);
 PERF_COLD_DECL_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n);
 PERF_COLD_DECL_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int i, size_t n);
-PERF_COLD_DECL_ int perf_race_no_body_(perf_verdict *verdict, uint32_t of_baseline,
-                                       uint32_t of_candidate);
 PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdict *verdict);
 
 /* ---- timing a slice ---- */
@@ -16324,6 +16326,22 @@ PERF_COLD_FN_ int64_t perf_switches_(int64_t *forced)
     return usage.nvcsw;
 #else
     return *forced = -1;
+#endif
+}
+
+/* One of the three clocks, in ns; 0: this system does not say. */
+PERF_FN uint64_t perf_timer_clock_(int i)
+{
+    if (i == PERF_BY_WALL_)
+        return perf_now();
+#if defined(PERF_TEST_CPU_FN)
+    return PERF_TEST_CPU_FN(i);
+#elif defined(PERF_CLOCK_FN)                        /* one clock of yours and one of ours: no     */
+    return 0;
+#else
+    if (i == PERF_BY_THREAD_)
+        return perf_system_ns_(PERF_CLOCK_THREAD_ID_);
+    return perf_system_ns_(PERF_CLOCK_PROCESS_ID_);
 #endif
 }
 
@@ -16439,6 +16457,29 @@ PERF_FN double perf_timer_tick_(const perf_timer_ *timer)
     if (timer->coarse && timer->tick_ns <= 1000.0)
         return perf_most_(timer->least_ns, timer->tick_ns);
     return timer->tick_ns;
+}
+
+/* Whether the time is up, or would be after `ahead` more ns. */
+PERF_FN int perf_timer_late_(const perf_timer_ *timer, uint64_t now, double max_seconds,
+                             double ahead)
+{
+    return perf_since_(timer->began, now) + ahead > max_seconds * 1e9 ||
+           timer->spent_ns > max_seconds * 1e9;
+}
+
+/* 1: the clock steps back again and again, or stands still. */
+PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now)
+{
+    if (state->timer.backwards > PERF_LOOP_STEPS_BACK_)
+        return 1;
+    if (now != state->timer.at[PERF_BY_WALL_]) {
+        state->stands = 0;
+        return 0;
+    }
+    if (!state->stands)
+        state->stands = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+    return perf_since_(state->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
+           1e8 + state->opts.max_seconds * 1e9;
 }
 
 /* As long as asked for, or 30 steps of a coarse clock, if the time allows. */
@@ -16739,50 +16780,6 @@ PERF_FN int perf_loop_is_full_(const perf_loop_arm_ *arm)
     return arm->most && arm->batch >= arm->most;
 }
 
-/* All arms without a batch were read at a common one.  It grows until enough readings in a row are
- * long enough; when it is late, the one they have is taken.  Arms within a factor of four share it:
- * two that walk the same memory then stand at the same place.  0: there is no body.              */
-PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late)
-{
-    const double    full = PERF_LOOP_FULL_ * want;
-    perf_loop_arm_ *first, *arm;
-    double          slowest = 0.0, factor;
-    int             i, hurried, enough, fits, all_full = 1;
-
-    state->at = 0;
-    (void)perf_loop_unsteady_(state);
-    first = &state->arm[state->order[state->at]];
-    for (i = state->at; i < state->running; i++) {
-        arm = &state->arm[state->order[i]];
-        if (arm->steady)
-            continue;
-        slowest = perf_most_(arm->fastest, slowest);
-        all_full &= perf_loop_is_full_(arm);
-    }
-    if (perf_loop_empty_(state, first->batch, slowest))
-        return 0;
-    hurried = late && !first->most;
-    enough = slowest >= full || hurried || all_full;
-    if (enough && !hurried &&
-        first->readings < perf_loop_readings_needed_(state, first->batch, slowest))
-        return 1;
-    factor = perf_loop_growth_(want, slowest);
-    for (; state->at < state->running; state->at++) {
-        arm = &state->arm[state->order[state->at]];
-        if (arm->steady)
-            continue;
-        fits = arm->fastest >= full || state->fill->beside * arm->fastest >= slowest;
-        arm->steady = enough && (hurried || fits || perf_loop_is_full_(arm));
-        if (!arm->steady)
-            arm->readings = 0;
-        if (!enough)
-            arm->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, arm->batch) * factor) + 1;
-        if (perf_loop_is_full_(arm))
-            arm->batch = arm->most;
-    }
-    return 1;
-}
-
 /* All batches are found: the warm-up begins, or the first round.  0: the filling ends the loop. */
 PERF_COLD_FN_ int perf_loop_grown_(perf_loop_state_ *state, int late)
 {
@@ -16792,27 +16789,6 @@ PERF_COLD_FN_ int perf_loop_grown_(perf_loop_state_ *state, int late)
     perf_loop_shuffle_(state);
     state->round_began = perf_now();
     return state->fill->grown(state);
-}
-
-/* Each variant has run once.  In a hurry, when few such rounds fit into the time, samples follow at
- * once: no batch, no warm-up.                                                                    */
-PERF_COLD_FN_ int perf_loop_cold_(perf_loop_state_ *state)
-{
-    double all = 0.0;
-    int    i;
-
-    for (i = 0; i < state->running; i++)
-        all += state->arm[state->order[i]].first_ns;
-    if (state->variants > 1)
-        all *= PERF_LOOP_ROUNDS_;
-    state->hurry = all > state->opts.max_seconds * 1e9;
-    state->phase = PERF_LOOP_GROW_;
-    perf_loop_shuffle_(state);
-    for (i = 0; i < state->running; i++)
-        state->arm[state->order[i]].steady = state->hurry;
-    if (state->hurry)
-        return perf_loop_grown_(state, 1);
-    return 1;
 }
 
 /* After a first round without a batch: finds one after all, if only the first run was slow. */
@@ -16899,18 +16875,6 @@ PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *state)
     return 64 * state->arm[variant].batch + PERF_CAST_(uint64_t, variant);
 }
 
-/* It is the turn of order[at]: its lead, then the slice that counts. */
-PERF_COLD_FN_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state)
-{
-    int variant = state->order[state->at];
-
-    state->leads_left = perf_loop_leads_(state, variant);
-    state->arm[variant].lead_runs = 0;
-    if (state->longer)
-        state->arm[variant].lead_began = perf_loop_own_time_();
-    return perf_loop_go_(state);
-}
-
 PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *state, perf_status why)
 {
     state->status = why;
@@ -16927,24 +16891,6 @@ PERF_COLD_FN_ void perf_loop_led_(perf_loop_state_ *state, perf_loop_arm_ *arm)
         arm->lead_ended = perf_loop_own_time_();
 }
 
-/* The first call of an arm has ended.  1: that completes the only round there is time for. */
-PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm, int late)
-{
-    arm->first_ns = arm->fastest = arm->pending[0] = state->timer.ns[PERF_BY_WALL_];
-    if (++state->at < state->running)
-        return 0;
-    if (state->fill->warm) {
-        state->phase = PERF_LOOP_HEAT_;
-        perf_loop_shuffle_(state);
-        return 0;
-    }
-    if (late && state->variants > 1)
-        return 1;
-    if (!perf_loop_cold_(state))
-        (void)perf_loop_stop_(state, state->status);
-    return 0;
-}
-
 /* A run before batches are looked for has ended. */
 PERF_COLD_FN_ void perf_loop_heated_(perf_loop_state_ *state, int late)
 {
@@ -16953,81 +16899,6 @@ PERF_COLD_FN_ void perf_loop_heated_(perf_loop_state_ *state, int late)
     if (state->fill->warm(state, late))
         state->phase = PERF_LOOP_GROW_;
     perf_loop_shuffle_(state);
-}
-
-/* A reading at a batch that may be too small has ended. */
-PERF_COLD_FN_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm,
-                                            uint64_t now, int late)
-{
-    double ns = state->timer.ns[PERF_BY_WALL_];
-
-    if (!arm->readings++ || ns < arm->fastest)
-        arm->fastest = ns;
-    state->at++;
-    if (perf_loop_unsteady_(state))
-        return;
-    if (!perf_loop_grow_(state, state->fill->want(state), late)) {
-        if (state->timer.unresumed)
-            (void)perf_loop_stop_(state, PERF_ESTATE);
-        else if (now == state->timer.began)
-            (void)perf_loop_stop_(state, PERF_ERANGE);
-        else
-            (void)perf_loop_stop_(state, PERF_EDELETED);
-        return;
-    }
-    perf_loop_shuffle_(state);
-    if (!perf_loop_unsteady_(state) && !perf_loop_grown_(state, late))
-        (void)perf_loop_stop_(state, state->status);
-}
-
-PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t now)
-{
-    const double ahead = PERF_LOOP_LEAST_ * state->timer.ns[PERF_BY_WALL_]; /* what has to come   */
-
-    if (++state->at < state->running)
-        return;
-    state->left_to_warm--;
-    if (state->left_to_warm <= 0 ||
-        perf_timer_late_(&state->timer, now, state->opts.max_seconds, ahead))
-        state->phase = PERF_LOOP_SAMPLE_;
-    perf_loop_shuffle_(state);
-}
-
-/* A longer lead and the slice after it, by the same clock, ns an iteration. */
-PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm)
-{
-    const double lead = perf_since_(arm->lead_began, arm->lead_ended);
-    const double after = perf_since_(arm->lead_ended, perf_loop_own_time_());
-
-    state->longer_own_ns += lead + after;
-    arm->led_ns = lead / perf_most_(PERF_CAST_(double, arm->lead_runs), 1.0);
-    arm->after_ns = after / PERF_CAST_(double, arm->batch);
-    arm->as_timed = state->fill == perf_host_filling_() && !state->opts.before &&
-                    !state->timer.pause_known && state->timer.ns[PERF_BY_WALL_] <= after;
-}
-
-/* How the leads of a round compare, into `owed` of all variants but 0.  On a busy machine a reading
- * of processor time may be off by half a slice: leads then compare with the slices as they were
- * timed.  With untimed work, or waits, only with those right after them.                         */
-PERF_COLD_FN_ void perf_loop_file_leads_(perf_loop_state_ *state)
-{
-    const perf_loop_arm_ *arm = &state->arm[0];
-    perf_loop_arm_       *other;
-    perf_owed_           *to;
-    int                   i;
-
-    for (i = 1; i < state->running; i++) {
-        other = &state->arm[i];
-        if (!(arm->led_ns > 0.0 && arm->after_ns > 0.0 && other->led_ns > 0.0 &&
-              other->after_ns > 0.0))
-            continue;
-        to = &other->owed[other->owed_count++ % PERF_OWED_];
-        to->log_ratio = perf_log_(other->led_ns / arm->led_ns);
-        to->as_timed = arm->as_timed && other->as_timed;
-        to->later = other->lead_began > arm->lead_began;
-        if (!to->as_timed)
-            to->log_ratio -= perf_log_(other->after_ns / arm->after_ns);
-    }
 }
 
 /* The arm of the slice under way; between two rounds the first of the next. */
@@ -17299,6 +17170,16 @@ PERF_FN perf_status perf_loop_status_(const perf_loop_state_ *state, uint64_t co
     return state->status;
 }
 
+/* Why a loop of another state than `kind` cannot end: no memory, no begin, or ended already. */
+PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kind)
+{
+    if (state && !PERF_LOOP_IS_ONE_(state))
+        return PERF_ENOMEM;
+    if (PERF_LOOP_KIND_(state) != kind || PERF_ACQ_(&state->loop.done))
+        return PERF_ESTATE;
+    return PERF_OK;
+}
+
 PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *state, int64_t left)
 {
     perf_result           result = PERF_ZERO;
@@ -17433,6 +17314,18 @@ PERF_FN int perf_pair_picked_(const perf_loop_state_ *state, size_t pair, perf_p
     default:
         return 1;
     }
+}
+
+/* Log ratios of variants i and j into state->logs; returns how many pairs have one. */
+PERF_COLD_FN_ size_t perf_race_logs_(const perf_loop_state_ *state, int i, int j, perf_pick_ pick)
+{
+    const double *a = perf_loop_times_(state, i), *b = perf_loop_times_(state, j);
+    size_t        n = 0, k;
+
+    for (k = 0; k < state->arm[0].count; k++)
+        if (a[k] > 0.0 && b[k] > 0.0 && perf_pair_picked_(state, k, pick))
+            state->logs[n++] = perf_log_(b[k]) - perf_log_(a[k]);
+    return n;
 }
 
 /* The centre of n values, whose order is changed. */
@@ -17693,36 +17586,6 @@ PERF_COLD_FN_ void perf_race_restart_(perf_loop_state_ *state, double lead_ns)
     state->restarts++;
 }
 
-/* The lead of the next round: the usual one, or a longer one; that by chance in one round of four,
- * and always while longer ones are too few.                                                      */
-PERF_COLD_FN_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now)
-{
-    const double slice = perf_race_slice_ns_(state), took = perf_race_took_(state, now);
-    const int    heads = !(perf_random_(&state->coin) >> 62);
-    double       least = 2.0 * slice, most, chance, lead, cost;
-
-    state->round_lead_ns = state->lead_ns;
-    state->longer = 0;
-    if (state->ask.control < 0 || state->running < 2 || !(heads || state->few_longer))
-        return;
-    if (slice > 1e6)
-        least = slice;
-    least = perf_most_(least, PERF_LEAD_GROWS_ * state->lead_ns);
-    most = perf_least_(took / (PERF_LONGER_PART_ * state->variants), PERF_LEAD_MOST_NS_);
-    if (state->few_longer && state->longer_ns > 2.0 * state->longer_own_ns)
-        most = PERF_LEAD_GROWS_ * least;            /* others take most of it: many, not long     */
-    most = perf_most_(most, least);
-    chance = PERF_CAST_(double, perf_random_(&state->coin) >> 32) / 4294967296.0;
-    lead = least * perf_exp_(chance * perf_log_(most / least));
-    cost = state->variants * (lead + slice);
-    if ((state->longer_ns > PERF_LONGER_SHARE_ * took && !state->few_longer) ||
-        perf_timer_late_(&state->timer, now, state->opts.max_seconds, cost))
-        return;
-    state->round_lead_ns = lead;
-    state->longer = 1;
-    state->control_rounds++;
-}
-
 /* The pairs disagree: they are taken anew.  If leads change the ratio, all slices get leads, or
  * longer ones than they had.  1: those are as long as they may be, or there is no time.          */
 PERF_COLD_FN_ int perf_race_anew_(perf_loop_state_ *state, uint64_t now, int objection)
@@ -17881,6 +17744,21 @@ PERF_COLD_FN_ int perf_race_turns_apart_(const perf_loop_state_ *state)
             return 1;
     }
     return 0;
+}
+
+/* No verdict on an arm that takes little longer than an empty loop.  1: it is withheld. */
+PERF_COLD_FN_ int perf_race_no_body_(perf_verdict *verdict, uint32_t of_baseline,
+                                     uint32_t of_candidate)
+{
+    const int decided = verdict->decision != PERF_INCONCLUSIVE;
+
+    if (of_candidate & PERF_WARN_EMPTY_BODY)
+        perf_verdict_cap_(verdict, "the candidate takes little longer than an empty loop: was it "
+                                   "deleted? perf_keep() its result");
+    else if (of_baseline & PERF_WARN_EMPTY_BODY)
+        perf_verdict_cap_(verdict, "the baseline takes little longer than an empty loop: was it "
+                                   "deleted? perf_keep() its result");
+    return decided && verdict->decision == PERF_INCONCLUSIVE;
 }
 
 /* How many of n times are a quarter slower than their median. */
@@ -18119,43 +17997,125 @@ PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now)
     return 1;
 }
 
-/* One of the three clocks, in ns; 0: this system does not say. */
-PERF_FN uint64_t perf_timer_clock_(int i)
+/* The first call of an arm has ended.  1: that completes the only round there is time for. */
+PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm, int late)
 {
-    if (i == PERF_BY_WALL_)
-        return perf_now();
-#if defined(PERF_TEST_CPU_FN)
-    return PERF_TEST_CPU_FN(i);
-#elif defined(PERF_CLOCK_FN)                        /* one clock of yours and one of ours: no     */
-    return 0;
-#else
-    if (i == PERF_BY_THREAD_)
-        return perf_system_ns_(PERF_CLOCK_THREAD_ID_);
-    return perf_system_ns_(PERF_CLOCK_PROCESS_ID_);
-#endif
-}
-
-/* 1: the clock steps back again and again, or stands still. */
-PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now)
-{
-    if (state->timer.backwards > PERF_LOOP_STEPS_BACK_)
-        return 1;
-    if (now != state->timer.at[PERF_BY_WALL_]) {
-        state->stands = 0;
+    arm->first_ns = arm->fastest = arm->pending[0] = state->timer.ns[PERF_BY_WALL_];
+    if (++state->at < state->running)
+        return 0;
+    if (state->fill->warm) {
+        state->phase = PERF_LOOP_HEAT_;
+        perf_loop_shuffle_(state);
         return 0;
     }
-    if (!state->stands)
-        state->stands = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-    return perf_since_(state->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
-           1e8 + state->opts.max_seconds * 1e9;
+    if (late && state->variants > 1)
+        return 1;
+    if (!perf_loop_cold_(state))
+        (void)perf_loop_stop_(state, state->status);
+    return 0;
 }
 
-/* Whether the time is up, or would be after `ahead` more ns. */
-PERF_FN int perf_timer_late_(const perf_timer_ *timer, uint64_t now, double max_seconds,
-                             double ahead)
+/* Each variant has run once.  In a hurry, when few such rounds fit into the time, samples follow at
+ * once: no batch, no warm-up.                                                                    */
+PERF_COLD_FN_ int perf_loop_cold_(perf_loop_state_ *state)
 {
-    return perf_since_(timer->began, now) + ahead > max_seconds * 1e9 ||
-           timer->spent_ns > max_seconds * 1e9;
+    double all = 0.0;
+    int    i;
+
+    for (i = 0; i < state->running; i++)
+        all += state->arm[state->order[i]].first_ns;
+    if (state->variants > 1)
+        all *= PERF_LOOP_ROUNDS_;
+    state->hurry = all > state->opts.max_seconds * 1e9;
+    state->phase = PERF_LOOP_GROW_;
+    perf_loop_shuffle_(state);
+    for (i = 0; i < state->running; i++)
+        state->arm[state->order[i]].steady = state->hurry;
+    if (state->hurry)
+        return perf_loop_grown_(state, 1);
+    return 1;
+}
+
+/* A reading at a batch that may be too small has ended. */
+PERF_COLD_FN_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm,
+                                            uint64_t now, int late)
+{
+    double ns = state->timer.ns[PERF_BY_WALL_];
+
+    if (!arm->readings++ || ns < arm->fastest)
+        arm->fastest = ns;
+    state->at++;
+    if (perf_loop_unsteady_(state))
+        return;
+    if (!perf_loop_grow_(state, state->fill->want(state), late)) {
+        if (state->timer.unresumed)
+            (void)perf_loop_stop_(state, PERF_ESTATE);
+        else if (now == state->timer.began)
+            (void)perf_loop_stop_(state, PERF_ERANGE);
+        else
+            (void)perf_loop_stop_(state, PERF_EDELETED);
+        return;
+    }
+    perf_loop_shuffle_(state);
+    if (!perf_loop_unsteady_(state) && !perf_loop_grown_(state, late))
+        (void)perf_loop_stop_(state, state->status);
+}
+
+/* All arms without a batch were read at a common one.  It grows until enough readings in a row are
+ * long enough; when it is late, the one they have is taken.  Arms within a factor of four share it:
+ * two that walk the same memory then stand at the same place.  0: there is no body.              */
+PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late)
+{
+    const double    full = PERF_LOOP_FULL_ * want;
+    perf_loop_arm_ *first, *arm;
+    double          slowest = 0.0, factor;
+    int             i, hurried, enough, fits, all_full = 1;
+
+    state->at = 0;
+    (void)perf_loop_unsteady_(state);
+    first = &state->arm[state->order[state->at]];
+    for (i = state->at; i < state->running; i++) {
+        arm = &state->arm[state->order[i]];
+        if (arm->steady)
+            continue;
+        slowest = perf_most_(arm->fastest, slowest);
+        all_full &= perf_loop_is_full_(arm);
+    }
+    if (perf_loop_empty_(state, first->batch, slowest))
+        return 0;
+    hurried = late && !first->most;
+    enough = slowest >= full || hurried || all_full;
+    if (enough && !hurried &&
+        first->readings < perf_loop_readings_needed_(state, first->batch, slowest))
+        return 1;
+    factor = perf_loop_growth_(want, slowest);
+    for (; state->at < state->running; state->at++) {
+        arm = &state->arm[state->order[state->at]];
+        if (arm->steady)
+            continue;
+        fits = arm->fastest >= full || state->fill->beside * arm->fastest >= slowest;
+        arm->steady = enough && (hurried || fits || perf_loop_is_full_(arm));
+        if (!arm->steady)
+            arm->readings = 0;
+        if (!enough)
+            arm->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, arm->batch) * factor) + 1;
+        if (perf_loop_is_full_(arm))
+            arm->batch = arm->most;
+    }
+    return 1;
+}
+
+PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t now)
+{
+    const double ahead = PERF_LOOP_LEAST_ * state->timer.ns[PERF_BY_WALL_]; /* what has to come   */
+
+    if (++state->at < state->running)
+        return;
+    state->left_to_warm--;
+    if (state->left_to_warm <= 0 ||
+        perf_timer_late_(&state->timer, now, state->opts.max_seconds, ahead))
+        state->phase = PERF_LOOP_SAMPLE_;
+    perf_loop_shuffle_(state);
 }
 
 /* A slice that counts has ended.  1: that completes a round. */
@@ -18166,6 +18126,19 @@ PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *state, perf_loop_arm
     arm->pending[0] = state->timer.ns[PERF_BY_WALL_] / PERF_CAST_(double, arm->batch);
     arm->pending[1] = state->timer.ns[PERF_BY_THREAD_] / PERF_CAST_(double, arm->batch);
     return ++state->at == state->running && !perf_loop_was_cold_(state, state->fill->want(state));
+}
+
+/* A longer lead and the slice after it, by the same clock, ns an iteration. */
+PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm)
+{
+    const double lead = perf_since_(arm->lead_began, arm->lead_ended);
+    const double after = perf_since_(arm->lead_ended, perf_loop_own_time_());
+
+    state->longer_own_ns += lead + after;
+    arm->led_ns = lead / perf_most_(PERF_CAST_(double, arm->lead_runs), 1.0);
+    arm->after_ns = after / PERF_CAST_(double, arm->batch);
+    arm->as_timed = state->fill == perf_host_filling_() && !state->opts.before &&
+                    !state->timer.pause_known && state->timer.ns[PERF_BY_WALL_] <= after;
 }
 
 /* A round is complete: files it.  1: it was the last. */
@@ -18192,6 +18165,30 @@ PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now)
     if (state->fill->stop)
         return state->fill->stop(state, enough);
     return enough;
+}
+
+/* How the leads of a round compare, into `owed` of all variants but 0.  On a busy machine a reading
+ * of processor time may be off by half a slice: leads then compare with the slices as they were
+ * timed.  With untimed work, or waits, only with those right after them.                         */
+PERF_COLD_FN_ void perf_loop_file_leads_(perf_loop_state_ *state)
+{
+    const perf_loop_arm_ *arm = &state->arm[0];
+    perf_loop_arm_       *other;
+    perf_owed_           *to;
+    int                   i;
+
+    for (i = 1; i < state->running; i++) {
+        other = &state->arm[i];
+        if (!(arm->led_ns > 0.0 && arm->after_ns > 0.0 && other->led_ns > 0.0 &&
+              other->after_ns > 0.0))
+            continue;
+        to = &other->owed[other->owed_count++ % PERF_OWED_];
+        to->log_ratio = perf_log_(other->led_ns / arm->led_ns);
+        to->as_timed = arm->as_timed && other->as_timed;
+        to->later = other->lead_began > arm->lead_began;
+        if (!to->as_timed)
+            to->log_ratio -= perf_log_(other->after_ns / arm->after_ns);
+    }
 }
 
 /* A round of an A/B loop or race is complete: 1 ends it. */
@@ -18383,30 +18380,6 @@ PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i
     return perf_pairs_judge_(&bets, state->logs, logs, n, opts);
 }
 
-/* Log ratios of variants i and j into state->logs; returns how many pairs have one. */
-PERF_COLD_FN_ size_t perf_race_logs_(const perf_loop_state_ *state, int i, int j, perf_pick_ pick)
-{
-    const double *a = perf_loop_times_(state, i), *b = perf_loop_times_(state, j);
-    size_t        n = 0, k;
-
-    for (k = 0; k < state->arm[0].count; k++)
-        if (a[k] > 0.0 && b[k] > 0.0 && perf_pair_picked_(state, k, pick))
-            state->logs[n++] = perf_log_(b[k]) - perf_log_(a[k]);
-    return n;
-}
-
-PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *state)
-{
-    int i, one, gravest = PERF_NO_OBJECTION_;
-
-    for (i = 1; i < state->variants; i++) {
-        one = perf_race_objection_(state, i);
-        if (one > gravest)
-            gravest = one;
-    }
-    return gravest;
-}
-
 /* What speaks against an answer on variant i, the gravest first. */
 PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *state, int i)
 {
@@ -18433,6 +18406,48 @@ PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *state, int i)
     return PERF_NO_OBJECTION_;
 }
 
+PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *state)
+{
+    int i, one, gravest = PERF_NO_OBJECTION_;
+
+    for (i = 1; i < state->variants; i++) {
+        one = perf_race_objection_(state, i);
+        if (one > gravest)
+            gravest = one;
+    }
+    return gravest;
+}
+
+/* The lead of the next round: the usual one, or a longer one; that by chance in one round of four,
+ * and always while longer ones are too few.                                                      */
+PERF_COLD_FN_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now)
+{
+    const double slice = perf_race_slice_ns_(state), took = perf_race_took_(state, now);
+    const int    heads = !(perf_random_(&state->coin) >> 62);
+    double       least = 2.0 * slice, most, chance, lead, cost;
+
+    state->round_lead_ns = state->lead_ns;
+    state->longer = 0;
+    if (state->ask.control < 0 || state->running < 2 || !(heads || state->few_longer))
+        return;
+    if (slice > 1e6)
+        least = slice;
+    least = perf_most_(least, PERF_LEAD_GROWS_ * state->lead_ns);
+    most = perf_least_(took / (PERF_LONGER_PART_ * state->variants), PERF_LEAD_MOST_NS_);
+    if (state->few_longer && state->longer_ns > 2.0 * state->longer_own_ns)
+        most = PERF_LEAD_GROWS_ * least;            /* others take most of it: many, not long     */
+    most = perf_most_(most, least);
+    chance = PERF_CAST_(double, perf_random_(&state->coin) >> 32) / 4294967296.0;
+    lead = least * perf_exp_(chance * perf_log_(most / least));
+    cost = state->variants * (lead + slice);
+    if ((state->longer_ns > PERF_LONGER_SHARE_ * took && !state->few_longer) ||
+        perf_timer_late_(&state->timer, now, state->opts.max_seconds, cost))
+        return;
+    state->round_lead_ns = lead;
+    state->longer = 1;
+    state->control_rounds++;
+}
+
 /* The timed slices are over.  Slices for the processor's counters follow, if somebody asked. */
 PERF_COLD_FN_ uint64_t perf_loop_count_(perf_loop_state_ *state)
 {
@@ -18444,6 +18459,18 @@ PERF_COLD_FN_ uint64_t perf_loop_count_(perf_loop_state_ *state)
     if (!next)
         return perf_loop_stop_(state, state->status);
     return next;
+}
+
+/* It is the turn of order[at]: its lead, then the slice that counts. */
+PERF_COLD_FN_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state)
+{
+    int variant = state->order[state->at];
+
+    state->leads_left = perf_loop_leads_(state, variant);
+    state->arm[variant].lead_runs = 0;
+    if (state->longer)
+        state->arm[variant].lead_began = perf_loop_own_time_();
+    return perf_loop_go_(state);
 }
 
 PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *state, int64_t left)
@@ -18459,16 +18486,6 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *state, i
     state->ab = perf_ab_found_(state, left);
     perf_loop_done_(state, &state->ab);
     return state->ab;
-}
-
-/* Why a loop of another state than `kind` cannot end: no memory, no begin, or ended already. */
-PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kind)
-{
-    if (state && !PERF_LOOP_IS_ONE_(state))
-        return PERF_ENOMEM;
-    if (PERF_LOOP_KIND_(state) != kind || PERF_ACQ_(&state->loop.done))
-        return PERF_ESTATE;
-    return PERF_OK;
 }
 
 /* The result of an A/B loop. */
@@ -18629,21 +18646,6 @@ PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int 
                           "by the wall's clock the answer is the opposite: does one of them "
                                     "wait for others who work for it?");
     return verdict;
-}
-
-/* No verdict on an arm that takes little longer than an empty loop.  1: it is withheld. */
-PERF_COLD_FN_ int perf_race_no_body_(perf_verdict *verdict, uint32_t of_baseline,
-                                     uint32_t of_candidate)
-{
-    const int decided = verdict->decision != PERF_INCONCLUSIVE;
-
-    if (of_candidate & PERF_WARN_EMPTY_BODY)
-        perf_verdict_cap_(verdict, "the candidate takes little longer than an empty loop: was it "
-                                   "deleted? perf_keep() its result");
-    else if (of_baseline & PERF_WARN_EMPTY_BODY)
-        perf_verdict_cap_(verdict, "the baseline takes little longer than an empty loop: was it "
-                                   "deleted? perf_keep() its result");
-    return decided && verdict->decision == PERF_INCONCLUSIVE;
 }
 
 /* Withholds the verdict on variant i, or explains why there is none. */
