@@ -436,17 +436,6 @@ PERF_INLINE_FN_ perf_loop perf_loop_begin_(const perf_loop_engine_ *engine, cons
     return PERF_DISABLE ? off : engine->open(name, kind, variants, opts, PERF_OPTIMISED_);
 }
 
-/* A slice has ended, or *loop is all zero (not begun, or ended): the next slice, whose first
- * iteration this call stands for.  0: there is none.                                             */
-PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *engine, perf_loop *loop, int kind)
-{
-    uint64_t slice = PERF_DISABLE ? 0 : engine->slice(loop->state, kind);
-
-    loop->left = loop->first = PERF_CAST_(int64_t, slice >> 6) - (slice != 0);
-    loop->variant = slice ? PERF_CAST_(int, slice & 63) : -1;
-    return slice != 0;
-}
-
 /* Takes the state out of *loop, which is then a loop that has ended. */
 PERF_INLINE_FN_ perf_loop perf_loop_take_(perf_loop *loop)
 {
@@ -459,6 +448,9 @@ PERF_INLINE_FN_ perf_loop perf_loop_take_(perf_loop *loop)
     }
     return was;
 }
+
+/* Stands below perf_ab_next. */
+PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *engine, perf_loop *loop, int kind);
 
 PERF_INLINE_FN_ perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
 {
@@ -526,6 +518,17 @@ PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
     }
     (void)perf_loop_turn_(perf_race_engine_get_(), ab, PERF_LOOP_AB_);
     return ab->variant;
+}
+
+/* A slice has ended, or *loop is all zero (not begun, or ended): the next slice, whose first
+ * iteration this call stands for.  0: there is none.                                             */
+PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *engine, perf_loop *loop, int kind)
+{
+    uint64_t slice = PERF_DISABLE ? 0 : engine->slice(loop->state, kind);
+
+    loop->left = loop->first = PERF_CAST_(int64_t, slice >> 6) - (slice != 0);
+    loop->variant = slice ? PERF_CAST_(int, slice & 63) : -1;
+    return slice != 0;
 }
 
 PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
