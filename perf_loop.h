@@ -36,7 +36,6 @@ PERF_BEGIN_DECLS
 PERF_FN const perf_filling_ *perf_host_filling_(void);
 PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now);
 PERF_COLD_DECL_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm, int late);
-PERF_COLD_DECL_ int perf_loop_cold_(perf_loop_state_ *state);
 PERF_COLD_DECL_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm,
                                               uint64_t now, int late);
 PERF_COLD_DECL_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late);
@@ -1772,9 +1771,14 @@ PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now)
     return 1;
 }
 
-/* The first call of an arm has ended.  1: that completes the only round there is time for. */
+/* The first call of an arm has ended.  After the last of them batches are looked for.  In a hurry,
+ * when few such rounds fit into the time, samples follow at once: no batch, no warm-up.  1: there
+ * is no time even for that, and these calls are a round.                                         */
 PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm, int late)
 {
+    double all = 0.0;
+    int    i;
+
     arm->first_ns = arm->fastest = arm->pending[0] = state->timer.ns[PERF_BY_WALL_];
     if (++state->at < state->running)
         return 0;
@@ -1785,18 +1789,6 @@ PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_
     }
     if (late && state->variants > 1)
         return 1;
-    if (!perf_loop_cold_(state))
-        (void)perf_loop_stop_(state, state->status);
-    return 0;
-}
-
-/* Each variant has run once.  In a hurry, when few such rounds fit into the time, samples follow at
- * once: no batch, no warm-up.                                                                    */
-PERF_COLD_FN_ int perf_loop_cold_(perf_loop_state_ *state)
-{
-    double all = 0.0;
-    int    i;
-
     for (i = 0; i < state->running; i++)
         all += state->arm[state->order[i]].first_ns;
     if (state->variants > 1)
@@ -1806,9 +1798,9 @@ PERF_COLD_FN_ int perf_loop_cold_(perf_loop_state_ *state)
     perf_loop_shuffle_(state);
     for (i = 0; i < state->running; i++)
         state->arm[state->order[i]].steady = state->hurry;
-    if (state->hurry)
-        return perf_loop_grown_(state, 1);
-    return 1;
+    if (state->hurry && !perf_loop_grown_(state, 1))
+        (void)perf_loop_stop_(state, state->status);
+    return 0;
 }
 
 /* A reading at a batch that may be too small has ended. */

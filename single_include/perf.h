@@ -8762,7 +8762,6 @@ PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_
                                       double hidden, double n);
 PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
                                   const perf_compare_opts *opts);
-PERF_FN void perf_verdict_decide_(perf_verdict *verdict, perf_interval log_ratio);
 PERF_FN perf_decision perf_rule_answer_(const perf_rule *rule, perf_interval log_ratio);
 
 PERF_FN double perf_metric_p_(perf_metric metric)
@@ -8880,8 +8879,8 @@ PERF_FN double perf_rule_room_(const perf_rule *rule, double log_ratio)
     return log_t - log_ratio;
 }
 
-/* What the bets decided, with the interval of the log ratios, which come in the order of time and
- * are sorted; pairs: with those that have none.                                                  */
+/* The answer of the interval of n log ratios, which come in the order of time, and are sorted.  An
+ * ACCEPT needs that of the bets, too.  pairs: with those that have no log ratio.                 */
 PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
                                              size_t pairs, const perf_compare_opts *opts)
 {
@@ -8916,10 +8915,16 @@ PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_
     return verdict;
 }
 
-/* Fills in the verdict from a log interval that already includes the resolution of the clock. */
+/* The answer of a log interval, which includes what the clock hides already, with its reason. */
 PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
                                   const perf_compare_opts *opts)
 {
+    static const char *const reason[3] = {"the interval contains the threshold",
+                                          "the whole interval clears the threshold",
+                                          "the whole interval misses the threshold"};
+    static const char *const of_same[3] = {"the interval contains a limit",
+                                           "the whole interval lies within both limits",
+                                           "the whole interval lies outside the limits"};
     double half = 0.5 * (log_ratio.high - log_ratio.low), room;
     int    bounded = perf_is_finite_(half);
 
@@ -8934,7 +8939,10 @@ PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio
     else
         verdict->warnings |= PERF_WARN_UNBOUNDED;
     verdict->pairs_needed = 0.0;
-    perf_verdict_decide_(verdict, log_ratio);
+    verdict->decision = perf_rule_answer_(&verdict->rule, log_ratio);
+    verdict->reason = reason[verdict->decision];
+    if (verdict->rule.kind == PERF_RULE_SAME)
+        verdict->reason = of_same[verdict->decision];
     if (verdict->decision == PERF_INCONCLUSIVE) {
         room = perf_rule_room_(&verdict->rule, log_ratio.estimate);
         verdict->pairs_needed = perf_pairs_needed_(verdict, n, half, room);
@@ -8942,22 +8950,6 @@ PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio
             verdict->reason = "too few measurements for an interval";
     }
     perf_verdict_guard_(verdict, &opts->guard);
-}
-
-/* The answer of a log interval, with its reason. */
-PERF_FN void perf_verdict_decide_(perf_verdict *verdict, perf_interval log_ratio)
-{
-    static const char *const reason[3] = {"the interval contains the threshold",
-                                          "the whole interval clears the threshold",
-                                          "the whole interval misses the threshold"};
-    static const char *const of_same[3] = {"the interval contains a limit",
-                                           "the whole interval lies within both limits",
-                                           "the whole interval lies outside the limits"};
-
-    verdict->decision = perf_rule_answer_(&verdict->rule, log_ratio);
-    verdict->reason = reason[verdict->decision];
-    if (verdict->rule.kind == PERF_RULE_SAME)
-        verdict->reason = of_same[verdict->decision];
 }
 
 /* What a log interval says to a rule.  Each limit of "the same within x %" is a one-sided test, and
@@ -16274,7 +16266,6 @@ PERF_BEGIN_DECLS
 PERF_FN const perf_filling_ *perf_host_filling_(void);
 PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now);
 PERF_COLD_DECL_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm, int late);
-PERF_COLD_DECL_ int perf_loop_cold_(perf_loop_state_ *state);
 PERF_COLD_DECL_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm,
                                               uint64_t now, int late);
 PERF_COLD_DECL_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late);
@@ -18010,9 +18001,14 @@ PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now)
     return 1;
 }
 
-/* The first call of an arm has ended.  1: that completes the only round there is time for. */
+/* The first call of an arm has ended.  After the last of them batches are looked for.  In a hurry,
+ * when few such rounds fit into the time, samples follow at once: no batch, no warm-up.  1: there
+ * is no time even for that, and these calls are a round.                                         */
 PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm, int late)
 {
+    double all = 0.0;
+    int    i;
+
     arm->first_ns = arm->fastest = arm->pending[0] = state->timer.ns[PERF_BY_WALL_];
     if (++state->at < state->running)
         return 0;
@@ -18023,18 +18019,6 @@ PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_
     }
     if (late && state->variants > 1)
         return 1;
-    if (!perf_loop_cold_(state))
-        (void)perf_loop_stop_(state, state->status);
-    return 0;
-}
-
-/* Each variant has run once.  In a hurry, when few such rounds fit into the time, samples follow at
- * once: no batch, no warm-up.                                                                    */
-PERF_COLD_FN_ int perf_loop_cold_(perf_loop_state_ *state)
-{
-    double all = 0.0;
-    int    i;
-
     for (i = 0; i < state->running; i++)
         all += state->arm[state->order[i]].first_ns;
     if (state->variants > 1)
@@ -18044,9 +18028,9 @@ PERF_COLD_FN_ int perf_loop_cold_(perf_loop_state_ *state)
     perf_loop_shuffle_(state);
     for (i = 0; i < state->running; i++)
         state->arm[state->order[i]].steady = state->hurry;
-    if (state->hurry)
-        return perf_loop_grown_(state, 1);
-    return 1;
+    if (state->hurry && !perf_loop_grown_(state, 1))
+        (void)perf_loop_stop_(state, state->status);
+    return 0;
 }
 
 /* A reading at a batch that may be too small has ended. */

@@ -5167,7 +5167,6 @@ PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_
                                       double hidden, double n);
 PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
                                   const perf_compare_opts *opts);
-PERF_FN void perf_verdict_decide_(perf_verdict *verdict, perf_interval log_ratio);
 PERF_FN perf_decision perf_rule_answer_(const perf_rule *rule, perf_interval log_ratio);
 
 PERF_FN double perf_metric_p_(perf_metric metric)
@@ -5285,8 +5284,8 @@ PERF_FN double perf_rule_room_(const perf_rule *rule, double log_ratio)
     return log_t - log_ratio;
 }
 
-/* What the bets decided, with the interval of the log ratios, which come in the order of time and
- * are sorted; pairs: with those that have none.                                                  */
+/* The answer of the interval of n log ratios, which come in the order of time, and are sorted.  An
+ * ACCEPT needs that of the bets, too.  pairs: with those that have no log ratio.                 */
 PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
                                              size_t pairs, const perf_compare_opts *opts)
 {
@@ -5321,10 +5320,16 @@ PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_
     return verdict;
 }
 
-/* Fills in the verdict from a log interval that already includes the resolution of the clock. */
+/* The answer of a log interval, which includes what the clock hides already, with its reason. */
 PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
                                   const perf_compare_opts *opts)
 {
+    static const char *const reason[3] = {"the interval contains the threshold",
+                                          "the whole interval clears the threshold",
+                                          "the whole interval misses the threshold"};
+    static const char *const of_same[3] = {"the interval contains a limit",
+                                           "the whole interval lies within both limits",
+                                           "the whole interval lies outside the limits"};
     double half = 0.5 * (log_ratio.high - log_ratio.low), room;
     int    bounded = perf_is_finite_(half);
 
@@ -5339,7 +5344,10 @@ PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio
     else
         verdict->warnings |= PERF_WARN_UNBOUNDED;
     verdict->pairs_needed = 0.0;
-    perf_verdict_decide_(verdict, log_ratio);
+    verdict->decision = perf_rule_answer_(&verdict->rule, log_ratio);
+    verdict->reason = reason[verdict->decision];
+    if (verdict->rule.kind == PERF_RULE_SAME)
+        verdict->reason = of_same[verdict->decision];
     if (verdict->decision == PERF_INCONCLUSIVE) {
         room = perf_rule_room_(&verdict->rule, log_ratio.estimate);
         verdict->pairs_needed = perf_pairs_needed_(verdict, n, half, room);
@@ -5347,22 +5355,6 @@ PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio
             verdict->reason = "too few measurements for an interval";
     }
     perf_verdict_guard_(verdict, &opts->guard);
-}
-
-/* The answer of a log interval, with its reason. */
-PERF_FN void perf_verdict_decide_(perf_verdict *verdict, perf_interval log_ratio)
-{
-    static const char *const reason[3] = {"the interval contains the threshold",
-                                          "the whole interval clears the threshold",
-                                          "the whole interval misses the threshold"};
-    static const char *const of_same[3] = {"the interval contains a limit",
-                                           "the whole interval lies within both limits",
-                                           "the whole interval lies outside the limits"};
-
-    verdict->decision = perf_rule_answer_(&verdict->rule, log_ratio);
-    verdict->reason = reason[verdict->decision];
-    if (verdict->rule.kind == PERF_RULE_SAME)
-        verdict->reason = of_same[verdict->decision];
 }
 
 /* What a log interval says to a rule.  Each limit of "the same within x %" is a one-sided test, and
