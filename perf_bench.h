@@ -80,7 +80,7 @@ typedef struct perf_result {
 /* A loop under way.  Its members are private and live in registers: leave them alone, and pass it
  * only to the functions of its own kind (an end of another kind leaves it unmeasured).           */
 typedef struct perf_loop {
-    int64_t                   left;
+    int64_t                   left;     /* iterations of this slice that are still to come        */
     int64_t                   first;    /* `left` at the first iteration of a slice               */
     struct perf_loop_state_  *state;
     void                    (*pause)(struct perf_loop_state_ *, int on);
@@ -355,7 +355,9 @@ PERF_INLINE_FN_ void perf_clobber(void)
 
 enum { PERF_LOOP_BENCH_ = 1, PERF_LOOP_AB_, PERF_LOOP_RACE_ };  /* kinds of loops; 0: none        */
 
-typedef struct perf_loop_engine_ {      /* of benches, or of A/B loops and races                  */
+/* Of benches, or of A/B loops and races.  Both tables stand at the end of perf_loop.h: `slice` is
+ * perf_loop_slice_, `ab` is perf_ab_close_.                                                      */
+typedef struct perf_loop_engine_ {
     uint32_t size, abi;
     perf_loop        (*open)(const char *name, int kind, int variants, const void *opts,
                              int optimised);
@@ -512,7 +514,7 @@ PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts
 
 PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
 {
-    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(ab->left))) {
+    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(ab->left))) {   /* --left >= 0                            */
         PERF_LOOP_KNOWN_(ab->variant >= 0);     /* so that the caller's `>= 0` costs no branch    */
         return ab->variant;
     }
@@ -520,8 +522,8 @@ PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
     return ab->variant;
 }
 
-/* A slice has ended, or *loop is all zero (not begun, or ended): the next slice, whose first
- * iteration this call stands for.  0: there is none.                                             */
+/* A slice has ended, or *loop is all zero (not begun, or ended): perf_loop_slice_ chooses the next
+ * slice, whose first iteration this call stands for.  0: there is none.                          */
 PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *engine, perf_loop *loop, int kind)
 {
     uint64_t slice = PERF_DISABLE ? 0 : engine->slice(loop->state, kind);

@@ -636,7 +636,8 @@ PERF_COLD_FN_ uint64_t perf_loop_own_time_(void)
     return ns ? ns : perf_now();
 }
 
-/* Starts a slice of order[at]. */
+/* Starts a slice of order[at]: opts.before, then its clocks.  Returns it as perf_loop_slice_ does;
+ * 0: the filling has ended the loop.                                                             */
 PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *state)
 {
     int variant = state->order[state->at];
@@ -656,7 +657,7 @@ PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *state, perf_status why)
     return 0;
 }
 
-/* A slice of a lead has ended. */
+/* A slice of a lead has ended: one less is to come, and its iterations are counted. */
 PERF_COLD_FN_ void perf_loop_led_(perf_loop_state_ *state, perf_loop_arm_ *arm)
 {
     state->leads_left--;
@@ -1665,7 +1666,7 @@ PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *state, perf_accuracy s
 
 /* ---- the way of a measurement, from its body to its result: callers above what they call ---- */
 
-/* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant, or 0.     */
+/* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant; 0: done.  */
 PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *state, int kind)
 {
     const uint64_t  now = perf_now();
@@ -1733,7 +1734,8 @@ PERF_FN const perf_filling_ *perf_host_filling_(void)
     return &host;
 }
 
-/* Reads them after the body: `now` is the wall's clock.  0: it went backwards, file nothing. */
+/* Reads the clocks after the body (the wall's is `now`): timer->ns[] is the slice, without pauses
+ * and the clocks' own cost.  0: the wall's clock went backwards, file nothing.                   */
 PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now)
 {
     perf_timer_    *timer = &state->timer;
@@ -1803,7 +1805,8 @@ PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_
     return 0;
 }
 
-/* A reading at a batch that may be too small has ended. */
+/* A reading at a batch that may be too small has ended.  After the last one of a round the batches
+ * grow, or are found: then the loop goes on to the warm-up.                                      */
 PERF_COLD_FN_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm,
                                             uint64_t now, int late)
 {
@@ -1872,6 +1875,7 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late
     return 1;
 }
 
+/* A slice of the warm-up has ended.  Samples follow after its rounds, or where time is short. */
 PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t now)
 {
     const double ahead = PERF_LOOP_LEAST_ * state->timer.ns[PERF_BY_WALL_]; /* what has to come   */
@@ -1885,7 +1889,8 @@ PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t no
     perf_loop_shuffle_(state);
 }
 
-/* A slice that counts has ended.  1: that completes a round. */
+/* A slice that counts has ended: its ns per iteration wait until the round is complete.  1: it is
+ * complete.                                                                                      */
 PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm)
 {
     if (state->longer)
@@ -1908,7 +1913,7 @@ PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_state_ *state, perf_loop_arm_ 
                     !state->timer.pause_known && state->timer.ns[PERF_BY_WALL_] <= after;
 }
 
-/* A round is complete: files it.  1: it was the last. */
+/* A round is complete: files its times.  1: it was the last, says state->round or the filling. */
 PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now)
 {
     const size_t    round = state->arm[state->order[0]].count;
@@ -2108,7 +2113,7 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, con
     return PERF_DECIDES_CPU;
 }
 
-/* 1: an interval does not give the answer of its bets yet: it may be a pair behind them. */
+/* 1: the interval of a variant does not give the answer of its bets yet; a pair later it may. */
 PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *state)
 {
     const perf_guard  none = PERF_ZERO;
@@ -2136,7 +2141,7 @@ PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, 
     return opts;
 }
 
-/* What the bets on variant i and the interval of its log ratios say to that, after n rounds. */
+/* The verdict on variant i after n rounds, from its bets and the interval of its log ratios. */
 PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
                                             const perf_compare_opts *opts)
 {
@@ -2173,6 +2178,7 @@ PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *state, int i)
     return PERF_NO_OBJECTION_;
 }
 
+/* The gravest objection to the answer on any variant. */
 PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *state)
 {
     int i, one, gravest = PERF_NO_OBJECTION_;
@@ -2255,7 +2261,7 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *state, i
     return state->ab;
 }
 
-/* The result of an A/B loop. */
+/* The result of an A/B loop: what perf_race_found_ says of two variants, with names for both. */
 PERF_COLD_FN_ perf_ab_result perf_ab_found_(perf_loop_state_ *state, int64_t left)
 {
     perf_ab_result   result = PERF_ZERO;
@@ -2361,7 +2367,8 @@ PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left)
         (void)state->counted(state);
 }
 
-/* Fills the entry of variant i, of n rounds.  Returns the warnings about its times. */
+/* Fills the entry of variant i, of n rounds: its times, and the verdict of perf_race_decide_.
+ * Returns the warnings about its times.                                                          */
 PERF_COLD_FN_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n)
 {
     const int        forced = state->forced >= 0;

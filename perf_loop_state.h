@@ -72,7 +72,7 @@ typedef struct perf_loop_state_ {
     perf_race_entry *entry;             /* [variants]                                             */
     unsigned char   *first;             /* [rounds] the variant that began the round              */
     double          *logs;              /* [rounds] room for log ratios                           */
-    /* a round is complete; 1: it was the last                                                    */
+    /* a round is complete; 1: it was the last: perf_bench_enough_ or perf_race_round_            */
     int            (*round)(struct perf_loop_state_ *, uint64_t now);
     /* after the timed slices: the next one that is counted, as perf_loop_slice_ returns it; 0:   */
     /* enough.  NULL: nobody counts                                                               */
@@ -120,8 +120,9 @@ typedef struct perf_loop_state_ {
     perf_race_result race;
 } perf_loop_state_;
 
-/* How slices are run and timed: by the host's clocks (perf_loop.h), or by those of a device
- * (perf_gpu_bench.h).  Called in this order: begin, the body, end; both once a slice.
+/* How slices are run and timed: by the host's clocks (perf_host_begin_, perf_host_end_ and so on in
+ * perf_loop.h), or by those of a device (perf_gpu_bench.h).  Called in this order: begin, the body,
+ * end; both once a slice.
  *   begin   starts the clocks of a slice of that arm; state->arm[arm].batch iterations follow
  *   end     reads them into state->timer.ns[].  1: file it; 0: it does not count, and runs again.
  *           `now` is the wall's clock, read before anything else

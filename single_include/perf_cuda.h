@@ -894,7 +894,7 @@ typedef struct perf_result {
 /* A loop under way.  Its members are private and live in registers: leave them alone, and pass it
  * only to the functions of its own kind (an end of another kind leaves it unmeasured).           */
 typedef struct perf_loop {
-    int64_t                   left;
+    int64_t                   left;     /* iterations of this slice that are still to come        */
     int64_t                   first;    /* `left` at the first iteration of a slice               */
     struct perf_loop_state_  *state;
     void                    (*pause)(struct perf_loop_state_ *, int on);
@@ -1169,7 +1169,9 @@ PERF_INLINE_FN_ void perf_clobber(void)
 
 enum { PERF_LOOP_BENCH_ = 1, PERF_LOOP_AB_, PERF_LOOP_RACE_ };  /* kinds of loops; 0: none        */
 
-typedef struct perf_loop_engine_ {      /* of benches, or of A/B loops and races                  */
+/* Of benches, or of A/B loops and races.  Both tables stand at the end of perf_loop.h: `slice` is
+ * perf_loop_slice_, `ab` is perf_ab_close_.                                                      */
+typedef struct perf_loop_engine_ {
     uint32_t size, abi;
     perf_loop        (*open)(const char *name, int kind, int variants, const void *opts,
                              int optimised);
@@ -1326,7 +1328,7 @@ PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts
 
 PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
 {
-    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(ab->left))) {
+    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(ab->left))) {   /* --left >= 0                            */
         PERF_LOOP_KNOWN_(ab->variant >= 0);     /* so that the caller's `>= 0` costs no branch    */
         return ab->variant;
     }
@@ -1334,8 +1336,8 @@ PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
     return ab->variant;
 }
 
-/* A slice has ended, or *loop is all zero (not begun, or ended): the next slice, whose first
- * iteration this call stands for.  0: there is none.                                             */
+/* A slice has ended, or *loop is all zero (not begun, or ended): perf_loop_slice_ chooses the next
+ * slice, whose first iteration this call stands for.  0: there is none.                          */
 PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *engine, perf_loop *loop, int kind)
 {
     uint64_t slice = PERF_DISABLE ? 0 : engine->slice(loop->state, kind);
@@ -9673,7 +9675,7 @@ typedef struct perf_loop_state_ {
     perf_race_entry *entry;             /* [variants]                                             */
     unsigned char   *first;             /* [rounds] the variant that began the round              */
     double          *logs;              /* [rounds] room for log ratios                           */
-    /* a round is complete; 1: it was the last                                                    */
+    /* a round is complete; 1: it was the last: perf_bench_enough_ or perf_race_round_            */
     int            (*round)(struct perf_loop_state_ *, uint64_t now);
     /* after the timed slices: the next one that is counted, as perf_loop_slice_ returns it; 0:   */
     /* enough.  NULL: nobody counts                                                               */
@@ -9721,8 +9723,9 @@ typedef struct perf_loop_state_ {
     perf_race_result race;
 } perf_loop_state_;
 
-/* How slices are run and timed: by the host's clocks (perf_loop.h), or by those of a device
- * (perf_gpu_bench.h).  Called in this order: begin, the body, end; both once a slice.
+/* How slices are run and timed: by the host's clocks (perf_host_begin_, perf_host_end_ and so on in
+ * perf_loop.h), or by those of a device (perf_gpu_bench.h).  Called in this order: begin, the body,
+ * end; both once a slice.
  *   begin   starts the clocks of a slice of that arm; state->arm[arm].batch iterations follow
  *   end     reads them into state->timer.ns[].  1: file it; 0: it does not count, and runs again.
  *           `now` is the wall's clock, read before anything else
@@ -14358,7 +14361,7 @@ PERF_COLD_FN_ void perf_put_ab_arms_(perf_out_ *out, const perf_loop_ *loop,
         perf_put_loop_row_(out, loop->name, ", candidate", candidate, result->first_candidate_ns);
 }
 
-/* "ACCEPT", and what it rests on, if that does not follow below. */
+/* The sentence of a verdict; "ACCEPT" alone where one sentence a rule follows below. */
 PERF_COLD_FN_ void perf_put_decision_(perf_out_ *out, perf_verdict verdict, int parts)
 {
     if (parts)
@@ -16872,7 +16875,8 @@ PERF_COLD_FN_ uint64_t perf_loop_own_time_(void)
     return ns ? ns : perf_now();
 }
 
-/* Starts a slice of order[at]. */
+/* Starts a slice of order[at]: opts.before, then its clocks.  Returns it as perf_loop_slice_ does;
+ * 0: the filling has ended the loop.                                                             */
 PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *state)
 {
     int variant = state->order[state->at];
@@ -16892,7 +16896,7 @@ PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *state, perf_status why)
     return 0;
 }
 
-/* A slice of a lead has ended. */
+/* A slice of a lead has ended: one less is to come, and its iterations are counted. */
 PERF_COLD_FN_ void perf_loop_led_(perf_loop_state_ *state, perf_loop_arm_ *arm)
 {
     state->leads_left--;
@@ -17901,7 +17905,7 @@ PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *state, perf_accuracy s
 
 /* ---- the way of a measurement, from its body to its result: callers above what they call ---- */
 
-/* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant, or 0.     */
+/* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant; 0: done.  */
 PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *state, int kind)
 {
     const uint64_t  now = perf_now();
@@ -17969,7 +17973,8 @@ PERF_FN const perf_filling_ *perf_host_filling_(void)
     return &host;
 }
 
-/* Reads them after the body: `now` is the wall's clock.  0: it went backwards, file nothing. */
+/* Reads the clocks after the body (the wall's is `now`): timer->ns[] is the slice, without pauses
+ * and the clocks' own cost.  0: the wall's clock went backwards, file nothing.                   */
 PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now)
 {
     perf_timer_    *timer = &state->timer;
@@ -18039,7 +18044,8 @@ PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_
     return 0;
 }
 
-/* A reading at a batch that may be too small has ended. */
+/* A reading at a batch that may be too small has ended.  After the last one of a round the batches
+ * grow, or are found: then the loop goes on to the warm-up.                                      */
 PERF_COLD_FN_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm,
                                             uint64_t now, int late)
 {
@@ -18108,6 +18114,7 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late
     return 1;
 }
 
+/* A slice of the warm-up has ended.  Samples follow after its rounds, or where time is short. */
 PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t now)
 {
     const double ahead = PERF_LOOP_LEAST_ * state->timer.ns[PERF_BY_WALL_]; /* what has to come   */
@@ -18121,7 +18128,8 @@ PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t no
     perf_loop_shuffle_(state);
 }
 
-/* A slice that counts has ended.  1: that completes a round. */
+/* A slice that counts has ended: its ns per iteration wait until the round is complete.  1: it is
+ * complete.                                                                                      */
 PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm)
 {
     if (state->longer)
@@ -18144,7 +18152,7 @@ PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_state_ *state, perf_loop_arm_ 
                     !state->timer.pause_known && state->timer.ns[PERF_BY_WALL_] <= after;
 }
 
-/* A round is complete: files it.  1: it was the last. */
+/* A round is complete: files its times.  1: it was the last, says state->round or the filling. */
 PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now)
 {
     const size_t    round = state->arm[state->order[0]].count;
@@ -18344,7 +18352,7 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, con
     return PERF_DECIDES_CPU;
 }
 
-/* 1: an interval does not give the answer of its bets yet: it may be a pair behind them. */
+/* 1: the interval of a variant does not give the answer of its bets yet; a pair later it may. */
 PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *state)
 {
     const perf_guard  none = PERF_ZERO;
@@ -18372,7 +18380,7 @@ PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, 
     return opts;
 }
 
-/* What the bets on variant i and the interval of its log ratios say to that, after n rounds. */
+/* The verdict on variant i after n rounds, from its bets and the interval of its log ratios. */
 PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
                                             const perf_compare_opts *opts)
 {
@@ -18409,6 +18417,7 @@ PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *state, int i)
     return PERF_NO_OBJECTION_;
 }
 
+/* The gravest objection to the answer on any variant. */
 PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *state)
 {
     int i, one, gravest = PERF_NO_OBJECTION_;
@@ -18491,7 +18500,7 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *state, i
     return state->ab;
 }
 
-/* The result of an A/B loop. */
+/* The result of an A/B loop: what perf_race_found_ says of two variants, with names for both. */
 PERF_COLD_FN_ perf_ab_result perf_ab_found_(perf_loop_state_ *state, int64_t left)
 {
     perf_ab_result   result = PERF_ZERO;
@@ -18597,7 +18606,8 @@ PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left)
         (void)state->counted(state);
 }
 
-/* Fills the entry of variant i, of n rounds.  Returns the warnings about its times. */
+/* Fills the entry of variant i, of n rounds: its times, and the verdict of perf_race_decide_.
+ * Returns the warnings about its times.                                                          */
 PERF_COLD_FN_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n)
 {
     const int        forced = state->forced >= 0;
