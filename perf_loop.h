@@ -33,7 +33,6 @@ PERF_BEGIN_DECLS
 /* >>private: bodies: first helpers, callees above their callers; last the way of a measurement - */
 
 /* The functions of that way. */
-PERF_FN const perf_filling_ *perf_host_filling_(void);
 PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now);
 PERF_COLD_DECL_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm, int late);
 PERF_COLD_DECL_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm,
@@ -52,7 +51,6 @@ PERF_COLD_DECL_ int perf_race_still_open_(perf_loop_state_ *state);
 PERF_FN int perf_loop_by_(const perf_loop_state_ *state);
 PERF_COLD_DECL_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, const char **why);
 PERF_COLD_DECL_ int perf_race_interval_open_(perf_loop_state_ *state);
-PERF_COLD_DECL_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i);
 PERF_COLD_DECL_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
                                               const perf_compare_opts *opts);
 PERF_COLD_DECL_ int perf_race_gravest_(const perf_loop_state_ *state);
@@ -61,7 +59,6 @@ PERF_COLD_DECL_ uint64_t perf_loop_count_(perf_loop_state_ *state);
 PERF_COLD_DECL_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state);
 PERF_COLD_DECL_ perf_ab_result perf_ab_found_(perf_loop_state_ *state, int64_t left);
 PERF_COLD_DECL_ perf_race_result perf_race_found_(perf_loop_state_ *state, int64_t left);
-PERF_COLD_DECL_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left);
 PERF_COLD_DECL_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n);
 PERF_COLD_DECL_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int i, size_t n);
 PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdict *verdict);
@@ -278,6 +275,15 @@ PERF_COLD_FN_ int perf_host_grown_(perf_loop_state_ *state)
         perf_timer_choose_(&state->timer, arm->fastest > 0.0 ? arm->fastest : arm->first_ns);
     }
     return 1;
+}
+
+PERF_FN const perf_filling_ *perf_host_filling_(void)
+{
+    static const perf_filling_ host = {perf_host_begin_, perf_host_end_, perf_host_want_,
+                                       perf_host_grown_, PERF_NULL_, PERF_NULL_, PERF_NULL_,
+                                       PERF_LONG_BESIDE_};
+
+    return &host;
 }
 
 PERF_FN void perf_timer_pause_(perf_timer_ *timer)
@@ -953,6 +959,26 @@ PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kin
     if (PERF_LOOP_KIND_(state) != kind || PERF_ACQ_(&state->loop.done))
         return PERF_ESTATE;
     return PERF_OK;
+}
+
+/* There are no more slices.  Takes the warnings about them. */
+PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left)
+{
+    perf_loop_arm_ *arm = &state->arm[perf_loop_arm_now_(state)];
+    const int       timing = state->phase < PERF_LOOP_COUNT_,
+                    counting = state->phase == PERF_LOOP_COUNT_;
+
+    if (timing && state->phase != PERF_LOOP_START_ && left >= 0)
+        arm->runs += arm->batch - PERF_CAST_(uint64_t, left);   /* a slice that a break cut       */
+    if (timing)
+        state->warnings |= PERF_WARN_STOPPED;
+    if (state->timer.backwards)
+        state->warnings |= PERF_WARN_CLOCK;
+    if (state->timer.unresumed)
+        state->warnings |= PERF_WARN_PAUSED;
+    state->phase = PERF_LOOP_DONE_;
+    if (counting)                               /* a break cut a counted slice: it ends, too      */
+        (void)state->counted(state);
 }
 
 PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *state, int64_t left)
@@ -1725,15 +1751,6 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *state, int k
     return perf_loop_turn_begins_(state);
 }
 
-PERF_FN const perf_filling_ *perf_host_filling_(void)
-{
-    static const perf_filling_ host = {perf_host_begin_, perf_host_end_, perf_host_want_,
-                                       perf_host_grown_, PERF_NULL_, PERF_NULL_, PERF_NULL_,
-                                       PERF_LONG_BESIDE_};
-
-    return &host;
-}
-
 /* Reads the clocks after the body (the wall's is `now`): timer->ns[] is the slice, without pauses
  * and the clocks' own cost.  0: the wall's clock went backwards, file nothing.                   */
 PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now)
@@ -2113,6 +2130,17 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, con
     return PERF_DECIDES_CPU;
 }
 
+/* What is asked of variant i, with the confidence that its bets have to reach. */
+PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i)
+{
+    const double      level = state->arm[i].seq[perf_loop_by_(state)].level;
+    perf_compare_opts opts = state->ask.accept;
+
+    if ((state->variants > 2 || opts.rules > 1) && state->typical && level > 0.0)
+        opts.confidence = 1.0 - 2.0 / level;
+    return opts;
+}
+
 /* 1: the interval of a variant does not give the answer of its bets yet; a pair later it may. */
 PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *state)
 {
@@ -2128,17 +2156,6 @@ PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *state)
                 perf_race_judge_(state, i, state->looked_at, &opts).decision;
     }
     return open;
-}
-
-/* What is asked of variant i, with the confidence that its bets have to reach. */
-PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i)
-{
-    const double      level = state->arm[i].seq[perf_loop_by_(state)].level;
-    perf_compare_opts opts = state->ask.accept;
-
-    if ((state->variants > 2 || opts.rules > 1) && state->typical && level > 0.0)
-        opts.confidence = 1.0 - 2.0 / level;
-    return opts;
 }
 
 /* The verdict on variant i after n rounds, from its bets and the interval of its log ratios. */
@@ -2345,26 +2362,6 @@ PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *state, int64_t
         state->judge(state);
     result.opts = state->ask;                       /* with the rule as `judge` leaves it         */
     return result;
-}
-
-/* There are no more slices.  Takes the warnings about them. */
-PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left)
-{
-    perf_loop_arm_ *arm = &state->arm[perf_loop_arm_now_(state)];
-    const int       timing = state->phase < PERF_LOOP_COUNT_,
-                    counting = state->phase == PERF_LOOP_COUNT_;
-
-    if (timing && state->phase != PERF_LOOP_START_ && left >= 0)
-        arm->runs += arm->batch - PERF_CAST_(uint64_t, left);   /* a slice that a break cut       */
-    if (timing)
-        state->warnings |= PERF_WARN_STOPPED;
-    if (state->timer.backwards)
-        state->warnings |= PERF_WARN_CLOCK;
-    if (state->timer.unresumed)
-        state->warnings |= PERF_WARN_PAUSED;
-    state->phase = PERF_LOOP_DONE_;
-    if (counting)                               /* a break cut a counted slice: it ends, too      */
-        (void)state->counted(state);
 }
 
 /* Fills the entry of variant i, of n rounds: its times, and the verdict of perf_race_decide_.
