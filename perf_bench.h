@@ -474,7 +474,7 @@ PERF_INLINE_FN_ perf_result perf_bench_end(perf_bench *bench)
     perf_loop   was = perf_loop_take_(bench);
 
     if (!PERF_DISABLE)
-        return perf_bench_engine_get_()->bench(was.state, was.left);
+        return perf_bench_engine_get_()->bench(was.state, was.left);    /* perf_bench_close_      */
     result.status = PERF_EDISABLED;
     result.why = perf_status_text(PERF_EDISABLED);
     return result;
@@ -539,7 +539,7 @@ PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
     perf_loop      was = perf_loop_take_(ab);
 
     if (!PERF_DISABLE)
-        return perf_race_engine_get_()->ab(was.state, was.left);
+        return perf_race_engine_get_()->ab(was.state, was.left);        /* perf_ab_close_         */
     result.status = result.verdict.status = PERF_EDISABLED;
     result.why = result.verdict.reason = perf_status_text(PERF_EDISABLED);
     return result;
@@ -567,7 +567,7 @@ PERF_INLINE_FN_ perf_race_result perf_race_end(perf_race *race)
     perf_loop        was = perf_loop_take_(race);
 
     if (!PERF_DISABLE)
-        return perf_race_engine_get_()->race(was.state, was.left);
+        return perf_race_engine_get_()->race(was.state, was.left);      /* perf_race_close_       */
     none.best = -1;
     none.status = PERF_EDISABLED;
     none.why = perf_status_text(PERF_EDISABLED);

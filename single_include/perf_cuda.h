@@ -1288,7 +1288,7 @@ PERF_INLINE_FN_ perf_result perf_bench_end(perf_bench *bench)
     perf_loop   was = perf_loop_take_(bench);
 
     if (!PERF_DISABLE)
-        return perf_bench_engine_get_()->bench(was.state, was.left);
+        return perf_bench_engine_get_()->bench(was.state, was.left);    /* perf_bench_close_      */
     result.status = PERF_EDISABLED;
     result.why = perf_status_text(PERF_EDISABLED);
     return result;
@@ -1353,7 +1353,7 @@ PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
     perf_loop      was = perf_loop_take_(ab);
 
     if (!PERF_DISABLE)
-        return perf_race_engine_get_()->ab(was.state, was.left);
+        return perf_race_engine_get_()->ab(was.state, was.left);        /* perf_ab_close_         */
     result.status = result.verdict.status = PERF_EDISABLED;
     result.why = result.verdict.reason = perf_status_text(PERF_EDISABLED);
     return result;
@@ -1381,7 +1381,7 @@ PERF_INLINE_FN_ perf_race_result perf_race_end(perf_race *race)
     perf_loop        was = perf_loop_take_(race);
 
     if (!PERF_DISABLE)
-        return perf_race_engine_get_()->race(was.state, was.left);
+        return perf_race_engine_get_()->race(was.state, was.left);      /* perf_race_close_       */
     none.best = -1;
     none.status = PERF_EDISABLED;
     none.why = perf_status_text(PERF_EDISABLED);
@@ -8913,6 +8913,7 @@ PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs,
     return verdict;
 }
 
+/* perf_verdict_finish_ makes it; without a log interval, or with refused opts, it says nothing. */
 PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
                                       double hidden, double n)
 {
@@ -18697,6 +18698,7 @@ PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdict 
 }
 
 #if !PERF_DISABLE
+/* open, slice, bench, ab, race, text, rates, fail, counter, accuracy, name of perf_loop_engine_ */
 PERF_BENCH_ENGINE_(perf_bench_open_, perf_loop_slice_, perf_bench_close_, PERF_NULL_, PERF_NULL_,
                    perf_result_words_, perf_told_rates_, perf_bench_failed_, perf_told_counter_,
                    PERF_NULL_, PERF_NULL_)

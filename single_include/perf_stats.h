@@ -5310,6 +5310,7 @@ PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs,
     return verdict;
 }
 
+/* perf_verdict_finish_ makes it; without a log interval, or with refused opts, it says nothing. */
 PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
                                       double hidden, double n)
 {
