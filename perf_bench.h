@@ -80,7 +80,7 @@ typedef struct perf_result {
 /* A loop under way.  Its members are private and live in registers: leave them alone, and pass it
  * only to the functions of its own kind (an end of another kind leaves it unmeasured).           */
 typedef struct perf_loop {
-    int64_t                   left;
+    int64_t                   left;     /* iterations of this slice that are still to come        */
     int64_t                   first;    /* `left` at the first iteration of a slice               */
     struct perf_loop_state_  *state;
     void                    (*pause)(struct perf_loop_state_ *, int on);
@@ -355,7 +355,9 @@ PERF_INLINE_FN_ void perf_clobber(void)
 
 enum { PERF_LOOP_BENCH_ = 1, PERF_LOOP_AB_, PERF_LOOP_RACE_ };  /* kinds of loops; 0: none        */
 
-typedef struct perf_loop_engine_ {      /* of benches, or of A/B loops and races                  */
+/* Of benches, or of A/B loops and races.  Both tables stand at the end of perf_loop.h: `slice` is
+ * perf_loop_slice_, `ab` is perf_ab_close_.                                                      */
+typedef struct perf_loop_engine_ {
     uint32_t size, abi;
     perf_loop        (*open)(const char *name, int kind, int variants, const void *opts,
                              int optimised);
@@ -436,17 +438,6 @@ PERF_INLINE_FN_ perf_loop perf_loop_begin_(const perf_loop_engine_ *engine, cons
     return PERF_DISABLE ? off : engine->open(name, kind, variants, opts, PERF_OPTIMISED_);
 }
 
-/* A slice has ended, or *loop is all zero (not begun, or ended): the next slice, whose first
- * iteration this call stands for.  0: there is none.                                             */
-PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *engine, perf_loop *loop, int kind)
-{
-    uint64_t slice = PERF_DISABLE ? 0 : engine->slice(loop->state, kind);
-
-    loop->left = loop->first = PERF_CAST_(int64_t, slice >> 6) - (slice != 0);
-    loop->variant = slice ? PERF_CAST_(int, slice & 63) : -1;
-    return slice != 0;
-}
-
 /* Takes the state out of *loop, which is then a loop that has ended. */
 PERF_INLINE_FN_ perf_loop perf_loop_take_(perf_loop *loop)
 {
@@ -459,6 +450,9 @@ PERF_INLINE_FN_ perf_loop perf_loop_take_(perf_loop *loop)
     }
     return was;
 }
+
+/* Stands below perf_ab_next. */
+PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *engine, perf_loop *loop, int kind);
 
 PERF_INLINE_FN_ perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
 {
@@ -480,7 +474,7 @@ PERF_INLINE_FN_ perf_result perf_bench_end(perf_bench *bench)
     perf_loop   was = perf_loop_take_(bench);
 
     if (!PERF_DISABLE)
-        return perf_bench_engine_get_()->bench(was.state, was.left);
+        return perf_bench_engine_get_()->bench(was.state, was.left);    /* perf_bench_close_      */
     result.status = PERF_EDISABLED;
     result.why = perf_status_text(PERF_EDISABLED);
     return result;
@@ -520,12 +514,23 @@ PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts
 
 PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
 {
-    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(ab->left))) {
+    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(ab->left))) {   /* --left >= 0                            */
         PERF_LOOP_KNOWN_(ab->variant >= 0);     /* so that the caller's `>= 0` costs no branch    */
         return ab->variant;
     }
     (void)perf_loop_turn_(perf_race_engine_get_(), ab, PERF_LOOP_AB_);
     return ab->variant;
+}
+
+/* A slice has ended, or *loop is all zero (not begun, or ended): perf_loop_slice_ chooses the next
+ * slice, whose first iteration this call stands for.  0: there is none.                          */
+PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *engine, perf_loop *loop, int kind)
+{
+    uint64_t slice = PERF_DISABLE ? 0 : engine->slice(loop->state, kind);
+
+    loop->left = loop->first = PERF_CAST_(int64_t, slice >> 6) - (slice != 0);
+    loop->variant = slice ? PERF_CAST_(int, slice & 63) : -1;
+    return slice != 0;
 }
 
 PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
@@ -534,7 +539,7 @@ PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
     perf_loop      was = perf_loop_take_(ab);
 
     if (!PERF_DISABLE)
-        return perf_race_engine_get_()->ab(was.state, was.left);
+        return perf_race_engine_get_()->ab(was.state, was.left);        /* perf_ab_close_         */
     result.status = result.verdict.status = PERF_EDISABLED;
     result.why = result.verdict.reason = perf_status_text(PERF_EDISABLED);
     return result;
@@ -562,7 +567,7 @@ PERF_INLINE_FN_ perf_race_result perf_race_end(perf_race *race)
     perf_loop        was = perf_loop_take_(race);
 
     if (!PERF_DISABLE)
-        return perf_race_engine_get_()->race(was.state, was.left);
+        return perf_race_engine_get_()->race(was.state, was.left);      /* perf_race_close_       */
     none.best = -1;
     none.status = PERF_EDISABLED;
     none.why = perf_status_text(PERF_EDISABLED);

@@ -33,14 +33,16 @@ PERF_BEGIN_DECLS
 /* >>private: bodies: first helpers, callees above their callers; last the way of a measurement - */
 
 /* The functions of that way. */
-PERF_FN const perf_filling_ *perf_host_filling_(void);
 PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now);
-PERF_FN uint64_t perf_timer_clock_(int i);
-PERF_COLD_DECL_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now);
-PERF_FN int perf_timer_late_(const perf_timer_ *timer, uint64_t now, double max_seconds,
-                             double ahead);
+PERF_COLD_DECL_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm, int late);
+PERF_COLD_DECL_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm,
+                                              uint64_t now, int late);
+PERF_COLD_DECL_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late);
+PERF_COLD_DECL_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ int perf_loop_sample_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm);
+PERF_COLD_DECL_ void perf_loop_file_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm);
 PERF_COLD_DECL_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now);
+PERF_COLD_DECL_ void perf_loop_file_leads_(perf_loop_state_ *state);
 PERF_COLD_DECL_ int perf_race_round_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ void perf_race_bet_(perf_loop_state_ *state);
 PERF_COLD_DECL_ int perf_race_spent_(perf_loop_state_ *state, uint64_t now);
@@ -49,22 +51,16 @@ PERF_COLD_DECL_ int perf_race_still_open_(perf_loop_state_ *state);
 PERF_FN int perf_loop_by_(const perf_loop_state_ *state);
 PERF_COLD_DECL_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, const char **why);
 PERF_COLD_DECL_ int perf_race_interval_open_(perf_loop_state_ *state);
-PERF_COLD_DECL_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i);
 PERF_COLD_DECL_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
                                               const perf_compare_opts *opts);
-PERF_COLD_DECL_ size_t perf_race_logs_(const perf_loop_state_ *state, int i, int j,
-                                       perf_pick_ pick);
 PERF_COLD_DECL_ int perf_race_gravest_(const perf_loop_state_ *state);
-PERF_COLD_DECL_ int perf_race_objection_(const perf_loop_state_ *state, int i);
+PERF_COLD_DECL_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ uint64_t perf_loop_count_(perf_loop_state_ *state);
-PERF_COLD_DECL_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kind);
+PERF_COLD_DECL_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state);
 PERF_COLD_DECL_ perf_ab_result perf_ab_found_(perf_loop_state_ *state, int64_t left);
 PERF_COLD_DECL_ perf_race_result perf_race_found_(perf_loop_state_ *state, int64_t left);
-PERF_COLD_DECL_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left);
 PERF_COLD_DECL_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n);
 PERF_COLD_DECL_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int i, size_t n);
-PERF_COLD_DECL_ int perf_race_no_body_(perf_verdict *verdict, uint32_t of_baseline,
-                                       uint32_t of_candidate);
 PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdict *verdict);
 
 /* ---- timing a slice ---- */
@@ -101,6 +97,22 @@ PERF_COLD_FN_ int64_t perf_switches_(int64_t *forced)
     return usage.nvcsw;
 #else
     return *forced = -1;
+#endif
+}
+
+/* One of the three clocks, in ns; 0: this system does not say. */
+PERF_FN uint64_t perf_timer_clock_(int i)
+{
+    if (i == PERF_BY_WALL_)
+        return perf_now();
+#if defined(PERF_TEST_CPU_FN)
+    return PERF_TEST_CPU_FN(i);
+#elif defined(PERF_CLOCK_FN)                        /* one clock of yours and one of ours: no     */
+    return 0;
+#else
+    if (i == PERF_BY_THREAD_)
+        return perf_system_ns_(PERF_CLOCK_THREAD_ID_);
+    return perf_system_ns_(PERF_CLOCK_PROCESS_ID_);
 #endif
 }
 
@@ -218,6 +230,29 @@ PERF_FN double perf_timer_tick_(const perf_timer_ *timer)
     return timer->tick_ns;
 }
 
+/* Whether the time is up, or would be after `ahead` more ns. */
+PERF_FN int perf_timer_late_(const perf_timer_ *timer, uint64_t now, double max_seconds,
+                             double ahead)
+{
+    return perf_since_(timer->began, now) + ahead > max_seconds * 1e9 ||
+           timer->spent_ns > max_seconds * 1e9;
+}
+
+/* 1: the clock steps back again and again, or stands still. */
+PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now)
+{
+    if (state->timer.backwards > PERF_LOOP_STEPS_BACK_)
+        return 1;
+    if (now != state->timer.at[PERF_BY_WALL_]) {
+        state->stands = 0;
+        return 0;
+    }
+    if (!state->stands)
+        state->stands = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+    return perf_since_(state->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
+           1e8 + state->opts.max_seconds * 1e9;
+}
+
 /* As long as asked for, or 30 steps of a coarse clock, if the time allows. */
 PERF_COLD_FN_ double perf_host_want_(const perf_loop_state_ *state)
 {
@@ -240,6 +275,15 @@ PERF_COLD_FN_ int perf_host_grown_(perf_loop_state_ *state)
         perf_timer_choose_(&state->timer, arm->fastest > 0.0 ? arm->fastest : arm->first_ns);
     }
     return 1;
+}
+
+PERF_FN const perf_filling_ *perf_host_filling_(void)
+{
+    static const perf_filling_ host = {perf_host_begin_, perf_host_end_, perf_host_want_,
+                                       perf_host_grown_, PERF_NULL_, PERF_NULL_, PERF_NULL_,
+                                       PERF_LONG_BESIDE_};
+
+    return &host;
 }
 
 PERF_FN void perf_timer_pause_(perf_timer_ *timer)
@@ -516,50 +560,6 @@ PERF_FN int perf_loop_is_full_(const perf_loop_arm_ *arm)
     return arm->most && arm->batch >= arm->most;
 }
 
-/* All arms without a batch were read at a common one.  It grows until enough readings in a row are
- * long enough; when it is late, the one they have is taken.  Arms within a factor of four share it:
- * two that walk the same memory then stand at the same place.  0: there is no body.              */
-PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late)
-{
-    const double    full = PERF_LOOP_FULL_ * want;
-    perf_loop_arm_ *first, *arm;
-    double          slowest = 0.0, factor;
-    int             i, hurried, enough, fits, all_full = 1;
-
-    state->at = 0;
-    (void)perf_loop_unsteady_(state);
-    first = &state->arm[state->order[state->at]];
-    for (i = state->at; i < state->running; i++) {
-        arm = &state->arm[state->order[i]];
-        if (arm->steady)
-            continue;
-        slowest = perf_most_(arm->fastest, slowest);
-        all_full &= perf_loop_is_full_(arm);
-    }
-    if (perf_loop_empty_(state, first->batch, slowest))
-        return 0;
-    hurried = late && !first->most;
-    enough = slowest >= full || hurried || all_full;
-    if (enough && !hurried &&
-        first->readings < perf_loop_readings_needed_(state, first->batch, slowest))
-        return 1;
-    factor = perf_loop_growth_(want, slowest);
-    for (; state->at < state->running; state->at++) {
-        arm = &state->arm[state->order[state->at]];
-        if (arm->steady)
-            continue;
-        fits = arm->fastest >= full || state->fill->beside * arm->fastest >= slowest;
-        arm->steady = enough && (hurried || fits || perf_loop_is_full_(arm));
-        if (!arm->steady)
-            arm->readings = 0;
-        if (!enough)
-            arm->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, arm->batch) * factor) + 1;
-        if (perf_loop_is_full_(arm))
-            arm->batch = arm->most;
-    }
-    return 1;
-}
-
 /* All batches are found: the warm-up begins, or the first round.  0: the filling ends the loop. */
 PERF_COLD_FN_ int perf_loop_grown_(perf_loop_state_ *state, int late)
 {
@@ -569,27 +569,6 @@ PERF_COLD_FN_ int perf_loop_grown_(perf_loop_state_ *state, int late)
     perf_loop_shuffle_(state);
     state->round_began = perf_now();
     return state->fill->grown(state);
-}
-
-/* Each variant has run once.  In a hurry, when few such rounds fit into the time, samples follow at
- * once: no batch, no warm-up.                                                                    */
-PERF_COLD_FN_ int perf_loop_cold_(perf_loop_state_ *state)
-{
-    double all = 0.0;
-    int    i;
-
-    for (i = 0; i < state->running; i++)
-        all += state->arm[state->order[i]].first_ns;
-    if (state->variants > 1)
-        all *= PERF_LOOP_ROUNDS_;
-    state->hurry = all > state->opts.max_seconds * 1e9;
-    state->phase = PERF_LOOP_GROW_;
-    perf_loop_shuffle_(state);
-    for (i = 0; i < state->running; i++)
-        state->arm[state->order[i]].steady = state->hurry;
-    if (state->hurry)
-        return perf_loop_grown_(state, 1);
-    return 1;
 }
 
 /* After a first round without a batch: finds one after all, if only the first run was slow. */
@@ -663,7 +642,8 @@ PERF_COLD_FN_ uint64_t perf_loop_own_time_(void)
     return ns ? ns : perf_now();
 }
 
-/* Starts a slice of order[at]. */
+/* Starts a slice of order[at]: opts.before, then its clocks.  Returns it as perf_loop_slice_ does;
+ * 0: the filling has ended the loop.                                                             */
 PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *state)
 {
     int variant = state->order[state->at];
@@ -676,18 +656,6 @@ PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *state)
     return 64 * state->arm[variant].batch + PERF_CAST_(uint64_t, variant);
 }
 
-/* It is the turn of order[at]: its lead, then the slice that counts. */
-PERF_COLD_FN_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state)
-{
-    int variant = state->order[state->at];
-
-    state->leads_left = perf_loop_leads_(state, variant);
-    state->arm[variant].lead_runs = 0;
-    if (state->longer)
-        state->arm[variant].lead_began = perf_loop_own_time_();
-    return perf_loop_go_(state);
-}
-
 PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *state, perf_status why)
 {
     state->status = why;
@@ -695,31 +663,13 @@ PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *state, perf_status why)
     return 0;
 }
 
-/* A slice of a lead has ended. */
+/* A slice of a lead has ended: one less is to come, and its iterations are counted. */
 PERF_COLD_FN_ void perf_loop_led_(perf_loop_state_ *state, perf_loop_arm_ *arm)
 {
     state->leads_left--;
     arm->lead_runs += arm->batch;
     if (!state->leads_left && state->longer)
         arm->lead_ended = perf_loop_own_time_();
-}
-
-/* The first call of an arm has ended.  1: that completes the only round there is time for. */
-PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm, int late)
-{
-    arm->first_ns = arm->fastest = arm->pending[0] = state->timer.ns[PERF_BY_WALL_];
-    if (++state->at < state->running)
-        return 0;
-    if (state->fill->warm) {
-        state->phase = PERF_LOOP_HEAT_;
-        perf_loop_shuffle_(state);
-        return 0;
-    }
-    if (late && state->variants > 1)
-        return 1;
-    if (!perf_loop_cold_(state))
-        (void)perf_loop_stop_(state, state->status);
-    return 0;
 }
 
 /* A run before batches are looked for has ended. */
@@ -730,81 +680,6 @@ PERF_COLD_FN_ void perf_loop_heated_(perf_loop_state_ *state, int late)
     if (state->fill->warm(state, late))
         state->phase = PERF_LOOP_GROW_;
     perf_loop_shuffle_(state);
-}
-
-/* A reading at a batch that may be too small has ended. */
-PERF_COLD_FN_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm,
-                                            uint64_t now, int late)
-{
-    double ns = state->timer.ns[PERF_BY_WALL_];
-
-    if (!arm->readings++ || ns < arm->fastest)
-        arm->fastest = ns;
-    state->at++;
-    if (perf_loop_unsteady_(state))
-        return;
-    if (!perf_loop_grow_(state, state->fill->want(state), late)) {
-        if (state->timer.unresumed)
-            (void)perf_loop_stop_(state, PERF_ESTATE);
-        else if (now == state->timer.began)
-            (void)perf_loop_stop_(state, PERF_ERANGE);
-        else
-            (void)perf_loop_stop_(state, PERF_EDELETED);
-        return;
-    }
-    perf_loop_shuffle_(state);
-    if (!perf_loop_unsteady_(state) && !perf_loop_grown_(state, late))
-        (void)perf_loop_stop_(state, state->status);
-}
-
-PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t now)
-{
-    const double ahead = PERF_LOOP_LEAST_ * state->timer.ns[PERF_BY_WALL_]; /* what has to come   */
-
-    if (++state->at < state->running)
-        return;
-    state->left_to_warm--;
-    if (state->left_to_warm <= 0 ||
-        perf_timer_late_(&state->timer, now, state->opts.max_seconds, ahead))
-        state->phase = PERF_LOOP_SAMPLE_;
-    perf_loop_shuffle_(state);
-}
-
-/* A longer lead and the slice after it, by the same clock, ns an iteration. */
-PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm)
-{
-    const double lead = perf_since_(arm->lead_began, arm->lead_ended);
-    const double after = perf_since_(arm->lead_ended, perf_loop_own_time_());
-
-    state->longer_own_ns += lead + after;
-    arm->led_ns = lead / perf_most_(PERF_CAST_(double, arm->lead_runs), 1.0);
-    arm->after_ns = after / PERF_CAST_(double, arm->batch);
-    arm->as_timed = state->fill == perf_host_filling_() && !state->opts.before &&
-                    !state->timer.pause_known && state->timer.ns[PERF_BY_WALL_] <= after;
-}
-
-/* How the leads of a round compare, into `owed` of all variants but 0.  On a busy machine a reading
- * of processor time may be off by half a slice: leads then compare with the slices as they were
- * timed.  With untimed work, or waits, only with those right after them.                         */
-PERF_COLD_FN_ void perf_loop_file_leads_(perf_loop_state_ *state)
-{
-    const perf_loop_arm_ *arm = &state->arm[0];
-    perf_loop_arm_       *other;
-    perf_owed_           *to;
-    int                   i;
-
-    for (i = 1; i < state->running; i++) {
-        other = &state->arm[i];
-        if (!(arm->led_ns > 0.0 && arm->after_ns > 0.0 && other->led_ns > 0.0 &&
-              other->after_ns > 0.0))
-            continue;
-        to = &other->owed[other->owed_count++ % PERF_OWED_];
-        to->log_ratio = perf_log_(other->led_ns / arm->led_ns);
-        to->as_timed = arm->as_timed && other->as_timed;
-        to->later = other->lead_began > arm->lead_began;
-        if (!to->as_timed)
-            to->log_ratio -= perf_log_(other->after_ns / arm->after_ns);
-    }
 }
 
 /* The arm of the slice under way; between two rounds the first of the next. */
@@ -1076,6 +951,36 @@ PERF_FN perf_status perf_loop_status_(const perf_loop_state_ *state, uint64_t co
     return state->status;
 }
 
+/* Why a loop of another state than `kind` cannot end: no memory, no begin, or ended already. */
+PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kind)
+{
+    if (state && !PERF_LOOP_IS_ONE_(state))
+        return PERF_ENOMEM;
+    if (PERF_LOOP_KIND_(state) != kind || PERF_ACQ_(&state->loop.done))
+        return PERF_ESTATE;
+    return PERF_OK;
+}
+
+/* There are no more slices.  Takes the warnings about them. */
+PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left)
+{
+    perf_loop_arm_ *arm = &state->arm[perf_loop_arm_now_(state)];
+    const int       timing = state->phase < PERF_LOOP_COUNT_,
+                    counting = state->phase == PERF_LOOP_COUNT_;
+
+    if (timing && state->phase != PERF_LOOP_START_ && left >= 0)
+        arm->runs += arm->batch - PERF_CAST_(uint64_t, left);   /* a slice that a break cut       */
+    if (timing)
+        state->warnings |= PERF_WARN_STOPPED;
+    if (state->timer.backwards)
+        state->warnings |= PERF_WARN_CLOCK;
+    if (state->timer.unresumed)
+        state->warnings |= PERF_WARN_PAUSED;
+    state->phase = PERF_LOOP_DONE_;
+    if (counting)                               /* a break cut a counted slice: it ends, too      */
+        (void)state->counted(state);
+}
+
 PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *state, int64_t left)
 {
     perf_result           result = PERF_ZERO;
@@ -1210,6 +1115,18 @@ PERF_FN int perf_pair_picked_(const perf_loop_state_ *state, size_t pair, perf_p
     default:
         return 1;
     }
+}
+
+/* Log ratios of variants i and j into state->logs; returns how many pairs have one. */
+PERF_COLD_FN_ size_t perf_race_logs_(const perf_loop_state_ *state, int i, int j, perf_pick_ pick)
+{
+    const double *a = perf_loop_times_(state, i), *b = perf_loop_times_(state, j);
+    size_t        n = 0, k;
+
+    for (k = 0; k < state->arm[0].count; k++)
+        if (a[k] > 0.0 && b[k] > 0.0 && perf_pair_picked_(state, k, pick))
+            state->logs[n++] = perf_log_(b[k]) - perf_log_(a[k]);
+    return n;
 }
 
 /* The centre of n values, whose order is changed. */
@@ -1470,36 +1387,6 @@ PERF_COLD_FN_ void perf_race_restart_(perf_loop_state_ *state, double lead_ns)
     state->restarts++;
 }
 
-/* The lead of the next round: the usual one, or a longer one; that by chance in one round of four,
- * and always while longer ones are too few.                                                      */
-PERF_COLD_FN_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now)
-{
-    const double slice = perf_race_slice_ns_(state), took = perf_race_took_(state, now);
-    const int    heads = !(perf_random_(&state->coin) >> 62);
-    double       least = 2.0 * slice, most, chance, lead, cost;
-
-    state->round_lead_ns = state->lead_ns;
-    state->longer = 0;
-    if (state->ask.control < 0 || state->running < 2 || !(heads || state->few_longer))
-        return;
-    if (slice > 1e6)
-        least = slice;
-    least = perf_most_(least, PERF_LEAD_GROWS_ * state->lead_ns);
-    most = perf_least_(took / (PERF_LONGER_PART_ * state->variants), PERF_LEAD_MOST_NS_);
-    if (state->few_longer && state->longer_ns > 2.0 * state->longer_own_ns)
-        most = PERF_LEAD_GROWS_ * least;            /* others take most of it: many, not long     */
-    most = perf_most_(most, least);
-    chance = PERF_CAST_(double, perf_random_(&state->coin) >> 32) / 4294967296.0;
-    lead = least * perf_exp_(chance * perf_log_(most / least));
-    cost = state->variants * (lead + slice);
-    if ((state->longer_ns > PERF_LONGER_SHARE_ * took && !state->few_longer) ||
-        perf_timer_late_(&state->timer, now, state->opts.max_seconds, cost))
-        return;
-    state->round_lead_ns = lead;
-    state->longer = 1;
-    state->control_rounds++;
-}
-
 /* The pairs disagree: they are taken anew.  If leads change the ratio, all slices get leads, or
  * longer ones than they had.  1: those are as long as they may be, or there is no time.          */
 PERF_COLD_FN_ int perf_race_anew_(perf_loop_state_ *state, uint64_t now, int objection)
@@ -1660,6 +1547,21 @@ PERF_COLD_FN_ int perf_race_turns_apart_(const perf_loop_state_ *state)
     return 0;
 }
 
+/* No verdict on an arm that takes little longer than an empty loop.  1: it is withheld. */
+PERF_COLD_FN_ int perf_race_no_body_(perf_verdict *verdict, uint32_t of_baseline,
+                                     uint32_t of_candidate)
+{
+    const int decided = verdict->decision != PERF_INCONCLUSIVE;
+
+    if (of_candidate & PERF_WARN_EMPTY_BODY)
+        perf_verdict_cap_(verdict, "the candidate takes little longer than an empty loop: was it "
+                                   "deleted? perf_keep() its result");
+    else if (of_baseline & PERF_WARN_EMPTY_BODY)
+        perf_verdict_cap_(verdict, "the baseline takes little longer than an empty loop: was it "
+                                   "deleted? perf_keep() its result");
+    return decided && verdict->decision == PERF_INCONCLUSIVE;
+}
+
 /* How many of n times are a quarter slower than their median. */
 PERF_COLD_FN_ double perf_slow_ones_(const double *ns, size_t n, double median)
 {
@@ -1790,7 +1692,7 @@ PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *state, perf_accuracy s
 
 /* ---- the way of a measurement, from its body to its result: callers above what they call ---- */
 
-/* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant, or 0.     */
+/* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant; 0: done.  */
 PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *state, int kind)
 {
     const uint64_t  now = perf_now();
@@ -1849,16 +1751,8 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *state, int k
     return perf_loop_turn_begins_(state);
 }
 
-PERF_FN const perf_filling_ *perf_host_filling_(void)
-{
-    static const perf_filling_ host = {perf_host_begin_, perf_host_end_, perf_host_want_,
-                                       perf_host_grown_, PERF_NULL_, PERF_NULL_, PERF_NULL_,
-                                       PERF_LONG_BESIDE_};
-
-    return &host;
-}
-
-/* Reads them after the body: `now` is the wall's clock.  0: it went backwards, file nothing. */
+/* Reads the clocks after the body (the wall's is `now`): timer->ns[] is the slice, without pauses
+ * and the clocks' own cost.  0: the wall's clock went backwards, file nothing.                   */
 PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now)
 {
     perf_timer_    *timer = &state->timer;
@@ -1896,46 +1790,124 @@ PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now)
     return 1;
 }
 
-/* One of the three clocks, in ns; 0: this system does not say. */
-PERF_FN uint64_t perf_timer_clock_(int i)
+/* The first call of an arm has ended.  After the last of them batches are looked for.  In a hurry,
+ * when few such rounds fit into the time, samples follow at once: no batch, no warm-up.  1: there
+ * is no time even for that, and these calls are a round.                                         */
+PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm, int late)
 {
-    if (i == PERF_BY_WALL_)
-        return perf_now();
-#if defined(PERF_TEST_CPU_FN)
-    return PERF_TEST_CPU_FN(i);
-#elif defined(PERF_CLOCK_FN)                        /* one clock of yours and one of ours: no     */
-    return 0;
-#else
-    if (i == PERF_BY_THREAD_)
-        return perf_system_ns_(PERF_CLOCK_THREAD_ID_);
-    return perf_system_ns_(PERF_CLOCK_PROCESS_ID_);
-#endif
-}
+    double all = 0.0;
+    int    i;
 
-/* 1: the clock steps back again and again, or stands still. */
-PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now)
-{
-    if (state->timer.backwards > PERF_LOOP_STEPS_BACK_)
-        return 1;
-    if (now != state->timer.at[PERF_BY_WALL_]) {
-        state->stands = 0;
+    arm->first_ns = arm->fastest = arm->pending[0] = state->timer.ns[PERF_BY_WALL_];
+    if (++state->at < state->running)
+        return 0;
+    if (state->fill->warm) {
+        state->phase = PERF_LOOP_HEAT_;
+        perf_loop_shuffle_(state);
         return 0;
     }
-    if (!state->stands)
-        state->stands = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-    return perf_since_(state->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
-           1e8 + state->opts.max_seconds * 1e9;
+    if (late && state->variants > 1)
+        return 1;
+    for (i = 0; i < state->running; i++)
+        all += state->arm[state->order[i]].first_ns;
+    if (state->variants > 1)
+        all *= PERF_LOOP_ROUNDS_;
+    state->hurry = all > state->opts.max_seconds * 1e9;
+    state->phase = PERF_LOOP_GROW_;
+    perf_loop_shuffle_(state);
+    for (i = 0; i < state->running; i++)
+        state->arm[state->order[i]].steady = state->hurry;
+    if (state->hurry && !perf_loop_grown_(state, 1))
+        (void)perf_loop_stop_(state, state->status);
+    return 0;
 }
 
-/* Whether the time is up, or would be after `ahead` more ns. */
-PERF_FN int perf_timer_late_(const perf_timer_ *timer, uint64_t now, double max_seconds,
-                             double ahead)
+/* A reading at a batch that may be too small has ended.  After the last one of a round the batches
+ * grow, or are found: then the loop goes on to the warm-up.                                      */
+PERF_COLD_FN_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm,
+                                            uint64_t now, int late)
 {
-    return perf_since_(timer->began, now) + ahead > max_seconds * 1e9 ||
-           timer->spent_ns > max_seconds * 1e9;
+    double ns = state->timer.ns[PERF_BY_WALL_];
+
+    if (!arm->readings++ || ns < arm->fastest)
+        arm->fastest = ns;
+    state->at++;
+    if (perf_loop_unsteady_(state))
+        return;
+    if (!perf_loop_grow_(state, state->fill->want(state), late)) {
+        if (state->timer.unresumed)
+            (void)perf_loop_stop_(state, PERF_ESTATE);
+        else if (now == state->timer.began)
+            (void)perf_loop_stop_(state, PERF_ERANGE);
+        else
+            (void)perf_loop_stop_(state, PERF_EDELETED);
+        return;
+    }
+    perf_loop_shuffle_(state);
+    if (!perf_loop_unsteady_(state) && !perf_loop_grown_(state, late))
+        (void)perf_loop_stop_(state, state->status);
 }
 
-/* A slice that counts has ended.  1: that completes a round. */
+/* All arms without a batch were read at a common one.  It grows until enough readings in a row are
+ * long enough; when it is late, the one they have is taken.  Arms within a factor of four share it:
+ * two that walk the same memory then stand at the same place.  0: there is no body.              */
+PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late)
+{
+    const double    full = PERF_LOOP_FULL_ * want;
+    perf_loop_arm_ *first, *arm;
+    double          slowest = 0.0, factor;
+    int             i, hurried, enough, fits, all_full = 1;
+
+    state->at = 0;
+    (void)perf_loop_unsteady_(state);
+    first = &state->arm[state->order[state->at]];
+    for (i = state->at; i < state->running; i++) {
+        arm = &state->arm[state->order[i]];
+        if (arm->steady)
+            continue;
+        slowest = perf_most_(arm->fastest, slowest);
+        all_full &= perf_loop_is_full_(arm);
+    }
+    if (perf_loop_empty_(state, first->batch, slowest))
+        return 0;
+    hurried = late && !first->most;
+    enough = slowest >= full || hurried || all_full;
+    if (enough && !hurried &&
+        first->readings < perf_loop_readings_needed_(state, first->batch, slowest))
+        return 1;
+    factor = perf_loop_growth_(want, slowest);
+    for (; state->at < state->running; state->at++) {
+        arm = &state->arm[state->order[state->at]];
+        if (arm->steady)
+            continue;
+        fits = arm->fastest >= full || state->fill->beside * arm->fastest >= slowest;
+        arm->steady = enough && (hurried || fits || perf_loop_is_full_(arm));
+        if (!arm->steady)
+            arm->readings = 0;
+        if (!enough)
+            arm->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, arm->batch) * factor) + 1;
+        if (perf_loop_is_full_(arm))
+            arm->batch = arm->most;
+    }
+    return 1;
+}
+
+/* A slice of the warm-up has ended.  Samples follow after its rounds, or where time is short. */
+PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t now)
+{
+    const double ahead = PERF_LOOP_LEAST_ * state->timer.ns[PERF_BY_WALL_]; /* what has to come   */
+
+    if (++state->at < state->running)
+        return;
+    state->left_to_warm--;
+    if (state->left_to_warm <= 0 ||
+        perf_timer_late_(&state->timer, now, state->opts.max_seconds, ahead))
+        state->phase = PERF_LOOP_SAMPLE_;
+    perf_loop_shuffle_(state);
+}
+
+/* A slice that counts has ended: its ns per iteration wait until the round is complete.  1: it is
+ * complete.                                                                                      */
 PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm)
 {
     if (state->longer)
@@ -1945,7 +1917,20 @@ PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *state, perf_loop_arm
     return ++state->at == state->running && !perf_loop_was_cold_(state, state->fill->want(state));
 }
 
-/* A round is complete: files it.  1: it was the last. */
+/* A longer lead and the slice after it, by the same clock, ns an iteration. */
+PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm)
+{
+    const double lead = perf_since_(arm->lead_began, arm->lead_ended);
+    const double after = perf_since_(arm->lead_ended, perf_loop_own_time_());
+
+    state->longer_own_ns += lead + after;
+    arm->led_ns = lead / perf_most_(PERF_CAST_(double, arm->lead_runs), 1.0);
+    arm->after_ns = after / PERF_CAST_(double, arm->batch);
+    arm->as_timed = state->fill == perf_host_filling_() && !state->opts.before &&
+                    !state->timer.pause_known && state->timer.ns[PERF_BY_WALL_] <= after;
+}
+
+/* A round is complete: files its times.  1: it was the last, says state->round or the filling. */
 PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now)
 {
     const size_t    round = state->arm[state->order[0]].count;
@@ -1969,6 +1954,30 @@ PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now)
     if (state->fill->stop)
         return state->fill->stop(state, enough);
     return enough;
+}
+
+/* How the leads of a round compare, into `owed` of all variants but 0.  On a busy machine a reading
+ * of processor time may be off by half a slice: leads then compare with the slices as they were
+ * timed.  With untimed work, or waits, only with those right after them.                         */
+PERF_COLD_FN_ void perf_loop_file_leads_(perf_loop_state_ *state)
+{
+    const perf_loop_arm_ *arm = &state->arm[0];
+    perf_loop_arm_       *other;
+    perf_owed_           *to;
+    int                   i;
+
+    for (i = 1; i < state->running; i++) {
+        other = &state->arm[i];
+        if (!(arm->led_ns > 0.0 && arm->after_ns > 0.0 && other->led_ns > 0.0 &&
+              other->after_ns > 0.0))
+            continue;
+        to = &other->owed[other->owed_count++ % PERF_OWED_];
+        to->log_ratio = perf_log_(other->led_ns / arm->led_ns);
+        to->as_timed = arm->as_timed && other->as_timed;
+        to->later = other->lead_began > arm->lead_began;
+        if (!to->as_timed)
+            to->log_ratio -= perf_log_(other->after_ns / arm->after_ns);
+    }
 }
 
 /* A round of an A/B loop or race is complete: 1 ends it. */
@@ -2121,7 +2130,18 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, con
     return PERF_DECIDES_CPU;
 }
 
-/* 1: an interval does not give the answer of its bets yet: it may be a pair behind them. */
+/* What is asked of variant i, with the confidence that its bets have to reach. */
+PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i)
+{
+    const double      level = state->arm[i].seq[perf_loop_by_(state)].level;
+    perf_compare_opts opts = state->ask.accept;
+
+    if ((state->variants > 2 || opts.rules > 1) && state->typical && level > 0.0)
+        opts.confidence = 1.0 - 2.0 / level;
+    return opts;
+}
+
+/* 1: the interval of a variant does not give the answer of its bets yet; a pair later it may. */
 PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *state)
 {
     const perf_guard  none = PERF_ZERO;
@@ -2138,18 +2158,7 @@ PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *state)
     return open;
 }
 
-/* What is asked of variant i, with the confidence that its bets have to reach. */
-PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i)
-{
-    const double      level = state->arm[i].seq[perf_loop_by_(state)].level;
-    perf_compare_opts opts = state->ask.accept;
-
-    if ((state->variants > 2 || opts.rules > 1) && state->typical && level > 0.0)
-        opts.confidence = 1.0 - 2.0 / level;
-    return opts;
-}
-
-/* What the bets on variant i and the interval of its log ratios say to that, after n rounds. */
+/* The verdict on variant i after n rounds, from its bets and the interval of its log ratios. */
 PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
                                             const perf_compare_opts *opts)
 {
@@ -2158,30 +2167,6 @@ PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i
 
     bets.tick = perf_race_tick_(state, 0, i);       /* pauses may have made it longer             */
     return perf_pairs_judge_(&bets, state->logs, logs, n, opts);
-}
-
-/* Log ratios of variants i and j into state->logs; returns how many pairs have one. */
-PERF_COLD_FN_ size_t perf_race_logs_(const perf_loop_state_ *state, int i, int j, perf_pick_ pick)
-{
-    const double *a = perf_loop_times_(state, i), *b = perf_loop_times_(state, j);
-    size_t        n = 0, k;
-
-    for (k = 0; k < state->arm[0].count; k++)
-        if (a[k] > 0.0 && b[k] > 0.0 && perf_pair_picked_(state, k, pick))
-            state->logs[n++] = perf_log_(b[k]) - perf_log_(a[k]);
-    return n;
-}
-
-PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *state)
-{
-    int i, one, gravest = PERF_NO_OBJECTION_;
-
-    for (i = 1; i < state->variants; i++) {
-        one = perf_race_objection_(state, i);
-        if (one > gravest)
-            gravest = one;
-    }
-    return gravest;
 }
 
 /* What speaks against an answer on variant i, the gravest first. */
@@ -2210,6 +2195,49 @@ PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *state, int i)
     return PERF_NO_OBJECTION_;
 }
 
+/* The gravest objection to the answer on any variant. */
+PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *state)
+{
+    int i, one, gravest = PERF_NO_OBJECTION_;
+
+    for (i = 1; i < state->variants; i++) {
+        one = perf_race_objection_(state, i);
+        if (one > gravest)
+            gravest = one;
+    }
+    return gravest;
+}
+
+/* The lead of the next round: the usual one, or a longer one; that by chance in one round of four,
+ * and always while longer ones are too few.                                                      */
+PERF_COLD_FN_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now)
+{
+    const double slice = perf_race_slice_ns_(state), took = perf_race_took_(state, now);
+    const int    heads = !(perf_random_(&state->coin) >> 62);
+    double       least = 2.0 * slice, most, chance, lead, cost;
+
+    state->round_lead_ns = state->lead_ns;
+    state->longer = 0;
+    if (state->ask.control < 0 || state->running < 2 || !(heads || state->few_longer))
+        return;
+    if (slice > 1e6)
+        least = slice;
+    least = perf_most_(least, PERF_LEAD_GROWS_ * state->lead_ns);
+    most = perf_least_(took / (PERF_LONGER_PART_ * state->variants), PERF_LEAD_MOST_NS_);
+    if (state->few_longer && state->longer_ns > 2.0 * state->longer_own_ns)
+        most = PERF_LEAD_GROWS_ * least;            /* others take most of it: many, not long     */
+    most = perf_most_(most, least);
+    chance = PERF_CAST_(double, perf_random_(&state->coin) >> 32) / 4294967296.0;
+    lead = least * perf_exp_(chance * perf_log_(most / least));
+    cost = state->variants * (lead + slice);
+    if ((state->longer_ns > PERF_LONGER_SHARE_ * took && !state->few_longer) ||
+        perf_timer_late_(&state->timer, now, state->opts.max_seconds, cost))
+        return;
+    state->round_lead_ns = lead;
+    state->longer = 1;
+    state->control_rounds++;
+}
+
 /* The timed slices are over.  Slices for the processor's counters follow, if somebody asked. */
 PERF_COLD_FN_ uint64_t perf_loop_count_(perf_loop_state_ *state)
 {
@@ -2221,6 +2249,18 @@ PERF_COLD_FN_ uint64_t perf_loop_count_(perf_loop_state_ *state)
     if (!next)
         return perf_loop_stop_(state, state->status);
     return next;
+}
+
+/* It is the turn of order[at]: its lead, then the slice that counts. */
+PERF_COLD_FN_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state)
+{
+    int variant = state->order[state->at];
+
+    state->leads_left = perf_loop_leads_(state, variant);
+    state->arm[variant].lead_runs = 0;
+    if (state->longer)
+        state->arm[variant].lead_began = perf_loop_own_time_();
+    return perf_loop_go_(state);
 }
 
 PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *state, int64_t left)
@@ -2238,17 +2278,7 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *state, i
     return state->ab;
 }
 
-/* Why a loop of another state than `kind` cannot end: no memory, no begin, or ended already. */
-PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kind)
-{
-    if (state && !PERF_LOOP_IS_ONE_(state))
-        return PERF_ENOMEM;
-    if (PERF_LOOP_KIND_(state) != kind || PERF_ACQ_(&state->loop.done))
-        return PERF_ESTATE;
-    return PERF_OK;
-}
-
-/* The result of an A/B loop. */
+/* The result of an A/B loop: what perf_race_found_ says of two variants, with names for both. */
 PERF_COLD_FN_ perf_ab_result perf_ab_found_(perf_loop_state_ *state, int64_t left)
 {
     perf_ab_result   result = PERF_ZERO;
@@ -2334,27 +2364,8 @@ PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *state, int64_t
     return result;
 }
 
-/* There are no more slices.  Takes the warnings about them. */
-PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left)
-{
-    perf_loop_arm_ *arm = &state->arm[perf_loop_arm_now_(state)];
-    const int       timing = state->phase < PERF_LOOP_COUNT_,
-                    counting = state->phase == PERF_LOOP_COUNT_;
-
-    if (timing && state->phase != PERF_LOOP_START_ && left >= 0)
-        arm->runs += arm->batch - PERF_CAST_(uint64_t, left);   /* a slice that a break cut       */
-    if (timing)
-        state->warnings |= PERF_WARN_STOPPED;
-    if (state->timer.backwards)
-        state->warnings |= PERF_WARN_CLOCK;
-    if (state->timer.unresumed)
-        state->warnings |= PERF_WARN_PAUSED;
-    state->phase = PERF_LOOP_DONE_;
-    if (counting)                               /* a break cut a counted slice: it ends, too      */
-        (void)state->counted(state);
-}
-
-/* Fills the entry of variant i, of n rounds.  Returns the warnings about its times. */
+/* Fills the entry of variant i, of n rounds: its times, and the verdict of perf_race_decide_.
+ * Returns the warnings about its times.                                                          */
 PERF_COLD_FN_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n)
 {
     const int        forced = state->forced >= 0;
@@ -2408,21 +2419,6 @@ PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int 
     return verdict;
 }
 
-/* No verdict on an arm that takes little longer than an empty loop.  1: it is withheld. */
-PERF_COLD_FN_ int perf_race_no_body_(perf_verdict *verdict, uint32_t of_baseline,
-                                     uint32_t of_candidate)
-{
-    const int decided = verdict->decision != PERF_INCONCLUSIVE;
-
-    if (of_candidate & PERF_WARN_EMPTY_BODY)
-        perf_verdict_cap_(verdict, "the candidate takes little longer than an empty loop: was it "
-                                   "deleted? perf_keep() its result");
-    else if (of_baseline & PERF_WARN_EMPTY_BODY)
-        perf_verdict_cap_(verdict, "the baseline takes little longer than an empty loop: was it "
-                                   "deleted? perf_keep() its result");
-    return decided && verdict->decision == PERF_INCONCLUSIVE;
-}
-
 /* Withholds the verdict on variant i, or explains why there is none. */
 PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdict *verdict)
 {
@@ -2462,6 +2458,7 @@ PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdict 
 }
 
 #if !PERF_DISABLE
+/* open, slice, bench, ab, race, text, rates, fail, counter, accuracy, name of perf_loop_engine_ */
 PERF_BENCH_ENGINE_(perf_bench_open_, perf_loop_slice_, perf_bench_close_, PERF_NULL_, PERF_NULL_,
                    perf_result_words_, perf_told_rates_, perf_bench_failed_, perf_told_counter_,
                    PERF_NULL_, PERF_NULL_)

@@ -514,7 +514,7 @@ PERF_COLD_FN_ void perf_put_ab_arms_(perf_out_ *out, const perf_loop_ *loop,
         perf_put_loop_row_(out, loop->name, ", candidate", candidate, result->first_candidate_ns);
 }
 
-/* "ACCEPT", and what it rests on, if that does not follow below. */
+/* The sentence of a verdict; "ACCEPT" alone where one sentence a rule follows below. */
 PERF_COLD_FN_ void perf_put_decision_(perf_out_ *out, perf_verdict verdict, int parts)
 {
     if (parts)

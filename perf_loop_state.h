@@ -50,105 +50,15 @@ typedef struct perf_timer_ {
     double      pause_doubt_ns;         /* it may be off by so much                               */
 } perf_timer_;
 
-enum { PERF_RACE_MOST_ = 64,            /* variants                                               */
-       PERF_OWED_ = 64 };               /* longer leads that are kept                             */
+/* Phases: the first run of each arm, rounds until the filling is warm, batches are found, rounds
+ * that are thrown away, samples, what comes after them. */
+enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_HEAT_, PERF_LOOP_GROW_, PERF_LOOP_WARM_,
+       PERF_LOOP_SAMPLE_, PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
 
-/* What may be said against an answer: docs/loops.md has the table. */
-enum {
-    PERF_NO_OBJECTION_,
-    PERF_TOO_FEW_,                      /* rounds with longer leads, or in the last third         */
-    PERF_DEBT_PERHAPS_,                 /* one may leave work to the other                        */
-    PERF_NOT_CONFIRMED_,                /* by the rounds with longer leads                        */
-    PERF_DEBT_,                         /* one leaves work to the other                           */
-    PERF_RATIO_DRIFTS_,                 /* the last third of the pairs has another ratio          */
-    PERF_TURNS_MATTER_                  /* longer leads make another ratio                        */
-};
+enum { PERF_RACE_MOST_ = 64 };          /* variants                                               */
 
-/* Which of the pairs. */
-typedef enum perf_pick_ {
-    PERF_ALL_PAIRS_,
-    PERF_USUAL_PAIRS_,                  /* led as most are, or not at all                         */
-    PERF_LONGER_PAIRS_,                 /* with longer leads                                      */
-    PERF_EARLY_PAIRS_,                  /* of the first third of the time                         */
-    PERF_LATE_PAIRS_,                   /* of the last                                            */
-    PERF_BEGUN_BY_0_,                   /* usual ones, by the variant that ran first              */
-    PERF_BEGUN_BY_1_
-} perf_pick_;
-
-/* A median of log ratios, its standard error and the median distance from it. */
-typedef struct perf_centre_ {
-    double at, error, spread;
-    size_t n;
-} perf_centre_;
-
-/* A longer lead of a variant against that of variant 0 in the same round. */
-typedef struct perf_owed_ {
-    double log_ratio;                   /* of an iteration in both leads                          */
-    int    as_timed;                    /* 0: less the log ratio of the slices right after them   */
-    int    later;                       /* 1: variant 0 had run before                            */
-} perf_owed_;
-
-/* One arm: a bench has one, an A/B loop two, a race up to 64. */
-typedef struct perf_loop_arm_ {
-    uint64_t      batch;                /* iterations per slice                                   */
-    uint64_t      most;                 /* likewise, at most; 0: no limit                         */
-    uint64_t      runs;                 /* iterations so far                                      */
-    double        fastest;              /* of the readings at this batch, ns a slice              */
-    double        first_ns;
-    /* sums over the slices that all three clocks saw:                                            */
-    double        wall_ns, wait_ns;     /* wait: wall - thread                                    */
-    double        wait_sq;              /* squares of the waits                                   */
-    uint64_t      timed;                /* how many such slices                                   */
-    double        forced;               /* switches in them that the body did not ask for         */
-    double        doubt_ns;             /* of a slice, by the pauses in it                        */
-    int           readings;             /* at this batch                                          */
-    int           steady;               /* 1: the batch is chosen                                 */
-    double       *ns;                   /* ns per iteration, by slice; room for all that may come */
-    double       *cpu;                  /* likewise by processor time                             */
-    size_t        count;
-    double        pending[2];           /* ns, cpu: of the round under way                        */
-    perf_seq      seq[2];               /* bets against variant 0: by the wall's clock, by        */
-                                        /* processor time                                         */
-    /* the lead of this round; times are of a longer one:                                         */
-    uint64_t      lead_began, lead_ended;       /* processor time                                 */
-    uint64_t      lead_runs;            /* iterations                                             */
-    double        led_ns, after_ns;     /* an iteration of the lead, of the slice after it        */
-    int           as_timed;             /* 1: that slice was all processor time, and all timed    */
-    /* against variant 0:                                                                         */
-    perf_owed_    owed[PERF_OWED_];     /* longer leads, the latest; a ring                       */
-    size_t        owed_count;           /* of all that were                                       */
-    double        turns_ratio;          /* to variant 0, in turns without leads; 0: is the result */
-    int           objection;            /* PERF_NO_OBJECTION_, or why the answer is withheld      */
-} perf_loop_arm_;
-
-struct perf_loop_state_;
-
-/* How slices are run and timed: by the host's clocks (perf_loop.h), or by those of a device
- * (perf_gpu_bench.h).  Called in this order: begin, the body, end; both once a slice.
- *   begin   starts the clocks of a slice of that arm; state->arm[arm].batch iterations follow
- *   end     reads them into state->timer.ns[].  1: file it; 0: it does not count, and runs again.
- *           `now` is the wall's clock, read before anything else
- *   want    ns that a slice should last at least
- *   grown   all batches are found; 0: the loop ends with state->status
- *   warm    every arm has run once more, by single iterations.  1: batches may be looked for; 0:
- *           another such round.  NULL: no such rounds
- *   keep    a round of samples is complete; 0: it does not count.  NULL: each does
- *   stop    that round is over; `enough`: what the loop's own rule says, 0 where it did not count.
- *           1: there are no more.  NULL: as that rule says
- *   beside  a slice up to so many times as long as another has its batch; a longer one leaves cold
- *           caches behind, and the other one runs twice.  0: neither
- * Begin and end may set state->phase to PERF_LOOP_DONE_: the loop has ended, with state->status.
- * Times of a filling without processor time stay by the wall's clock: state->timer.clocks is 1.  */
-typedef struct perf_filling_ {
-    void   (*begin)(struct perf_loop_state_ *state, int arm);
-    int    (*end)(struct perf_loop_state_ *state, int arm, uint64_t now);
-    double (*want)(const struct perf_loop_state_ *state);
-    int    (*grown)(struct perf_loop_state_ *state);
-    int    (*warm)(struct perf_loop_state_ *state, int late);
-    int    (*keep)(struct perf_loop_state_ *state);
-    int    (*stop)(struct perf_loop_state_ *state, int enough);
-    double beside;
-} perf_filling_;
+struct perf_loop_arm_;
+struct perf_filling_;
 
 /* A loop of any kind. */
 typedef struct perf_loop_state_ {
@@ -156,13 +66,13 @@ typedef struct perf_loop_state_ {
     perf_bench_opts  opts;              /* of other loops: max_seconds, slice_ns, before, user    */
     perf_ab_opts     ask;
     perf_timer_      timer;
-    const perf_filling_ *fill;          /* how a slice is timed                                   */
+    const struct perf_filling_ *fill;   /* how a slice is timed                                   */
     void            *own;               /* of the filling                                         */
-    perf_loop_arm_  *arm;               /* [variants]                                             */
+    struct perf_loop_arm_ *arm;         /* [variants]                                             */
     perf_race_entry *entry;             /* [variants]                                             */
     unsigned char   *first;             /* [rounds] the variant that began the round              */
     double          *logs;              /* [rounds] room for log ratios                           */
-    /* a round is complete; 1: it was the last                                                    */
+    /* a round is complete; 1: it was the last: perf_bench_enough_ or perf_race_round_            */
     int            (*round)(struct perf_loop_state_ *, uint64_t now);
     /* after the timed slices: the next one that is counted, as perf_loop_slice_ returns it; 0:   */
     /* enough.  NULL: nobody counts                                                               */
@@ -210,10 +120,103 @@ typedef struct perf_loop_state_ {
     perf_race_result race;
 } perf_loop_state_;
 
-/* Phases: the first run of each arm, rounds until the filling is warm, batches are found, rounds
- * that are thrown away, samples, what comes after them. */
-enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_HEAT_, PERF_LOOP_GROW_, PERF_LOOP_WARM_,
-       PERF_LOOP_SAMPLE_, PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
+/* How slices are run and timed: by the host's clocks (perf_host_begin_, perf_host_end_ and so on in
+ * perf_loop.h), or by those of a device (perf_gpu_bench.h).  Called in this order: begin, the body,
+ * end; both once a slice.
+ *   begin   starts the clocks of a slice of that arm; state->arm[arm].batch iterations follow
+ *   end     reads them into state->timer.ns[].  1: file it; 0: it does not count, and runs again.
+ *           `now` is the wall's clock, read before anything else
+ *   want    ns that a slice should last at least
+ *   grown   all batches are found; 0: the loop ends with state->status
+ *   warm    every arm has run once more, by single iterations.  1: batches may be looked for; 0:
+ *           another such round.  NULL: no such rounds
+ *   keep    a round of samples is complete; 0: it does not count.  NULL: each does
+ *   stop    that round is over; `enough`: what the loop's own rule says, 0 where it did not count.
+ *           1: there are no more.  NULL: as that rule says
+ *   beside  a slice up to so many times as long as another has its batch; a longer one leaves cold
+ *           caches behind, and the other one runs twice.  0: neither
+ * Begin and end may set state->phase to PERF_LOOP_DONE_: the loop has ended, with state->status.
+ * Times of a filling without processor time stay by the wall's clock: state->timer.clocks is 1.  */
+typedef struct perf_filling_ {
+    void   (*begin)(struct perf_loop_state_ *state, int arm);
+    int    (*end)(struct perf_loop_state_ *state, int arm, uint64_t now);
+    double (*want)(const struct perf_loop_state_ *state);
+    int    (*grown)(struct perf_loop_state_ *state);
+    int    (*warm)(struct perf_loop_state_ *state, int late);
+    int    (*keep)(struct perf_loop_state_ *state);
+    int    (*stop)(struct perf_loop_state_ *state, int enough);
+    double beside;
+} perf_filling_;
+
+enum { PERF_OWED_ = 64 };               /* longer leads that are kept                             */
+
+/* A longer lead of a variant against that of variant 0 in the same round. */
+typedef struct perf_owed_ {
+    double log_ratio;                   /* of an iteration in both leads                          */
+    int    as_timed;                    /* 0: less the log ratio of the slices right after them   */
+    int    later;                       /* 1: variant 0 had run before                            */
+} perf_owed_;
+
+/* One arm: a bench has one, an A/B loop two, a race up to 64. */
+typedef struct perf_loop_arm_ {
+    uint64_t      batch;                /* iterations per slice                                   */
+    uint64_t      most;                 /* likewise, at most; 0: no limit                         */
+    uint64_t      runs;                 /* iterations so far                                      */
+    double        fastest;              /* of the readings at this batch, ns a slice              */
+    double        first_ns;
+    /* sums over the slices that all three clocks saw:                                            */
+    double        wall_ns, wait_ns;     /* wait: wall - thread                                    */
+    double        wait_sq;              /* squares of the waits                                   */
+    uint64_t      timed;                /* how many such slices                                   */
+    double        forced;               /* switches in them that the body did not ask for         */
+    double        doubt_ns;             /* of a slice, by the pauses in it                        */
+    int           readings;             /* at this batch                                          */
+    int           steady;               /* 1: the batch is chosen                                 */
+    double       *ns;                   /* ns per iteration, by slice; room for all that may come */
+    double       *cpu;                  /* likewise by processor time                             */
+    size_t        count;
+    double        pending[2];           /* ns, cpu: of the round under way                        */
+    perf_seq      seq[2];               /* bets against variant 0: by the wall's clock, by        */
+                                        /* processor time                                         */
+    /* the lead of this round; times are of a longer one:                                         */
+    uint64_t      lead_began, lead_ended;       /* processor time                                 */
+    uint64_t      lead_runs;            /* iterations                                             */
+    double        led_ns, after_ns;     /* an iteration of the lead, of the slice after it        */
+    int           as_timed;             /* 1: that slice was all processor time, and all timed    */
+    /* against variant 0:                                                                         */
+    perf_owed_    owed[PERF_OWED_];     /* longer leads, the latest; a ring                       */
+    size_t        owed_count;           /* of all that were                                       */
+    double        turns_ratio;          /* to variant 0, in turns without leads; 0: is the result */
+    int           objection;            /* PERF_NO_OBJECTION_, or why the answer is withheld      */
+} perf_loop_arm_;
+
+/* What may be said against an answer: docs/loops.md has the table. */
+enum {
+    PERF_NO_OBJECTION_,
+    PERF_TOO_FEW_,                      /* rounds with longer leads, or in the last third         */
+    PERF_DEBT_PERHAPS_,                 /* one may leave work to the other                        */
+    PERF_NOT_CONFIRMED_,                /* by the rounds with longer leads                        */
+    PERF_DEBT_,                         /* one leaves work to the other                           */
+    PERF_RATIO_DRIFTS_,                 /* the last third of the pairs has another ratio          */
+    PERF_TURNS_MATTER_                  /* longer leads make another ratio                        */
+};
+
+/* Which of the pairs. */
+typedef enum perf_pick_ {
+    PERF_ALL_PAIRS_,
+    PERF_USUAL_PAIRS_,                  /* led as most are, or not at all                         */
+    PERF_LONGER_PAIRS_,                 /* with longer leads                                      */
+    PERF_EARLY_PAIRS_,                  /* of the first third of the time                         */
+    PERF_LATE_PAIRS_,                   /* of the last                                            */
+    PERF_BEGUN_BY_0_,                   /* usual ones, by the variant that ran first              */
+    PERF_BEGUN_BY_1_
+} perf_pick_;
+
+/* A median of log ratios, its standard error and the median distance from it. */
+typedef struct perf_centre_ {
+    double at, error, spread;
+    size_t n;
+} perf_centre_;
 
 PERF_END_DECLS
 

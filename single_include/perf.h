@@ -888,7 +888,7 @@ typedef struct perf_result {
 /* A loop under way.  Its members are private and live in registers: leave them alone, and pass it
  * only to the functions of its own kind (an end of another kind leaves it unmeasured).           */
 typedef struct perf_loop {
-    int64_t                   left;
+    int64_t                   left;     /* iterations of this slice that are still to come        */
     int64_t                   first;    /* `left` at the first iteration of a slice               */
     struct perf_loop_state_  *state;
     void                    (*pause)(struct perf_loop_state_ *, int on);
@@ -1163,7 +1163,9 @@ PERF_INLINE_FN_ void perf_clobber(void)
 
 enum { PERF_LOOP_BENCH_ = 1, PERF_LOOP_AB_, PERF_LOOP_RACE_ };  /* kinds of loops; 0: none        */
 
-typedef struct perf_loop_engine_ {      /* of benches, or of A/B loops and races                  */
+/* Of benches, or of A/B loops and races.  Both tables stand at the end of perf_loop.h: `slice` is
+ * perf_loop_slice_, `ab` is perf_ab_close_.                                                      */
+typedef struct perf_loop_engine_ {
     uint32_t size, abi;
     perf_loop        (*open)(const char *name, int kind, int variants, const void *opts,
                              int optimised);
@@ -1244,17 +1246,6 @@ PERF_INLINE_FN_ perf_loop perf_loop_begin_(const perf_loop_engine_ *engine, cons
     return PERF_DISABLE ? off : engine->open(name, kind, variants, opts, PERF_OPTIMISED_);
 }
 
-/* A slice has ended, or *loop is all zero (not begun, or ended): the next slice, whose first
- * iteration this call stands for.  0: there is none.                                             */
-PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *engine, perf_loop *loop, int kind)
-{
-    uint64_t slice = PERF_DISABLE ? 0 : engine->slice(loop->state, kind);
-
-    loop->left = loop->first = PERF_CAST_(int64_t, slice >> 6) - (slice != 0);
-    loop->variant = slice ? PERF_CAST_(int, slice & 63) : -1;
-    return slice != 0;
-}
-
 /* Takes the state out of *loop, which is then a loop that has ended. */
 PERF_INLINE_FN_ perf_loop perf_loop_take_(perf_loop *loop)
 {
@@ -1267,6 +1258,9 @@ PERF_INLINE_FN_ perf_loop perf_loop_take_(perf_loop *loop)
     }
     return was;
 }
+
+/* Stands below perf_ab_next. */
+PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *engine, perf_loop *loop, int kind);
 
 PERF_INLINE_FN_ perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
 {
@@ -1288,7 +1282,7 @@ PERF_INLINE_FN_ perf_result perf_bench_end(perf_bench *bench)
     perf_loop   was = perf_loop_take_(bench);
 
     if (!PERF_DISABLE)
-        return perf_bench_engine_get_()->bench(was.state, was.left);
+        return perf_bench_engine_get_()->bench(was.state, was.left);    /* perf_bench_close_      */
     result.status = PERF_EDISABLED;
     result.why = perf_status_text(PERF_EDISABLED);
     return result;
@@ -1328,12 +1322,23 @@ PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts
 
 PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
 {
-    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(ab->left))) {
+    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(ab->left))) {   /* --left >= 0                            */
         PERF_LOOP_KNOWN_(ab->variant >= 0);     /* so that the caller's `>= 0` costs no branch    */
         return ab->variant;
     }
     (void)perf_loop_turn_(perf_race_engine_get_(), ab, PERF_LOOP_AB_);
     return ab->variant;
+}
+
+/* A slice has ended, or *loop is all zero (not begun, or ended): perf_loop_slice_ chooses the next
+ * slice, whose first iteration this call stands for.  0: there is none.                          */
+PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *engine, perf_loop *loop, int kind)
+{
+    uint64_t slice = PERF_DISABLE ? 0 : engine->slice(loop->state, kind);
+
+    loop->left = loop->first = PERF_CAST_(int64_t, slice >> 6) - (slice != 0);
+    loop->variant = slice ? PERF_CAST_(int, slice & 63) : -1;
+    return slice != 0;
 }
 
 PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
@@ -1342,7 +1347,7 @@ PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
     perf_loop      was = perf_loop_take_(ab);
 
     if (!PERF_DISABLE)
-        return perf_race_engine_get_()->ab(was.state, was.left);
+        return perf_race_engine_get_()->ab(was.state, was.left);        /* perf_ab_close_         */
     result.status = result.verdict.status = PERF_EDISABLED;
     result.why = result.verdict.reason = perf_status_text(PERF_EDISABLED);
     return result;
@@ -1370,7 +1375,7 @@ PERF_INLINE_FN_ perf_race_result perf_race_end(perf_race *race)
     perf_loop        was = perf_loop_take_(race);
 
     if (!PERF_DISABLE)
-        return perf_race_engine_get_()->race(was.state, was.left);
+        return perf_race_engine_get_()->race(was.state, was.left);      /* perf_race_close_       */
     none.best = -1;
     none.status = PERF_EDISABLED;
     none.why = perf_status_text(PERF_EDISABLED);
@@ -7449,7 +7454,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_rule_room_        how far a ratio is from another answer
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words                            */
 
-/* >>private: bodies, callees before their callers -------------------------------------------- */
+/* >>private: bodies, callees before their callers; bets and verdicts the other way round ------- */
 
 /* ---- summary ---- */
 
@@ -8565,7 +8570,201 @@ PERF_FN double perf_spikes_excess_(const double *d, size_t n)
     return perf_fabs_(excess);
 }
 
+/* ---- sequential ---- */
+
+PERF_FN double perf_seq_bet_(double *capital, double x, double toward);
+
+PERF_FN void perf_seq_start_(double *capital)
+{
+    static const double share[PERF_SEQ_BETS_] = {0.04, 0.06, 0.12, 0.20, 0.22, 0.17, 0.19};
+
+    PERF_LIBC_(memcpy)(capital, share, sizeof share);
+}
+
+PERF_FN perf_status perf_seq_init(perf_seq *seq, const perf_rule *rule, double confidence,
+                                  double tick)
+{
+    double threshold = perf_rule_threshold_(rule);
+
+    if (!seq)
+        return PERF_EINVAL;
+    PERF_LIBC_(memset)(seq, 0, sizeof *seq);
+    perf_seq_start_(seq->accept);
+    perf_seq_start_(seq->reject);
+    perf_seq_start_(seq->faster);
+    perf_seq_start_(seq->slower);
+    seq->level = PERF_NAN_;                         /* which no capital reaches                   */
+    confidence = perf_confidence_(confidence);
+    if (perf_is_nan_(threshold) || perf_is_nan_(confidence) || !(tick >= 0.0))
+        return PERF_EINVAL;
+    if (rule)
+        seq->kind = rule->kind;
+    seq->log_threshold = perf_log_(threshold);
+    seq->tick = perf_step_log_(tick, tick) + 1e-12; /* rounding of the logs: ties stay ties       */
+    seq->level = 2.0 / (1.0 - confidence);
+    return PERF_OK;
+}
+
+/* "The same within x %": ACCEPT when the bets against both limits have been won, REJECT when one
+ * for lying outside has.                                                                         */
+PERF_FN void perf_seq_same_(perf_seq *seq, double log_ratio, int *accept, int *reject)
+{
+    double from_lower = log_ratio + seq->log_threshold;
+
+    if (*accept)
+        seq->below = 1;
+    if (perf_seq_bet_(seq->slower, from_lower - seq->tick, 1.0) >= seq->level)
+        seq->above = 1;
+    if (perf_seq_bet_(seq->faster, from_lower + seq->tick, -1.0) >= seq->level)
+        *reject = 1;
+    *accept = seq->below && seq->above;
+}
+
+PERF_FN perf_decision perf_seq_add(perf_seq *seq, double baseline, double candidate)
+{
+    double log_ratio;
+    int    accept, reject;
+
+    if (!seq)
+        return PERF_INCONCLUSIVE;
+    if (!perf_is_duration_(baseline) || !perf_is_duration_(candidate)) {
+        seq->excluded++;
+        return seq->decision;
+    }
+    seq->pairs++;
+    if (seq->decision != PERF_INCONCLUSIVE || seq->pairs > 0x7fffffffu)
+        return seq->decision;
+    log_ratio = perf_log_(candidate) - perf_log_(baseline);
+    accept =
+        perf_seq_bet_(seq->accept, log_ratio - seq->log_threshold + seq->tick, -1.0) >= seq->level;
+    reject =
+        perf_seq_bet_(seq->reject, log_ratio - seq->log_threshold - seq->tick, 1.0) >= seq->level;
+    if (seq->kind == PERF_RULE_SAME)
+        perf_seq_same_(seq, log_ratio, &accept, &reject);
+    if (accept == reject)
+        return PERF_INCONCLUSIVE;
+    seq->decision = PERF_REJECT;
+    if (accept)
+        seq->decision = PERF_ACCEPT;
+    seq->decided_at = seq->pairs;
+    return seq->decision;
+}
+
+/* One round of bets: each stakes a fixed share of its capital on x having the sign of `toward`.
+ * Returns the sum of the capitals, which starts at 1 and exceeds L with probability at most 1/L if
+ * the signs are fair (Ville 1939).  The stakes cover weak and strong effects; seven pairs that
+ * agree make 43, which passes 40.                                                                */
+PERF_FN double perf_seq_bet_(double *capital, double x, double toward)
+{
+    static const double stake[PERF_SEQ_BETS_] = {0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0};
+    double win = PERF_CAST_(double, (x * toward > 0.0) - (x * toward < 0.0)), sum = 0.0;
+    int    i;
+
+    for (i = 0; i < PERF_SEQ_BETS_; i++) {
+        capital[i] *= 1.0 + stake[i] * win;
+        sum += capital[i];
+    }
+    return sum;
+}
+
+/* 1: the bet that the centre lies in direction `toward` of theta was ever won at `level`. */
+PERF_FN int perf_seq_excludes_(const double *d, size_t n, double theta, double toward, double level)
+{
+    double capital[PERF_SEQ_BETS_];
+    size_t i;
+
+    perf_seq_start_(capital);
+    for (i = 0; i < n; i++)
+        if (!(perf_seq_bet_(capital, d[i] - theta, toward) < level))
+            return 1;
+    return 0;
+}
+
+/* Log ratios: in the order of time, and those that are finite in ascending order. */
+typedef struct perf_logs_ {
+    const double *in_time, *sorted;
+    size_t        n, finite;
+} perf_logs_;
+
+/* Half-way between sorted value i and the one before it, of the first a little beyond.  Values
+ * count from 1, from the low end if toward > 0, else from the high end.                          */
+PERF_FN double perf_seq_between_(const perf_logs_ *logs, size_t i, double toward)
+{
+    double here, before;
+
+    if (toward > 0.0)
+        here = logs->sorted[i - 1];
+    else
+        here = logs->sorted[logs->finite - i];
+    if (i == 1)
+        before = here - toward;
+    else if (toward > 0.0)
+        before = logs->sorted[i - 2];
+    else
+        before = logs->sorted[logs->finite - i + 1];
+    return 0.5 * (here + before);
+}
+
+/* How many of the sorted values, from one end, the bets have excluded on that side.  The capital
+ * falls as theta moves towards the data, so the excluded ones have no gaps: bisection.           */
+PERF_FN size_t perf_seq_excluded_(const perf_logs_ *logs, double toward, double level)
+{
+    size_t low = 0, high = logs->finite, mid;       /* excluded just before the low-th value      */
+
+    while (high > low) {
+        mid = low + (high - low + 1) / 2;
+        if (perf_seq_excludes_(logs->in_time, logs->n, perf_seq_between_(logs, mid, toward), toward,
+                               level))
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    return low;
+}
+
+PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence)
+{
+    perf_interval result = {-PERF_INF_, PERF_NAN_, PERF_INF_};
+    double        level, local[256], *sorted;
+    perf_logs_    logs = PERF_ZERO;
+    size_t        i, finite = 0, low, high;
+
+    if (!(confidence > 0.999999 && confidence < 1.0))   /* a race of many asks for that of each   */
+        confidence = perf_confidence_(confidence);
+    if (!log_ratio || !n || perf_is_nan_(confidence))
+        return result;
+    sorted = perf_scratch_(local, 256, n);
+    if (!sorted)
+        return result;
+    for (i = 0; i < n; i++)
+        if (perf_is_finite_(log_ratio[i]))
+            sorted[finite++] = log_ratio[i];
+    perf_sort_values_(sorted, finite);
+    logs.in_time = log_ratio;
+    logs.n = n;
+    logs.sorted = sorted;
+    logs.finite = finite;
+    level = 2.0 / (1.0 - confidence);
+    low = perf_seq_excluded_(&logs, 1.0, level);
+    high = perf_seq_excluded_(&logs, -1.0, level);
+    result.estimate = perf_quantile_(sorted, finite, 0.5);
+    /* The median may have come back over a limit of the bets since. */
+    if (low)
+        result.low = perf_least_(sorted[low - 1], result.estimate);
+    if (high)
+        result.high = perf_most_(sorted[finite - high], result.estimate);
+    perf_scratch_free_(sorted, local);
+    return result;
+}
+
 /* ---- verdicts ---- */
+
+/* From bets and a log interval to the verdict: callers above what they call. */
+PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
+                                      double hidden, double n);
+PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
+                                  const perf_compare_opts *opts);
+PERF_FN perf_decision perf_rule_answer_(const perf_rule *rule, perf_interval log_ratio);
 
 PERF_FN double perf_metric_p_(perf_metric metric)
 {
@@ -8682,76 +8881,8 @@ PERF_FN double perf_rule_room_(const perf_rule *rule, double log_ratio)
     return log_t - log_ratio;
 }
 
-/* What a log interval says to a rule.  Each limit of "the same within x %" is a one-sided test, and
- * ACCEPT needs both (Schuirmann 1987).                                                           */
-PERF_FN perf_decision perf_rule_answer_(const perf_rule *rule, perf_interval log_ratio)
-{
-    const double log_t = perf_log_(perf_rule_threshold_(rule));
-    const int    same = rule->kind == PERF_RULE_SAME;
-
-    if (log_ratio.low > log_t || (same && log_ratio.high < -log_t))
-        return PERF_REJECT;
-    if (log_ratio.high < log_t && (!same || log_ratio.low > -log_t))
-        return PERF_ACCEPT;
-    return PERF_INCONCLUSIVE;
-}
-
-/* The answer of a log interval, with its reason. */
-PERF_FN void perf_verdict_decide_(perf_verdict *verdict, perf_interval log_ratio)
-{
-    static const char *const reason[3] = {"the interval contains the threshold",
-                                          "the whole interval clears the threshold",
-                                          "the whole interval misses the threshold"};
-    static const char *const of_same[3] = {"the interval contains a limit",
-                                           "the whole interval lies within both limits",
-                                           "the whole interval lies outside the limits"};
-
-    verdict->decision = perf_rule_answer_(&verdict->rule, log_ratio);
-    verdict->reason = reason[verdict->decision];
-    if (verdict->rule.kind == PERF_RULE_SAME)
-        verdict->reason = of_same[verdict->decision];
-}
-
-/* Fills in the verdict from a log interval that already includes the resolution of the clock. */
-PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
-                                  const perf_compare_opts *opts)
-{
-    double half = 0.5 * (log_ratio.high - log_ratio.low), room;
-    int    bounded = perf_is_finite_(half);
-
-    verdict->ratio.low = perf_exp_(log_ratio.low);
-    verdict->ratio.estimate = perf_exp_(log_ratio.estimate);
-    verdict->ratio.high = perf_exp_(log_ratio.high);
-    verdict->speedup.low = perf_exp_(-log_ratio.high);
-    verdict->speedup.estimate = perf_exp_(-log_ratio.estimate);
-    verdict->speedup.high = perf_exp_(-log_ratio.low);
-    if (bounded)                                    /* 2.80 = z(.975) + z(.80)                    */
-        verdict->min_detectable_change = perf_exp_(half * (2.80 / 1.96)) - 1.0;
-    else
-        verdict->warnings |= PERF_WARN_UNBOUNDED;
-    verdict->pairs_needed = 0.0;
-    perf_verdict_decide_(verdict, log_ratio);
-    if (verdict->decision == PERF_INCONCLUSIVE) {
-        room = perf_rule_room_(&verdict->rule, log_ratio.estimate);
-        verdict->pairs_needed = perf_pairs_needed_(verdict, n, half, room);
-        if (!bounded)
-            verdict->reason = "too few measurements for an interval";
-    }
-    perf_verdict_guard_(verdict, &opts->guard);
-}
-
-PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
-                                      double hidden, double n)
-{
-    perf_verdict verdict = perf_verdict_start_(opts);
-
-    if (log_ratio && verdict.status == PERF_OK)
-        perf_verdict_finish_(&verdict, perf_widen_(*log_ratio, hidden), n, opts);
-    return verdict;
-}
-
-/* What the bets decided, with the interval of the log ratios, which come in the order of time and
- * are sorted; pairs: with those that have none.                                                  */
+/* The answer of the interval of n log ratios, which come in the order of time, and are sorted.  An
+ * ACCEPT needs that of the bets, too.  pairs: with those that have no log ratio.                 */
 PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
                                              size_t pairs, const perf_compare_opts *opts)
 {
@@ -8774,6 +8905,68 @@ PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs,
         perf_verdict_cap_(&verdict,
                           "the pairs disagree: the interval clears it, too few of them do");
     return verdict;
+}
+
+/* perf_verdict_finish_ makes it; without a log interval, or with refused opts, it says nothing. */
+PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
+                                      double hidden, double n)
+{
+    perf_verdict verdict = perf_verdict_start_(opts);
+
+    if (log_ratio && verdict.status == PERF_OK)
+        perf_verdict_finish_(&verdict, perf_widen_(*log_ratio, hidden), n, opts);
+    return verdict;
+}
+
+/* The answer of a log interval, which includes what the clock hides already, with its reason. */
+PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
+                                  const perf_compare_opts *opts)
+{
+    static const char *const reason[3] = {"the interval contains the threshold",
+                                          "the whole interval clears the threshold",
+                                          "the whole interval misses the threshold"};
+    static const char *const of_same[3] = {"the interval contains a limit",
+                                           "the whole interval lies within both limits",
+                                           "the whole interval lies outside the limits"};
+    double half = 0.5 * (log_ratio.high - log_ratio.low), room;
+    int    bounded = perf_is_finite_(half);
+
+    verdict->ratio.low = perf_exp_(log_ratio.low);
+    verdict->ratio.estimate = perf_exp_(log_ratio.estimate);
+    verdict->ratio.high = perf_exp_(log_ratio.high);
+    verdict->speedup.low = perf_exp_(-log_ratio.high);
+    verdict->speedup.estimate = perf_exp_(-log_ratio.estimate);
+    verdict->speedup.high = perf_exp_(-log_ratio.low);
+    if (bounded)                                    /* 2.80 = z(.975) + z(.80)                    */
+        verdict->min_detectable_change = perf_exp_(half * (2.80 / 1.96)) - 1.0;
+    else
+        verdict->warnings |= PERF_WARN_UNBOUNDED;
+    verdict->pairs_needed = 0.0;
+    verdict->decision = perf_rule_answer_(&verdict->rule, log_ratio);
+    verdict->reason = reason[verdict->decision];
+    if (verdict->rule.kind == PERF_RULE_SAME)
+        verdict->reason = of_same[verdict->decision];
+    if (verdict->decision == PERF_INCONCLUSIVE) {
+        room = perf_rule_room_(&verdict->rule, log_ratio.estimate);
+        verdict->pairs_needed = perf_pairs_needed_(verdict, n, half, room);
+        if (!bounded)
+            verdict->reason = "too few measurements for an interval";
+    }
+    perf_verdict_guard_(verdict, &opts->guard);
+}
+
+/* What a log interval says to a rule.  Each limit of "the same within x %" is a one-sided test, and
+ * ACCEPT needs both (Schuirmann 1987).                                                           */
+PERF_FN perf_decision perf_rule_answer_(const perf_rule *rule, perf_interval log_ratio)
+{
+    const double log_t = perf_log_(perf_rule_threshold_(rule));
+    const int    same = rule->kind == PERF_RULE_SAME;
+
+    if (log_ratio.low > log_t || (same && log_ratio.high < -log_t))
+        return PERF_REJECT;
+    if (log_ratio.high < log_t && (!same || log_ratio.low > -log_t))
+        return PERF_ACCEPT;
+    return PERF_INCONCLUSIVE;
 }
 
 /* What the clock's step may hide in the ratio of the arms, as a log. */
@@ -9412,191 +9605,6 @@ PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out
     return accuracy;
 }
 
-/* ---- sequential ---- */
-
-/* One round of bets: each stakes a fixed share of its capital on x having the sign of `toward`.
- * Returns the sum of the capitals, which starts at 1 and exceeds L with probability at most 1/L if
- * the signs are fair (Ville 1939).  The stakes cover weak and strong effects; seven pairs that
- * agree make 43, which passes 40.                                                                */
-PERF_FN double perf_seq_bet_(double *capital, double x, double toward)
-{
-    static const double stake[PERF_SEQ_BETS_] = {0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0};
-    double win = PERF_CAST_(double, (x * toward > 0.0) - (x * toward < 0.0)), sum = 0.0;
-    int    i;
-
-    for (i = 0; i < PERF_SEQ_BETS_; i++) {
-        capital[i] *= 1.0 + stake[i] * win;
-        sum += capital[i];
-    }
-    return sum;
-}
-
-PERF_FN void perf_seq_start_(double *capital)
-{
-    static const double share[PERF_SEQ_BETS_] = {0.04, 0.06, 0.12, 0.20, 0.22, 0.17, 0.19};
-
-    PERF_LIBC_(memcpy)(capital, share, sizeof share);
-}
-
-PERF_FN perf_status perf_seq_init(perf_seq *seq, const perf_rule *rule, double confidence,
-                                  double tick)
-{
-    double threshold = perf_rule_threshold_(rule);
-
-    if (!seq)
-        return PERF_EINVAL;
-    PERF_LIBC_(memset)(seq, 0, sizeof *seq);
-    perf_seq_start_(seq->accept);
-    perf_seq_start_(seq->reject);
-    perf_seq_start_(seq->faster);
-    perf_seq_start_(seq->slower);
-    seq->level = PERF_NAN_;                         /* which no capital reaches                   */
-    confidence = perf_confidence_(confidence);
-    if (perf_is_nan_(threshold) || perf_is_nan_(confidence) || !(tick >= 0.0))
-        return PERF_EINVAL;
-    if (rule)
-        seq->kind = rule->kind;
-    seq->log_threshold = perf_log_(threshold);
-    seq->tick = perf_step_log_(tick, tick) + 1e-12; /* rounding of the logs: ties stay ties       */
-    seq->level = 2.0 / (1.0 - confidence);
-    return PERF_OK;
-}
-
-/* "The same within x %": ACCEPT when the bets against both limits have been won, REJECT when one
- * for lying outside has.                                                                         */
-PERF_FN void perf_seq_same_(perf_seq *seq, double log_ratio, int *accept, int *reject)
-{
-    double from_lower = log_ratio + seq->log_threshold;
-
-    if (*accept)
-        seq->below = 1;
-    if (perf_seq_bet_(seq->slower, from_lower - seq->tick, 1.0) >= seq->level)
-        seq->above = 1;
-    if (perf_seq_bet_(seq->faster, from_lower + seq->tick, -1.0) >= seq->level)
-        *reject = 1;
-    *accept = seq->below && seq->above;
-}
-
-PERF_FN perf_decision perf_seq_add(perf_seq *seq, double baseline, double candidate)
-{
-    double log_ratio;
-    int    accept, reject;
-
-    if (!seq)
-        return PERF_INCONCLUSIVE;
-    if (!perf_is_duration_(baseline) || !perf_is_duration_(candidate)) {
-        seq->excluded++;
-        return seq->decision;
-    }
-    seq->pairs++;
-    if (seq->decision != PERF_INCONCLUSIVE || seq->pairs > 0x7fffffffu)
-        return seq->decision;
-    log_ratio = perf_log_(candidate) - perf_log_(baseline);
-    accept =
-        perf_seq_bet_(seq->accept, log_ratio - seq->log_threshold + seq->tick, -1.0) >= seq->level;
-    reject =
-        perf_seq_bet_(seq->reject, log_ratio - seq->log_threshold - seq->tick, 1.0) >= seq->level;
-    if (seq->kind == PERF_RULE_SAME)
-        perf_seq_same_(seq, log_ratio, &accept, &reject);
-    if (accept == reject)
-        return PERF_INCONCLUSIVE;
-    seq->decision = PERF_REJECT;
-    if (accept)
-        seq->decision = PERF_ACCEPT;
-    seq->decided_at = seq->pairs;
-    return seq->decision;
-}
-
-/* 1: the bet that the centre lies in direction `toward` of theta was ever won at `level`. */
-PERF_FN int perf_seq_excludes_(const double *d, size_t n, double theta, double toward, double level)
-{
-    double capital[PERF_SEQ_BETS_];
-    size_t i;
-
-    perf_seq_start_(capital);
-    for (i = 0; i < n; i++)
-        if (!(perf_seq_bet_(capital, d[i] - theta, toward) < level))
-            return 1;
-    return 0;
-}
-
-/* Log ratios: in the order of time, and those that are finite in ascending order. */
-typedef struct perf_logs_ {
-    const double *in_time, *sorted;
-    size_t        n, finite;
-} perf_logs_;
-
-/* Half-way between sorted value i and the one before it, of the first a little beyond.  Values
- * count from 1, from the low end if toward > 0, else from the high end.                          */
-PERF_FN double perf_seq_between_(const perf_logs_ *logs, size_t i, double toward)
-{
-    double here, before;
-
-    if (toward > 0.0)
-        here = logs->sorted[i - 1];
-    else
-        here = logs->sorted[logs->finite - i];
-    if (i == 1)
-        before = here - toward;
-    else if (toward > 0.0)
-        before = logs->sorted[i - 2];
-    else
-        before = logs->sorted[logs->finite - i + 1];
-    return 0.5 * (here + before);
-}
-
-/* How many of the sorted values, from one end, the bets have excluded on that side.  The capital
- * falls as theta moves towards the data, so the excluded ones have no gaps: bisection.           */
-PERF_FN size_t perf_seq_excluded_(const perf_logs_ *logs, double toward, double level)
-{
-    size_t low = 0, high = logs->finite, mid;       /* excluded just before the low-th value      */
-
-    while (high > low) {
-        mid = low + (high - low + 1) / 2;
-        if (perf_seq_excludes_(logs->in_time, logs->n, perf_seq_between_(logs, mid, toward), toward,
-                               level))
-            low = mid;
-        else
-            high = mid - 1;
-    }
-    return low;
-}
-
-PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence)
-{
-    perf_interval result = {-PERF_INF_, PERF_NAN_, PERF_INF_};
-    double        level, local[256], *sorted;
-    perf_logs_    logs = PERF_ZERO;
-    size_t        i, finite = 0, low, high;
-
-    if (!(confidence > 0.999999 && confidence < 1.0))   /* a race of many asks for that of each   */
-        confidence = perf_confidence_(confidence);
-    if (!log_ratio || !n || perf_is_nan_(confidence))
-        return result;
-    sorted = perf_scratch_(local, 256, n);
-    if (!sorted)
-        return result;
-    for (i = 0; i < n; i++)
-        if (perf_is_finite_(log_ratio[i]))
-            sorted[finite++] = log_ratio[i];
-    perf_sort_values_(sorted, finite);
-    logs.in_time = log_ratio;
-    logs.n = n;
-    logs.sorted = sorted;
-    logs.finite = finite;
-    level = 2.0 / (1.0 - confidence);
-    low = perf_seq_excluded_(&logs, 1.0, level);
-    high = perf_seq_excluded_(&logs, -1.0, level);
-    result.estimate = perf_quantile_(sorted, finite, 0.5);
-    /* The median may have come back over a limit of the bets since. */
-    if (low)
-        result.low = perf_least_(sorted[low - 1], result.estimate);
-    if (high)
-        result.high = perf_most_(sorted[finite - high], result.estimate);
-    perf_scratch_free_(sorted, local);
-    return result;
-}
-
 PERF_END_DECLS
 
 #endif /* PERF_STATS_H */
@@ -9640,105 +9648,15 @@ typedef struct perf_timer_ {
     double      pause_doubt_ns;         /* it may be off by so much                               */
 } perf_timer_;
 
-enum { PERF_RACE_MOST_ = 64,            /* variants                                               */
-       PERF_OWED_ = 64 };               /* longer leads that are kept                             */
+/* Phases: the first run of each arm, rounds until the filling is warm, batches are found, rounds
+ * that are thrown away, samples, what comes after them. */
+enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_HEAT_, PERF_LOOP_GROW_, PERF_LOOP_WARM_,
+       PERF_LOOP_SAMPLE_, PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
 
-/* What may be said against an answer: docs/loops.md has the table. */
-enum {
-    PERF_NO_OBJECTION_,
-    PERF_TOO_FEW_,                      /* rounds with longer leads, or in the last third         */
-    PERF_DEBT_PERHAPS_,                 /* one may leave work to the other                        */
-    PERF_NOT_CONFIRMED_,                /* by the rounds with longer leads                        */
-    PERF_DEBT_,                         /* one leaves work to the other                           */
-    PERF_RATIO_DRIFTS_,                 /* the last third of the pairs has another ratio          */
-    PERF_TURNS_MATTER_                  /* longer leads make another ratio                        */
-};
+enum { PERF_RACE_MOST_ = 64 };          /* variants                                               */
 
-/* Which of the pairs. */
-typedef enum perf_pick_ {
-    PERF_ALL_PAIRS_,
-    PERF_USUAL_PAIRS_,                  /* led as most are, or not at all                         */
-    PERF_LONGER_PAIRS_,                 /* with longer leads                                      */
-    PERF_EARLY_PAIRS_,                  /* of the first third of the time                         */
-    PERF_LATE_PAIRS_,                   /* of the last                                            */
-    PERF_BEGUN_BY_0_,                   /* usual ones, by the variant that ran first              */
-    PERF_BEGUN_BY_1_
-} perf_pick_;
-
-/* A median of log ratios, its standard error and the median distance from it. */
-typedef struct perf_centre_ {
-    double at, error, spread;
-    size_t n;
-} perf_centre_;
-
-/* A longer lead of a variant against that of variant 0 in the same round. */
-typedef struct perf_owed_ {
-    double log_ratio;                   /* of an iteration in both leads                          */
-    int    as_timed;                    /* 0: less the log ratio of the slices right after them   */
-    int    later;                       /* 1: variant 0 had run before                            */
-} perf_owed_;
-
-/* One arm: a bench has one, an A/B loop two, a race up to 64. */
-typedef struct perf_loop_arm_ {
-    uint64_t      batch;                /* iterations per slice                                   */
-    uint64_t      most;                 /* likewise, at most; 0: no limit                         */
-    uint64_t      runs;                 /* iterations so far                                      */
-    double        fastest;              /* of the readings at this batch, ns a slice              */
-    double        first_ns;
-    /* sums over the slices that all three clocks saw:                                            */
-    double        wall_ns, wait_ns;     /* wait: wall - thread                                    */
-    double        wait_sq;              /* squares of the waits                                   */
-    uint64_t      timed;                /* how many such slices                                   */
-    double        forced;               /* switches in them that the body did not ask for         */
-    double        doubt_ns;             /* of a slice, by the pauses in it                        */
-    int           readings;             /* at this batch                                          */
-    int           steady;               /* 1: the batch is chosen                                 */
-    double       *ns;                   /* ns per iteration, by slice; room for all that may come */
-    double       *cpu;                  /* likewise by processor time                             */
-    size_t        count;
-    double        pending[2];           /* ns, cpu: of the round under way                        */
-    perf_seq      seq[2];               /* bets against variant 0: by the wall's clock, by        */
-                                        /* processor time                                         */
-    /* the lead of this round; times are of a longer one:                                         */
-    uint64_t      lead_began, lead_ended;       /* processor time                                 */
-    uint64_t      lead_runs;            /* iterations                                             */
-    double        led_ns, after_ns;     /* an iteration of the lead, of the slice after it        */
-    int           as_timed;             /* 1: that slice was all processor time, and all timed    */
-    /* against variant 0:                                                                         */
-    perf_owed_    owed[PERF_OWED_];     /* longer leads, the latest; a ring                       */
-    size_t        owed_count;           /* of all that were                                       */
-    double        turns_ratio;          /* to variant 0, in turns without leads; 0: is the result */
-    int           objection;            /* PERF_NO_OBJECTION_, or why the answer is withheld      */
-} perf_loop_arm_;
-
-struct perf_loop_state_;
-
-/* How slices are run and timed: by the host's clocks (perf_loop.h), or by those of a device
- * (perf_gpu_bench.h).  Called in this order: begin, the body, end; both once a slice.
- *   begin   starts the clocks of a slice of that arm; state->arm[arm].batch iterations follow
- *   end     reads them into state->timer.ns[].  1: file it; 0: it does not count, and runs again.
- *           `now` is the wall's clock, read before anything else
- *   want    ns that a slice should last at least
- *   grown   all batches are found; 0: the loop ends with state->status
- *   warm    every arm has run once more, by single iterations.  1: batches may be looked for; 0:
- *           another such round.  NULL: no such rounds
- *   keep    a round of samples is complete; 0: it does not count.  NULL: each does
- *   stop    that round is over; `enough`: what the loop's own rule says, 0 where it did not count.
- *           1: there are no more.  NULL: as that rule says
- *   beside  a slice up to so many times as long as another has its batch; a longer one leaves cold
- *           caches behind, and the other one runs twice.  0: neither
- * Begin and end may set state->phase to PERF_LOOP_DONE_: the loop has ended, with state->status.
- * Times of a filling without processor time stay by the wall's clock: state->timer.clocks is 1.  */
-typedef struct perf_filling_ {
-    void   (*begin)(struct perf_loop_state_ *state, int arm);
-    int    (*end)(struct perf_loop_state_ *state, int arm, uint64_t now);
-    double (*want)(const struct perf_loop_state_ *state);
-    int    (*grown)(struct perf_loop_state_ *state);
-    int    (*warm)(struct perf_loop_state_ *state, int late);
-    int    (*keep)(struct perf_loop_state_ *state);
-    int    (*stop)(struct perf_loop_state_ *state, int enough);
-    double beside;
-} perf_filling_;
+struct perf_loop_arm_;
+struct perf_filling_;
 
 /* A loop of any kind. */
 typedef struct perf_loop_state_ {
@@ -9746,13 +9664,13 @@ typedef struct perf_loop_state_ {
     perf_bench_opts  opts;              /* of other loops: max_seconds, slice_ns, before, user    */
     perf_ab_opts     ask;
     perf_timer_      timer;
-    const perf_filling_ *fill;          /* how a slice is timed                                   */
+    const struct perf_filling_ *fill;   /* how a slice is timed                                   */
     void            *own;               /* of the filling                                         */
-    perf_loop_arm_  *arm;               /* [variants]                                             */
+    struct perf_loop_arm_ *arm;         /* [variants]                                             */
     perf_race_entry *entry;             /* [variants]                                             */
     unsigned char   *first;             /* [rounds] the variant that began the round              */
     double          *logs;              /* [rounds] room for log ratios                           */
-    /* a round is complete; 1: it was the last                                                    */
+    /* a round is complete; 1: it was the last: perf_bench_enough_ or perf_race_round_            */
     int            (*round)(struct perf_loop_state_ *, uint64_t now);
     /* after the timed slices: the next one that is counted, as perf_loop_slice_ returns it; 0:   */
     /* enough.  NULL: nobody counts                                                               */
@@ -9800,10 +9718,103 @@ typedef struct perf_loop_state_ {
     perf_race_result race;
 } perf_loop_state_;
 
-/* Phases: the first run of each arm, rounds until the filling is warm, batches are found, rounds
- * that are thrown away, samples, what comes after them. */
-enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_HEAT_, PERF_LOOP_GROW_, PERF_LOOP_WARM_,
-       PERF_LOOP_SAMPLE_, PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
+/* How slices are run and timed: by the host's clocks (perf_host_begin_, perf_host_end_ and so on in
+ * perf_loop.h), or by those of a device (perf_gpu_bench.h).  Called in this order: begin, the body,
+ * end; both once a slice.
+ *   begin   starts the clocks of a slice of that arm; state->arm[arm].batch iterations follow
+ *   end     reads them into state->timer.ns[].  1: file it; 0: it does not count, and runs again.
+ *           `now` is the wall's clock, read before anything else
+ *   want    ns that a slice should last at least
+ *   grown   all batches are found; 0: the loop ends with state->status
+ *   warm    every arm has run once more, by single iterations.  1: batches may be looked for; 0:
+ *           another such round.  NULL: no such rounds
+ *   keep    a round of samples is complete; 0: it does not count.  NULL: each does
+ *   stop    that round is over; `enough`: what the loop's own rule says, 0 where it did not count.
+ *           1: there are no more.  NULL: as that rule says
+ *   beside  a slice up to so many times as long as another has its batch; a longer one leaves cold
+ *           caches behind, and the other one runs twice.  0: neither
+ * Begin and end may set state->phase to PERF_LOOP_DONE_: the loop has ended, with state->status.
+ * Times of a filling without processor time stay by the wall's clock: state->timer.clocks is 1.  */
+typedef struct perf_filling_ {
+    void   (*begin)(struct perf_loop_state_ *state, int arm);
+    int    (*end)(struct perf_loop_state_ *state, int arm, uint64_t now);
+    double (*want)(const struct perf_loop_state_ *state);
+    int    (*grown)(struct perf_loop_state_ *state);
+    int    (*warm)(struct perf_loop_state_ *state, int late);
+    int    (*keep)(struct perf_loop_state_ *state);
+    int    (*stop)(struct perf_loop_state_ *state, int enough);
+    double beside;
+} perf_filling_;
+
+enum { PERF_OWED_ = 64 };               /* longer leads that are kept                             */
+
+/* A longer lead of a variant against that of variant 0 in the same round. */
+typedef struct perf_owed_ {
+    double log_ratio;                   /* of an iteration in both leads                          */
+    int    as_timed;                    /* 0: less the log ratio of the slices right after them   */
+    int    later;                       /* 1: variant 0 had run before                            */
+} perf_owed_;
+
+/* One arm: a bench has one, an A/B loop two, a race up to 64. */
+typedef struct perf_loop_arm_ {
+    uint64_t      batch;                /* iterations per slice                                   */
+    uint64_t      most;                 /* likewise, at most; 0: no limit                         */
+    uint64_t      runs;                 /* iterations so far                                      */
+    double        fastest;              /* of the readings at this batch, ns a slice              */
+    double        first_ns;
+    /* sums over the slices that all three clocks saw:                                            */
+    double        wall_ns, wait_ns;     /* wait: wall - thread                                    */
+    double        wait_sq;              /* squares of the waits                                   */
+    uint64_t      timed;                /* how many such slices                                   */
+    double        forced;               /* switches in them that the body did not ask for         */
+    double        doubt_ns;             /* of a slice, by the pauses in it                        */
+    int           readings;             /* at this batch                                          */
+    int           steady;               /* 1: the batch is chosen                                 */
+    double       *ns;                   /* ns per iteration, by slice; room for all that may come */
+    double       *cpu;                  /* likewise by processor time                             */
+    size_t        count;
+    double        pending[2];           /* ns, cpu: of the round under way                        */
+    perf_seq      seq[2];               /* bets against variant 0: by the wall's clock, by        */
+                                        /* processor time                                         */
+    /* the lead of this round; times are of a longer one:                                         */
+    uint64_t      lead_began, lead_ended;       /* processor time                                 */
+    uint64_t      lead_runs;            /* iterations                                             */
+    double        led_ns, after_ns;     /* an iteration of the lead, of the slice after it        */
+    int           as_timed;             /* 1: that slice was all processor time, and all timed    */
+    /* against variant 0:                                                                         */
+    perf_owed_    owed[PERF_OWED_];     /* longer leads, the latest; a ring                       */
+    size_t        owed_count;           /* of all that were                                       */
+    double        turns_ratio;          /* to variant 0, in turns without leads; 0: is the result */
+    int           objection;            /* PERF_NO_OBJECTION_, or why the answer is withheld      */
+} perf_loop_arm_;
+
+/* What may be said against an answer: docs/loops.md has the table. */
+enum {
+    PERF_NO_OBJECTION_,
+    PERF_TOO_FEW_,                      /* rounds with longer leads, or in the last third         */
+    PERF_DEBT_PERHAPS_,                 /* one may leave work to the other                        */
+    PERF_NOT_CONFIRMED_,                /* by the rounds with longer leads                        */
+    PERF_DEBT_,                         /* one leaves work to the other                           */
+    PERF_RATIO_DRIFTS_,                 /* the last third of the pairs has another ratio          */
+    PERF_TURNS_MATTER_                  /* longer leads make another ratio                        */
+};
+
+/* Which of the pairs. */
+typedef enum perf_pick_ {
+    PERF_ALL_PAIRS_,
+    PERF_USUAL_PAIRS_,                  /* led as most are, or not at all                         */
+    PERF_LONGER_PAIRS_,                 /* with longer leads                                      */
+    PERF_EARLY_PAIRS_,                  /* of the first third of the time                         */
+    PERF_LATE_PAIRS_,                   /* of the last                                            */
+    PERF_BEGUN_BY_0_,                   /* usual ones, by the variant that ran first              */
+    PERF_BEGUN_BY_1_
+} perf_pick_;
+
+/* A median of log ratios, its standard error and the median distance from it. */
+typedef struct perf_centre_ {
+    double at, error, spread;
+    size_t n;
+} perf_centre_;
 
 PERF_END_DECLS
 
@@ -14345,7 +14356,7 @@ PERF_COLD_FN_ void perf_put_ab_arms_(perf_out_ *out, const perf_loop_ *loop,
         perf_put_loop_row_(out, loop->name, ", candidate", candidate, result->first_candidate_ns);
 }
 
-/* "ACCEPT", and what it rests on, if that does not follow below. */
+/* The sentence of a verdict; "ACCEPT" alone where one sentence a rule follows below. */
 PERF_COLD_FN_ void perf_put_decision_(perf_out_ *out, perf_verdict verdict, int parts)
 {
     if (parts)
@@ -16256,14 +16267,16 @@ PERF_BEGIN_DECLS
 /* >>private: bodies: first helpers, callees above their callers; last the way of a measurement - */
 
 /* The functions of that way. */
-PERF_FN const perf_filling_ *perf_host_filling_(void);
 PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now);
-PERF_FN uint64_t perf_timer_clock_(int i);
-PERF_COLD_DECL_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now);
-PERF_FN int perf_timer_late_(const perf_timer_ *timer, uint64_t now, double max_seconds,
-                             double ahead);
+PERF_COLD_DECL_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm, int late);
+PERF_COLD_DECL_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm,
+                                              uint64_t now, int late);
+PERF_COLD_DECL_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late);
+PERF_COLD_DECL_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ int perf_loop_sample_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm);
+PERF_COLD_DECL_ void perf_loop_file_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm);
 PERF_COLD_DECL_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now);
+PERF_COLD_DECL_ void perf_loop_file_leads_(perf_loop_state_ *state);
 PERF_COLD_DECL_ int perf_race_round_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ void perf_race_bet_(perf_loop_state_ *state);
 PERF_COLD_DECL_ int perf_race_spent_(perf_loop_state_ *state, uint64_t now);
@@ -16272,22 +16285,16 @@ PERF_COLD_DECL_ int perf_race_still_open_(perf_loop_state_ *state);
 PERF_FN int perf_loop_by_(const perf_loop_state_ *state);
 PERF_COLD_DECL_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, const char **why);
 PERF_COLD_DECL_ int perf_race_interval_open_(perf_loop_state_ *state);
-PERF_COLD_DECL_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i);
 PERF_COLD_DECL_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
                                               const perf_compare_opts *opts);
-PERF_COLD_DECL_ size_t perf_race_logs_(const perf_loop_state_ *state, int i, int j,
-                                       perf_pick_ pick);
 PERF_COLD_DECL_ int perf_race_gravest_(const perf_loop_state_ *state);
-PERF_COLD_DECL_ int perf_race_objection_(const perf_loop_state_ *state, int i);
+PERF_COLD_DECL_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ uint64_t perf_loop_count_(perf_loop_state_ *state);
-PERF_COLD_DECL_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kind);
+PERF_COLD_DECL_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state);
 PERF_COLD_DECL_ perf_ab_result perf_ab_found_(perf_loop_state_ *state, int64_t left);
 PERF_COLD_DECL_ perf_race_result perf_race_found_(perf_loop_state_ *state, int64_t left);
-PERF_COLD_DECL_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left);
 PERF_COLD_DECL_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n);
 PERF_COLD_DECL_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int i, size_t n);
-PERF_COLD_DECL_ int perf_race_no_body_(perf_verdict *verdict, uint32_t of_baseline,
-                                       uint32_t of_candidate);
 PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdict *verdict);
 
 /* ---- timing a slice ---- */
@@ -16324,6 +16331,22 @@ PERF_COLD_FN_ int64_t perf_switches_(int64_t *forced)
     return usage.nvcsw;
 #else
     return *forced = -1;
+#endif
+}
+
+/* One of the three clocks, in ns; 0: this system does not say. */
+PERF_FN uint64_t perf_timer_clock_(int i)
+{
+    if (i == PERF_BY_WALL_)
+        return perf_now();
+#if defined(PERF_TEST_CPU_FN)
+    return PERF_TEST_CPU_FN(i);
+#elif defined(PERF_CLOCK_FN)                        /* one clock of yours and one of ours: no     */
+    return 0;
+#else
+    if (i == PERF_BY_THREAD_)
+        return perf_system_ns_(PERF_CLOCK_THREAD_ID_);
+    return perf_system_ns_(PERF_CLOCK_PROCESS_ID_);
 #endif
 }
 
@@ -16441,6 +16464,29 @@ PERF_FN double perf_timer_tick_(const perf_timer_ *timer)
     return timer->tick_ns;
 }
 
+/* Whether the time is up, or would be after `ahead` more ns. */
+PERF_FN int perf_timer_late_(const perf_timer_ *timer, uint64_t now, double max_seconds,
+                             double ahead)
+{
+    return perf_since_(timer->began, now) + ahead > max_seconds * 1e9 ||
+           timer->spent_ns > max_seconds * 1e9;
+}
+
+/* 1: the clock steps back again and again, or stands still. */
+PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now)
+{
+    if (state->timer.backwards > PERF_LOOP_STEPS_BACK_)
+        return 1;
+    if (now != state->timer.at[PERF_BY_WALL_]) {
+        state->stands = 0;
+        return 0;
+    }
+    if (!state->stands)
+        state->stands = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+    return perf_since_(state->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
+           1e8 + state->opts.max_seconds * 1e9;
+}
+
 /* As long as asked for, or 30 steps of a coarse clock, if the time allows. */
 PERF_COLD_FN_ double perf_host_want_(const perf_loop_state_ *state)
 {
@@ -16463,6 +16509,15 @@ PERF_COLD_FN_ int perf_host_grown_(perf_loop_state_ *state)
         perf_timer_choose_(&state->timer, arm->fastest > 0.0 ? arm->fastest : arm->first_ns);
     }
     return 1;
+}
+
+PERF_FN const perf_filling_ *perf_host_filling_(void)
+{
+    static const perf_filling_ host = {perf_host_begin_, perf_host_end_, perf_host_want_,
+                                       perf_host_grown_, PERF_NULL_, PERF_NULL_, PERF_NULL_,
+                                       PERF_LONG_BESIDE_};
+
+    return &host;
 }
 
 PERF_FN void perf_timer_pause_(perf_timer_ *timer)
@@ -16739,50 +16794,6 @@ PERF_FN int perf_loop_is_full_(const perf_loop_arm_ *arm)
     return arm->most && arm->batch >= arm->most;
 }
 
-/* All arms without a batch were read at a common one.  It grows until enough readings in a row are
- * long enough; when it is late, the one they have is taken.  Arms within a factor of four share it:
- * two that walk the same memory then stand at the same place.  0: there is no body.              */
-PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late)
-{
-    const double    full = PERF_LOOP_FULL_ * want;
-    perf_loop_arm_ *first, *arm;
-    double          slowest = 0.0, factor;
-    int             i, hurried, enough, fits, all_full = 1;
-
-    state->at = 0;
-    (void)perf_loop_unsteady_(state);
-    first = &state->arm[state->order[state->at]];
-    for (i = state->at; i < state->running; i++) {
-        arm = &state->arm[state->order[i]];
-        if (arm->steady)
-            continue;
-        slowest = perf_most_(arm->fastest, slowest);
-        all_full &= perf_loop_is_full_(arm);
-    }
-    if (perf_loop_empty_(state, first->batch, slowest))
-        return 0;
-    hurried = late && !first->most;
-    enough = slowest >= full || hurried || all_full;
-    if (enough && !hurried &&
-        first->readings < perf_loop_readings_needed_(state, first->batch, slowest))
-        return 1;
-    factor = perf_loop_growth_(want, slowest);
-    for (; state->at < state->running; state->at++) {
-        arm = &state->arm[state->order[state->at]];
-        if (arm->steady)
-            continue;
-        fits = arm->fastest >= full || state->fill->beside * arm->fastest >= slowest;
-        arm->steady = enough && (hurried || fits || perf_loop_is_full_(arm));
-        if (!arm->steady)
-            arm->readings = 0;
-        if (!enough)
-            arm->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, arm->batch) * factor) + 1;
-        if (perf_loop_is_full_(arm))
-            arm->batch = arm->most;
-    }
-    return 1;
-}
-
 /* All batches are found: the warm-up begins, or the first round.  0: the filling ends the loop. */
 PERF_COLD_FN_ int perf_loop_grown_(perf_loop_state_ *state, int late)
 {
@@ -16792,27 +16803,6 @@ PERF_COLD_FN_ int perf_loop_grown_(perf_loop_state_ *state, int late)
     perf_loop_shuffle_(state);
     state->round_began = perf_now();
     return state->fill->grown(state);
-}
-
-/* Each variant has run once.  In a hurry, when few such rounds fit into the time, samples follow at
- * once: no batch, no warm-up.                                                                    */
-PERF_COLD_FN_ int perf_loop_cold_(perf_loop_state_ *state)
-{
-    double all = 0.0;
-    int    i;
-
-    for (i = 0; i < state->running; i++)
-        all += state->arm[state->order[i]].first_ns;
-    if (state->variants > 1)
-        all *= PERF_LOOP_ROUNDS_;
-    state->hurry = all > state->opts.max_seconds * 1e9;
-    state->phase = PERF_LOOP_GROW_;
-    perf_loop_shuffle_(state);
-    for (i = 0; i < state->running; i++)
-        state->arm[state->order[i]].steady = state->hurry;
-    if (state->hurry)
-        return perf_loop_grown_(state, 1);
-    return 1;
 }
 
 /* After a first round without a batch: finds one after all, if only the first run was slow. */
@@ -16886,7 +16876,8 @@ PERF_COLD_FN_ uint64_t perf_loop_own_time_(void)
     return ns ? ns : perf_now();
 }
 
-/* Starts a slice of order[at]. */
+/* Starts a slice of order[at]: opts.before, then its clocks.  Returns it as perf_loop_slice_ does;
+ * 0: the filling has ended the loop.                                                             */
 PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *state)
 {
     int variant = state->order[state->at];
@@ -16899,18 +16890,6 @@ PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *state)
     return 64 * state->arm[variant].batch + PERF_CAST_(uint64_t, variant);
 }
 
-/* It is the turn of order[at]: its lead, then the slice that counts. */
-PERF_COLD_FN_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state)
-{
-    int variant = state->order[state->at];
-
-    state->leads_left = perf_loop_leads_(state, variant);
-    state->arm[variant].lead_runs = 0;
-    if (state->longer)
-        state->arm[variant].lead_began = perf_loop_own_time_();
-    return perf_loop_go_(state);
-}
-
 PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *state, perf_status why)
 {
     state->status = why;
@@ -16918,31 +16897,13 @@ PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *state, perf_status why)
     return 0;
 }
 
-/* A slice of a lead has ended. */
+/* A slice of a lead has ended: one less is to come, and its iterations are counted. */
 PERF_COLD_FN_ void perf_loop_led_(perf_loop_state_ *state, perf_loop_arm_ *arm)
 {
     state->leads_left--;
     arm->lead_runs += arm->batch;
     if (!state->leads_left && state->longer)
         arm->lead_ended = perf_loop_own_time_();
-}
-
-/* The first call of an arm has ended.  1: that completes the only round there is time for. */
-PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm, int late)
-{
-    arm->first_ns = arm->fastest = arm->pending[0] = state->timer.ns[PERF_BY_WALL_];
-    if (++state->at < state->running)
-        return 0;
-    if (state->fill->warm) {
-        state->phase = PERF_LOOP_HEAT_;
-        perf_loop_shuffle_(state);
-        return 0;
-    }
-    if (late && state->variants > 1)
-        return 1;
-    if (!perf_loop_cold_(state))
-        (void)perf_loop_stop_(state, state->status);
-    return 0;
 }
 
 /* A run before batches are looked for has ended. */
@@ -16953,81 +16914,6 @@ PERF_COLD_FN_ void perf_loop_heated_(perf_loop_state_ *state, int late)
     if (state->fill->warm(state, late))
         state->phase = PERF_LOOP_GROW_;
     perf_loop_shuffle_(state);
-}
-
-/* A reading at a batch that may be too small has ended. */
-PERF_COLD_FN_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm,
-                                            uint64_t now, int late)
-{
-    double ns = state->timer.ns[PERF_BY_WALL_];
-
-    if (!arm->readings++ || ns < arm->fastest)
-        arm->fastest = ns;
-    state->at++;
-    if (perf_loop_unsteady_(state))
-        return;
-    if (!perf_loop_grow_(state, state->fill->want(state), late)) {
-        if (state->timer.unresumed)
-            (void)perf_loop_stop_(state, PERF_ESTATE);
-        else if (now == state->timer.began)
-            (void)perf_loop_stop_(state, PERF_ERANGE);
-        else
-            (void)perf_loop_stop_(state, PERF_EDELETED);
-        return;
-    }
-    perf_loop_shuffle_(state);
-    if (!perf_loop_unsteady_(state) && !perf_loop_grown_(state, late))
-        (void)perf_loop_stop_(state, state->status);
-}
-
-PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t now)
-{
-    const double ahead = PERF_LOOP_LEAST_ * state->timer.ns[PERF_BY_WALL_]; /* what has to come   */
-
-    if (++state->at < state->running)
-        return;
-    state->left_to_warm--;
-    if (state->left_to_warm <= 0 ||
-        perf_timer_late_(&state->timer, now, state->opts.max_seconds, ahead))
-        state->phase = PERF_LOOP_SAMPLE_;
-    perf_loop_shuffle_(state);
-}
-
-/* A longer lead and the slice after it, by the same clock, ns an iteration. */
-PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm)
-{
-    const double lead = perf_since_(arm->lead_began, arm->lead_ended);
-    const double after = perf_since_(arm->lead_ended, perf_loop_own_time_());
-
-    state->longer_own_ns += lead + after;
-    arm->led_ns = lead / perf_most_(PERF_CAST_(double, arm->lead_runs), 1.0);
-    arm->after_ns = after / PERF_CAST_(double, arm->batch);
-    arm->as_timed = state->fill == perf_host_filling_() && !state->opts.before &&
-                    !state->timer.pause_known && state->timer.ns[PERF_BY_WALL_] <= after;
-}
-
-/* How the leads of a round compare, into `owed` of all variants but 0.  On a busy machine a reading
- * of processor time may be off by half a slice: leads then compare with the slices as they were
- * timed.  With untimed work, or waits, only with those right after them.                         */
-PERF_COLD_FN_ void perf_loop_file_leads_(perf_loop_state_ *state)
-{
-    const perf_loop_arm_ *arm = &state->arm[0];
-    perf_loop_arm_       *other;
-    perf_owed_           *to;
-    int                   i;
-
-    for (i = 1; i < state->running; i++) {
-        other = &state->arm[i];
-        if (!(arm->led_ns > 0.0 && arm->after_ns > 0.0 && other->led_ns > 0.0 &&
-              other->after_ns > 0.0))
-            continue;
-        to = &other->owed[other->owed_count++ % PERF_OWED_];
-        to->log_ratio = perf_log_(other->led_ns / arm->led_ns);
-        to->as_timed = arm->as_timed && other->as_timed;
-        to->later = other->lead_began > arm->lead_began;
-        if (!to->as_timed)
-            to->log_ratio -= perf_log_(other->after_ns / arm->after_ns);
-    }
 }
 
 /* The arm of the slice under way; between two rounds the first of the next. */
@@ -17299,6 +17185,36 @@ PERF_FN perf_status perf_loop_status_(const perf_loop_state_ *state, uint64_t co
     return state->status;
 }
 
+/* Why a loop of another state than `kind` cannot end: no memory, no begin, or ended already. */
+PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kind)
+{
+    if (state && !PERF_LOOP_IS_ONE_(state))
+        return PERF_ENOMEM;
+    if (PERF_LOOP_KIND_(state) != kind || PERF_ACQ_(&state->loop.done))
+        return PERF_ESTATE;
+    return PERF_OK;
+}
+
+/* There are no more slices.  Takes the warnings about them. */
+PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left)
+{
+    perf_loop_arm_ *arm = &state->arm[perf_loop_arm_now_(state)];
+    const int       timing = state->phase < PERF_LOOP_COUNT_,
+                    counting = state->phase == PERF_LOOP_COUNT_;
+
+    if (timing && state->phase != PERF_LOOP_START_ && left >= 0)
+        arm->runs += arm->batch - PERF_CAST_(uint64_t, left);   /* a slice that a break cut       */
+    if (timing)
+        state->warnings |= PERF_WARN_STOPPED;
+    if (state->timer.backwards)
+        state->warnings |= PERF_WARN_CLOCK;
+    if (state->timer.unresumed)
+        state->warnings |= PERF_WARN_PAUSED;
+    state->phase = PERF_LOOP_DONE_;
+    if (counting)                               /* a break cut a counted slice: it ends, too      */
+        (void)state->counted(state);
+}
+
 PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *state, int64_t left)
 {
     perf_result           result = PERF_ZERO;
@@ -17433,6 +17349,18 @@ PERF_FN int perf_pair_picked_(const perf_loop_state_ *state, size_t pair, perf_p
     default:
         return 1;
     }
+}
+
+/* Log ratios of variants i and j into state->logs; returns how many pairs have one. */
+PERF_COLD_FN_ size_t perf_race_logs_(const perf_loop_state_ *state, int i, int j, perf_pick_ pick)
+{
+    const double *a = perf_loop_times_(state, i), *b = perf_loop_times_(state, j);
+    size_t        n = 0, k;
+
+    for (k = 0; k < state->arm[0].count; k++)
+        if (a[k] > 0.0 && b[k] > 0.0 && perf_pair_picked_(state, k, pick))
+            state->logs[n++] = perf_log_(b[k]) - perf_log_(a[k]);
+    return n;
 }
 
 /* The centre of n values, whose order is changed. */
@@ -17693,36 +17621,6 @@ PERF_COLD_FN_ void perf_race_restart_(perf_loop_state_ *state, double lead_ns)
     state->restarts++;
 }
 
-/* The lead of the next round: the usual one, or a longer one; that by chance in one round of four,
- * and always while longer ones are too few.                                                      */
-PERF_COLD_FN_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now)
-{
-    const double slice = perf_race_slice_ns_(state), took = perf_race_took_(state, now);
-    const int    heads = !(perf_random_(&state->coin) >> 62);
-    double       least = 2.0 * slice, most, chance, lead, cost;
-
-    state->round_lead_ns = state->lead_ns;
-    state->longer = 0;
-    if (state->ask.control < 0 || state->running < 2 || !(heads || state->few_longer))
-        return;
-    if (slice > 1e6)
-        least = slice;
-    least = perf_most_(least, PERF_LEAD_GROWS_ * state->lead_ns);
-    most = perf_least_(took / (PERF_LONGER_PART_ * state->variants), PERF_LEAD_MOST_NS_);
-    if (state->few_longer && state->longer_ns > 2.0 * state->longer_own_ns)
-        most = PERF_LEAD_GROWS_ * least;            /* others take most of it: many, not long     */
-    most = perf_most_(most, least);
-    chance = PERF_CAST_(double, perf_random_(&state->coin) >> 32) / 4294967296.0;
-    lead = least * perf_exp_(chance * perf_log_(most / least));
-    cost = state->variants * (lead + slice);
-    if ((state->longer_ns > PERF_LONGER_SHARE_ * took && !state->few_longer) ||
-        perf_timer_late_(&state->timer, now, state->opts.max_seconds, cost))
-        return;
-    state->round_lead_ns = lead;
-    state->longer = 1;
-    state->control_rounds++;
-}
-
 /* The pairs disagree: they are taken anew.  If leads change the ratio, all slices get leads, or
  * longer ones than they had.  1: those are as long as they may be, or there is no time.          */
 PERF_COLD_FN_ int perf_race_anew_(perf_loop_state_ *state, uint64_t now, int objection)
@@ -17883,6 +17781,21 @@ PERF_COLD_FN_ int perf_race_turns_apart_(const perf_loop_state_ *state)
     return 0;
 }
 
+/* No verdict on an arm that takes little longer than an empty loop.  1: it is withheld. */
+PERF_COLD_FN_ int perf_race_no_body_(perf_verdict *verdict, uint32_t of_baseline,
+                                     uint32_t of_candidate)
+{
+    const int decided = verdict->decision != PERF_INCONCLUSIVE;
+
+    if (of_candidate & PERF_WARN_EMPTY_BODY)
+        perf_verdict_cap_(verdict, "the candidate takes little longer than an empty loop: was it "
+                                   "deleted? perf_keep() its result");
+    else if (of_baseline & PERF_WARN_EMPTY_BODY)
+        perf_verdict_cap_(verdict, "the baseline takes little longer than an empty loop: was it "
+                                   "deleted? perf_keep() its result");
+    return decided && verdict->decision == PERF_INCONCLUSIVE;
+}
+
 /* How many of n times are a quarter slower than their median. */
 PERF_COLD_FN_ double perf_slow_ones_(const double *ns, size_t n, double median)
 {
@@ -18013,7 +17926,7 @@ PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *state, perf_accuracy s
 
 /* ---- the way of a measurement, from its body to its result: callers above what they call ---- */
 
-/* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant, or 0.     */
+/* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant; 0: done.  */
 PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *state, int kind)
 {
     const uint64_t  now = perf_now();
@@ -18072,16 +17985,8 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *state, int k
     return perf_loop_turn_begins_(state);
 }
 
-PERF_FN const perf_filling_ *perf_host_filling_(void)
-{
-    static const perf_filling_ host = {perf_host_begin_, perf_host_end_, perf_host_want_,
-                                       perf_host_grown_, PERF_NULL_, PERF_NULL_, PERF_NULL_,
-                                       PERF_LONG_BESIDE_};
-
-    return &host;
-}
-
-/* Reads them after the body: `now` is the wall's clock.  0: it went backwards, file nothing. */
+/* Reads the clocks after the body (the wall's is `now`): timer->ns[] is the slice, without pauses
+ * and the clocks' own cost.  0: the wall's clock went backwards, file nothing.                   */
 PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now)
 {
     perf_timer_    *timer = &state->timer;
@@ -18119,46 +18024,124 @@ PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now)
     return 1;
 }
 
-/* One of the three clocks, in ns; 0: this system does not say. */
-PERF_FN uint64_t perf_timer_clock_(int i)
+/* The first call of an arm has ended.  After the last of them batches are looked for.  In a hurry,
+ * when few such rounds fit into the time, samples follow at once: no batch, no warm-up.  1: there
+ * is no time even for that, and these calls are a round.                                         */
+PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm, int late)
 {
-    if (i == PERF_BY_WALL_)
-        return perf_now();
-#if defined(PERF_TEST_CPU_FN)
-    return PERF_TEST_CPU_FN(i);
-#elif defined(PERF_CLOCK_FN)                        /* one clock of yours and one of ours: no     */
-    return 0;
-#else
-    if (i == PERF_BY_THREAD_)
-        return perf_system_ns_(PERF_CLOCK_THREAD_ID_);
-    return perf_system_ns_(PERF_CLOCK_PROCESS_ID_);
-#endif
-}
+    double all = 0.0;
+    int    i;
 
-/* 1: the clock steps back again and again, or stands still. */
-PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now)
-{
-    if (state->timer.backwards > PERF_LOOP_STEPS_BACK_)
-        return 1;
-    if (now != state->timer.at[PERF_BY_WALL_]) {
-        state->stands = 0;
+    arm->first_ns = arm->fastest = arm->pending[0] = state->timer.ns[PERF_BY_WALL_];
+    if (++state->at < state->running)
+        return 0;
+    if (state->fill->warm) {
+        state->phase = PERF_LOOP_HEAT_;
+        perf_loop_shuffle_(state);
         return 0;
     }
-    if (!state->stands)
-        state->stands = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-    return perf_since_(state->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
-           1e8 + state->opts.max_seconds * 1e9;
+    if (late && state->variants > 1)
+        return 1;
+    for (i = 0; i < state->running; i++)
+        all += state->arm[state->order[i]].first_ns;
+    if (state->variants > 1)
+        all *= PERF_LOOP_ROUNDS_;
+    state->hurry = all > state->opts.max_seconds * 1e9;
+    state->phase = PERF_LOOP_GROW_;
+    perf_loop_shuffle_(state);
+    for (i = 0; i < state->running; i++)
+        state->arm[state->order[i]].steady = state->hurry;
+    if (state->hurry && !perf_loop_grown_(state, 1))
+        (void)perf_loop_stop_(state, state->status);
+    return 0;
 }
 
-/* Whether the time is up, or would be after `ahead` more ns. */
-PERF_FN int perf_timer_late_(const perf_timer_ *timer, uint64_t now, double max_seconds,
-                             double ahead)
+/* A reading at a batch that may be too small has ended.  After the last one of a round the batches
+ * grow, or are found: then the loop goes on to the warm-up.                                      */
+PERF_COLD_FN_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm,
+                                            uint64_t now, int late)
 {
-    return perf_since_(timer->began, now) + ahead > max_seconds * 1e9 ||
-           timer->spent_ns > max_seconds * 1e9;
+    double ns = state->timer.ns[PERF_BY_WALL_];
+
+    if (!arm->readings++ || ns < arm->fastest)
+        arm->fastest = ns;
+    state->at++;
+    if (perf_loop_unsteady_(state))
+        return;
+    if (!perf_loop_grow_(state, state->fill->want(state), late)) {
+        if (state->timer.unresumed)
+            (void)perf_loop_stop_(state, PERF_ESTATE);
+        else if (now == state->timer.began)
+            (void)perf_loop_stop_(state, PERF_ERANGE);
+        else
+            (void)perf_loop_stop_(state, PERF_EDELETED);
+        return;
+    }
+    perf_loop_shuffle_(state);
+    if (!perf_loop_unsteady_(state) && !perf_loop_grown_(state, late))
+        (void)perf_loop_stop_(state, state->status);
 }
 
-/* A slice that counts has ended.  1: that completes a round. */
+/* All arms without a batch were read at a common one.  It grows until enough readings in a row are
+ * long enough; when it is late, the one they have is taken.  Arms within a factor of four share it:
+ * two that walk the same memory then stand at the same place.  0: there is no body.              */
+PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late)
+{
+    const double    full = PERF_LOOP_FULL_ * want;
+    perf_loop_arm_ *first, *arm;
+    double          slowest = 0.0, factor;
+    int             i, hurried, enough, fits, all_full = 1;
+
+    state->at = 0;
+    (void)perf_loop_unsteady_(state);
+    first = &state->arm[state->order[state->at]];
+    for (i = state->at; i < state->running; i++) {
+        arm = &state->arm[state->order[i]];
+        if (arm->steady)
+            continue;
+        slowest = perf_most_(arm->fastest, slowest);
+        all_full &= perf_loop_is_full_(arm);
+    }
+    if (perf_loop_empty_(state, first->batch, slowest))
+        return 0;
+    hurried = late && !first->most;
+    enough = slowest >= full || hurried || all_full;
+    if (enough && !hurried &&
+        first->readings < perf_loop_readings_needed_(state, first->batch, slowest))
+        return 1;
+    factor = perf_loop_growth_(want, slowest);
+    for (; state->at < state->running; state->at++) {
+        arm = &state->arm[state->order[state->at]];
+        if (arm->steady)
+            continue;
+        fits = arm->fastest >= full || state->fill->beside * arm->fastest >= slowest;
+        arm->steady = enough && (hurried || fits || perf_loop_is_full_(arm));
+        if (!arm->steady)
+            arm->readings = 0;
+        if (!enough)
+            arm->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, arm->batch) * factor) + 1;
+        if (perf_loop_is_full_(arm))
+            arm->batch = arm->most;
+    }
+    return 1;
+}
+
+/* A slice of the warm-up has ended.  Samples follow after its rounds, or where time is short. */
+PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t now)
+{
+    const double ahead = PERF_LOOP_LEAST_ * state->timer.ns[PERF_BY_WALL_]; /* what has to come   */
+
+    if (++state->at < state->running)
+        return;
+    state->left_to_warm--;
+    if (state->left_to_warm <= 0 ||
+        perf_timer_late_(&state->timer, now, state->opts.max_seconds, ahead))
+        state->phase = PERF_LOOP_SAMPLE_;
+    perf_loop_shuffle_(state);
+}
+
+/* A slice that counts has ended: its ns per iteration wait until the round is complete.  1: it is
+ * complete.                                                                                      */
 PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm)
 {
     if (state->longer)
@@ -18168,7 +18151,20 @@ PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *state, perf_loop_arm
     return ++state->at == state->running && !perf_loop_was_cold_(state, state->fill->want(state));
 }
 
-/* A round is complete: files it.  1: it was the last. */
+/* A longer lead and the slice after it, by the same clock, ns an iteration. */
+PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm)
+{
+    const double lead = perf_since_(arm->lead_began, arm->lead_ended);
+    const double after = perf_since_(arm->lead_ended, perf_loop_own_time_());
+
+    state->longer_own_ns += lead + after;
+    arm->led_ns = lead / perf_most_(PERF_CAST_(double, arm->lead_runs), 1.0);
+    arm->after_ns = after / PERF_CAST_(double, arm->batch);
+    arm->as_timed = state->fill == perf_host_filling_() && !state->opts.before &&
+                    !state->timer.pause_known && state->timer.ns[PERF_BY_WALL_] <= after;
+}
+
+/* A round is complete: files its times.  1: it was the last, says state->round or the filling. */
 PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now)
 {
     const size_t    round = state->arm[state->order[0]].count;
@@ -18192,6 +18188,30 @@ PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now)
     if (state->fill->stop)
         return state->fill->stop(state, enough);
     return enough;
+}
+
+/* How the leads of a round compare, into `owed` of all variants but 0.  On a busy machine a reading
+ * of processor time may be off by half a slice: leads then compare with the slices as they were
+ * timed.  With untimed work, or waits, only with those right after them.                         */
+PERF_COLD_FN_ void perf_loop_file_leads_(perf_loop_state_ *state)
+{
+    const perf_loop_arm_ *arm = &state->arm[0];
+    perf_loop_arm_       *other;
+    perf_owed_           *to;
+    int                   i;
+
+    for (i = 1; i < state->running; i++) {
+        other = &state->arm[i];
+        if (!(arm->led_ns > 0.0 && arm->after_ns > 0.0 && other->led_ns > 0.0 &&
+              other->after_ns > 0.0))
+            continue;
+        to = &other->owed[other->owed_count++ % PERF_OWED_];
+        to->log_ratio = perf_log_(other->led_ns / arm->led_ns);
+        to->as_timed = arm->as_timed && other->as_timed;
+        to->later = other->lead_began > arm->lead_began;
+        if (!to->as_timed)
+            to->log_ratio -= perf_log_(other->after_ns / arm->after_ns);
+    }
 }
 
 /* A round of an A/B loop or race is complete: 1 ends it. */
@@ -18344,7 +18364,18 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, con
     return PERF_DECIDES_CPU;
 }
 
-/* 1: an interval does not give the answer of its bets yet: it may be a pair behind them. */
+/* What is asked of variant i, with the confidence that its bets have to reach. */
+PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i)
+{
+    const double      level = state->arm[i].seq[perf_loop_by_(state)].level;
+    perf_compare_opts opts = state->ask.accept;
+
+    if ((state->variants > 2 || opts.rules > 1) && state->typical && level > 0.0)
+        opts.confidence = 1.0 - 2.0 / level;
+    return opts;
+}
+
+/* 1: the interval of a variant does not give the answer of its bets yet; a pair later it may. */
 PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *state)
 {
     const perf_guard  none = PERF_ZERO;
@@ -18361,18 +18392,7 @@ PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *state)
     return open;
 }
 
-/* What is asked of variant i, with the confidence that its bets have to reach. */
-PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i)
-{
-    const double      level = state->arm[i].seq[perf_loop_by_(state)].level;
-    perf_compare_opts opts = state->ask.accept;
-
-    if ((state->variants > 2 || opts.rules > 1) && state->typical && level > 0.0)
-        opts.confidence = 1.0 - 2.0 / level;
-    return opts;
-}
-
-/* What the bets on variant i and the interval of its log ratios say to that, after n rounds. */
+/* The verdict on variant i after n rounds, from its bets and the interval of its log ratios. */
 PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
                                             const perf_compare_opts *opts)
 {
@@ -18381,30 +18401,6 @@ PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i
 
     bets.tick = perf_race_tick_(state, 0, i);       /* pauses may have made it longer             */
     return perf_pairs_judge_(&bets, state->logs, logs, n, opts);
-}
-
-/* Log ratios of variants i and j into state->logs; returns how many pairs have one. */
-PERF_COLD_FN_ size_t perf_race_logs_(const perf_loop_state_ *state, int i, int j, perf_pick_ pick)
-{
-    const double *a = perf_loop_times_(state, i), *b = perf_loop_times_(state, j);
-    size_t        n = 0, k;
-
-    for (k = 0; k < state->arm[0].count; k++)
-        if (a[k] > 0.0 && b[k] > 0.0 && perf_pair_picked_(state, k, pick))
-            state->logs[n++] = perf_log_(b[k]) - perf_log_(a[k]);
-    return n;
-}
-
-PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *state)
-{
-    int i, one, gravest = PERF_NO_OBJECTION_;
-
-    for (i = 1; i < state->variants; i++) {
-        one = perf_race_objection_(state, i);
-        if (one > gravest)
-            gravest = one;
-    }
-    return gravest;
 }
 
 /* What speaks against an answer on variant i, the gravest first. */
@@ -18433,6 +18429,49 @@ PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *state, int i)
     return PERF_NO_OBJECTION_;
 }
 
+/* The gravest objection to the answer on any variant. */
+PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *state)
+{
+    int i, one, gravest = PERF_NO_OBJECTION_;
+
+    for (i = 1; i < state->variants; i++) {
+        one = perf_race_objection_(state, i);
+        if (one > gravest)
+            gravest = one;
+    }
+    return gravest;
+}
+
+/* The lead of the next round: the usual one, or a longer one; that by chance in one round of four,
+ * and always while longer ones are too few.                                                      */
+PERF_COLD_FN_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now)
+{
+    const double slice = perf_race_slice_ns_(state), took = perf_race_took_(state, now);
+    const int    heads = !(perf_random_(&state->coin) >> 62);
+    double       least = 2.0 * slice, most, chance, lead, cost;
+
+    state->round_lead_ns = state->lead_ns;
+    state->longer = 0;
+    if (state->ask.control < 0 || state->running < 2 || !(heads || state->few_longer))
+        return;
+    if (slice > 1e6)
+        least = slice;
+    least = perf_most_(least, PERF_LEAD_GROWS_ * state->lead_ns);
+    most = perf_least_(took / (PERF_LONGER_PART_ * state->variants), PERF_LEAD_MOST_NS_);
+    if (state->few_longer && state->longer_ns > 2.0 * state->longer_own_ns)
+        most = PERF_LEAD_GROWS_ * least;            /* others take most of it: many, not long     */
+    most = perf_most_(most, least);
+    chance = PERF_CAST_(double, perf_random_(&state->coin) >> 32) / 4294967296.0;
+    lead = least * perf_exp_(chance * perf_log_(most / least));
+    cost = state->variants * (lead + slice);
+    if ((state->longer_ns > PERF_LONGER_SHARE_ * took && !state->few_longer) ||
+        perf_timer_late_(&state->timer, now, state->opts.max_seconds, cost))
+        return;
+    state->round_lead_ns = lead;
+    state->longer = 1;
+    state->control_rounds++;
+}
+
 /* The timed slices are over.  Slices for the processor's counters follow, if somebody asked. */
 PERF_COLD_FN_ uint64_t perf_loop_count_(perf_loop_state_ *state)
 {
@@ -18444,6 +18483,18 @@ PERF_COLD_FN_ uint64_t perf_loop_count_(perf_loop_state_ *state)
     if (!next)
         return perf_loop_stop_(state, state->status);
     return next;
+}
+
+/* It is the turn of order[at]: its lead, then the slice that counts. */
+PERF_COLD_FN_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state)
+{
+    int variant = state->order[state->at];
+
+    state->leads_left = perf_loop_leads_(state, variant);
+    state->arm[variant].lead_runs = 0;
+    if (state->longer)
+        state->arm[variant].lead_began = perf_loop_own_time_();
+    return perf_loop_go_(state);
 }
 
 PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *state, int64_t left)
@@ -18461,17 +18512,7 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *state, i
     return state->ab;
 }
 
-/* Why a loop of another state than `kind` cannot end: no memory, no begin, or ended already. */
-PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kind)
-{
-    if (state && !PERF_LOOP_IS_ONE_(state))
-        return PERF_ENOMEM;
-    if (PERF_LOOP_KIND_(state) != kind || PERF_ACQ_(&state->loop.done))
-        return PERF_ESTATE;
-    return PERF_OK;
-}
-
-/* The result of an A/B loop. */
+/* The result of an A/B loop: what perf_race_found_ says of two variants, with names for both. */
 PERF_COLD_FN_ perf_ab_result perf_ab_found_(perf_loop_state_ *state, int64_t left)
 {
     perf_ab_result   result = PERF_ZERO;
@@ -18557,27 +18598,8 @@ PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *state, int64_t
     return result;
 }
 
-/* There are no more slices.  Takes the warnings about them. */
-PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left)
-{
-    perf_loop_arm_ *arm = &state->arm[perf_loop_arm_now_(state)];
-    const int       timing = state->phase < PERF_LOOP_COUNT_,
-                    counting = state->phase == PERF_LOOP_COUNT_;
-
-    if (timing && state->phase != PERF_LOOP_START_ && left >= 0)
-        arm->runs += arm->batch - PERF_CAST_(uint64_t, left);   /* a slice that a break cut       */
-    if (timing)
-        state->warnings |= PERF_WARN_STOPPED;
-    if (state->timer.backwards)
-        state->warnings |= PERF_WARN_CLOCK;
-    if (state->timer.unresumed)
-        state->warnings |= PERF_WARN_PAUSED;
-    state->phase = PERF_LOOP_DONE_;
-    if (counting)                               /* a break cut a counted slice: it ends, too      */
-        (void)state->counted(state);
-}
-
-/* Fills the entry of variant i, of n rounds.  Returns the warnings about its times. */
+/* Fills the entry of variant i, of n rounds: its times, and the verdict of perf_race_decide_.
+ * Returns the warnings about its times.                                                          */
 PERF_COLD_FN_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n)
 {
     const int        forced = state->forced >= 0;
@@ -18631,21 +18653,6 @@ PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int 
     return verdict;
 }
 
-/* No verdict on an arm that takes little longer than an empty loop.  1: it is withheld. */
-PERF_COLD_FN_ int perf_race_no_body_(perf_verdict *verdict, uint32_t of_baseline,
-                                     uint32_t of_candidate)
-{
-    const int decided = verdict->decision != PERF_INCONCLUSIVE;
-
-    if (of_candidate & PERF_WARN_EMPTY_BODY)
-        perf_verdict_cap_(verdict, "the candidate takes little longer than an empty loop: was it "
-                                   "deleted? perf_keep() its result");
-    else if (of_baseline & PERF_WARN_EMPTY_BODY)
-        perf_verdict_cap_(verdict, "the baseline takes little longer than an empty loop: was it "
-                                   "deleted? perf_keep() its result");
-    return decided && verdict->decision == PERF_INCONCLUSIVE;
-}
-
 /* Withholds the verdict on variant i, or explains why there is none. */
 PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdict *verdict)
 {
@@ -18685,6 +18692,7 @@ PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdict 
 }
 
 #if !PERF_DISABLE
+/* open, slice, bench, ab, race, text, rates, fail, counter, accuracy, name of perf_loop_engine_ */
 PERF_BENCH_ENGINE_(perf_bench_open_, perf_loop_slice_, perf_bench_close_, PERF_NULL_, PERF_NULL_,
                    perf_result_words_, perf_told_rates_, perf_bench_failed_, perf_told_counter_,
                    PERF_NULL_, PERF_NULL_)

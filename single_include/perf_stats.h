@@ -3857,7 +3857,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_rule_room_        how far a ratio is from another answer
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words                            */
 
-/* >>private: bodies, callees before their callers -------------------------------------------- */
+/* >>private: bodies, callees before their callers; bets and verdicts the other way round ------- */
 
 /* ---- summary ---- */
 
@@ -4973,7 +4973,201 @@ PERF_FN double perf_spikes_excess_(const double *d, size_t n)
     return perf_fabs_(excess);
 }
 
+/* ---- sequential ---- */
+
+PERF_FN double perf_seq_bet_(double *capital, double x, double toward);
+
+PERF_FN void perf_seq_start_(double *capital)
+{
+    static const double share[PERF_SEQ_BETS_] = {0.04, 0.06, 0.12, 0.20, 0.22, 0.17, 0.19};
+
+    PERF_LIBC_(memcpy)(capital, share, sizeof share);
+}
+
+PERF_FN perf_status perf_seq_init(perf_seq *seq, const perf_rule *rule, double confidence,
+                                  double tick)
+{
+    double threshold = perf_rule_threshold_(rule);
+
+    if (!seq)
+        return PERF_EINVAL;
+    PERF_LIBC_(memset)(seq, 0, sizeof *seq);
+    perf_seq_start_(seq->accept);
+    perf_seq_start_(seq->reject);
+    perf_seq_start_(seq->faster);
+    perf_seq_start_(seq->slower);
+    seq->level = PERF_NAN_;                         /* which no capital reaches                   */
+    confidence = perf_confidence_(confidence);
+    if (perf_is_nan_(threshold) || perf_is_nan_(confidence) || !(tick >= 0.0))
+        return PERF_EINVAL;
+    if (rule)
+        seq->kind = rule->kind;
+    seq->log_threshold = perf_log_(threshold);
+    seq->tick = perf_step_log_(tick, tick) + 1e-12; /* rounding of the logs: ties stay ties       */
+    seq->level = 2.0 / (1.0 - confidence);
+    return PERF_OK;
+}
+
+/* "The same within x %": ACCEPT when the bets against both limits have been won, REJECT when one
+ * for lying outside has.                                                                         */
+PERF_FN void perf_seq_same_(perf_seq *seq, double log_ratio, int *accept, int *reject)
+{
+    double from_lower = log_ratio + seq->log_threshold;
+
+    if (*accept)
+        seq->below = 1;
+    if (perf_seq_bet_(seq->slower, from_lower - seq->tick, 1.0) >= seq->level)
+        seq->above = 1;
+    if (perf_seq_bet_(seq->faster, from_lower + seq->tick, -1.0) >= seq->level)
+        *reject = 1;
+    *accept = seq->below && seq->above;
+}
+
+PERF_FN perf_decision perf_seq_add(perf_seq *seq, double baseline, double candidate)
+{
+    double log_ratio;
+    int    accept, reject;
+
+    if (!seq)
+        return PERF_INCONCLUSIVE;
+    if (!perf_is_duration_(baseline) || !perf_is_duration_(candidate)) {
+        seq->excluded++;
+        return seq->decision;
+    }
+    seq->pairs++;
+    if (seq->decision != PERF_INCONCLUSIVE || seq->pairs > 0x7fffffffu)
+        return seq->decision;
+    log_ratio = perf_log_(candidate) - perf_log_(baseline);
+    accept =
+        perf_seq_bet_(seq->accept, log_ratio - seq->log_threshold + seq->tick, -1.0) >= seq->level;
+    reject =
+        perf_seq_bet_(seq->reject, log_ratio - seq->log_threshold - seq->tick, 1.0) >= seq->level;
+    if (seq->kind == PERF_RULE_SAME)
+        perf_seq_same_(seq, log_ratio, &accept, &reject);
+    if (accept == reject)
+        return PERF_INCONCLUSIVE;
+    seq->decision = PERF_REJECT;
+    if (accept)
+        seq->decision = PERF_ACCEPT;
+    seq->decided_at = seq->pairs;
+    return seq->decision;
+}
+
+/* One round of bets: each stakes a fixed share of its capital on x having the sign of `toward`.
+ * Returns the sum of the capitals, which starts at 1 and exceeds L with probability at most 1/L if
+ * the signs are fair (Ville 1939).  The stakes cover weak and strong effects; seven pairs that
+ * agree make 43, which passes 40.                                                                */
+PERF_FN double perf_seq_bet_(double *capital, double x, double toward)
+{
+    static const double stake[PERF_SEQ_BETS_] = {0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0};
+    double win = PERF_CAST_(double, (x * toward > 0.0) - (x * toward < 0.0)), sum = 0.0;
+    int    i;
+
+    for (i = 0; i < PERF_SEQ_BETS_; i++) {
+        capital[i] *= 1.0 + stake[i] * win;
+        sum += capital[i];
+    }
+    return sum;
+}
+
+/* 1: the bet that the centre lies in direction `toward` of theta was ever won at `level`. */
+PERF_FN int perf_seq_excludes_(const double *d, size_t n, double theta, double toward, double level)
+{
+    double capital[PERF_SEQ_BETS_];
+    size_t i;
+
+    perf_seq_start_(capital);
+    for (i = 0; i < n; i++)
+        if (!(perf_seq_bet_(capital, d[i] - theta, toward) < level))
+            return 1;
+    return 0;
+}
+
+/* Log ratios: in the order of time, and those that are finite in ascending order. */
+typedef struct perf_logs_ {
+    const double *in_time, *sorted;
+    size_t        n, finite;
+} perf_logs_;
+
+/* Half-way between sorted value i and the one before it, of the first a little beyond.  Values
+ * count from 1, from the low end if toward > 0, else from the high end.                          */
+PERF_FN double perf_seq_between_(const perf_logs_ *logs, size_t i, double toward)
+{
+    double here, before;
+
+    if (toward > 0.0)
+        here = logs->sorted[i - 1];
+    else
+        here = logs->sorted[logs->finite - i];
+    if (i == 1)
+        before = here - toward;
+    else if (toward > 0.0)
+        before = logs->sorted[i - 2];
+    else
+        before = logs->sorted[logs->finite - i + 1];
+    return 0.5 * (here + before);
+}
+
+/* How many of the sorted values, from one end, the bets have excluded on that side.  The capital
+ * falls as theta moves towards the data, so the excluded ones have no gaps: bisection.           */
+PERF_FN size_t perf_seq_excluded_(const perf_logs_ *logs, double toward, double level)
+{
+    size_t low = 0, high = logs->finite, mid;       /* excluded just before the low-th value      */
+
+    while (high > low) {
+        mid = low + (high - low + 1) / 2;
+        if (perf_seq_excludes_(logs->in_time, logs->n, perf_seq_between_(logs, mid, toward), toward,
+                               level))
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    return low;
+}
+
+PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence)
+{
+    perf_interval result = {-PERF_INF_, PERF_NAN_, PERF_INF_};
+    double        level, local[256], *sorted;
+    perf_logs_    logs = PERF_ZERO;
+    size_t        i, finite = 0, low, high;
+
+    if (!(confidence > 0.999999 && confidence < 1.0))   /* a race of many asks for that of each   */
+        confidence = perf_confidence_(confidence);
+    if (!log_ratio || !n || perf_is_nan_(confidence))
+        return result;
+    sorted = perf_scratch_(local, 256, n);
+    if (!sorted)
+        return result;
+    for (i = 0; i < n; i++)
+        if (perf_is_finite_(log_ratio[i]))
+            sorted[finite++] = log_ratio[i];
+    perf_sort_values_(sorted, finite);
+    logs.in_time = log_ratio;
+    logs.n = n;
+    logs.sorted = sorted;
+    logs.finite = finite;
+    level = 2.0 / (1.0 - confidence);
+    low = perf_seq_excluded_(&logs, 1.0, level);
+    high = perf_seq_excluded_(&logs, -1.0, level);
+    result.estimate = perf_quantile_(sorted, finite, 0.5);
+    /* The median may have come back over a limit of the bets since. */
+    if (low)
+        result.low = perf_least_(sorted[low - 1], result.estimate);
+    if (high)
+        result.high = perf_most_(sorted[finite - high], result.estimate);
+    perf_scratch_free_(sorted, local);
+    return result;
+}
+
 /* ---- verdicts ---- */
+
+/* From bets and a log interval to the verdict: callers above what they call. */
+PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
+                                      double hidden, double n);
+PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
+                                  const perf_compare_opts *opts);
+PERF_FN perf_decision perf_rule_answer_(const perf_rule *rule, perf_interval log_ratio);
 
 PERF_FN double perf_metric_p_(perf_metric metric)
 {
@@ -5090,76 +5284,8 @@ PERF_FN double perf_rule_room_(const perf_rule *rule, double log_ratio)
     return log_t - log_ratio;
 }
 
-/* What a log interval says to a rule.  Each limit of "the same within x %" is a one-sided test, and
- * ACCEPT needs both (Schuirmann 1987).                                                           */
-PERF_FN perf_decision perf_rule_answer_(const perf_rule *rule, perf_interval log_ratio)
-{
-    const double log_t = perf_log_(perf_rule_threshold_(rule));
-    const int    same = rule->kind == PERF_RULE_SAME;
-
-    if (log_ratio.low > log_t || (same && log_ratio.high < -log_t))
-        return PERF_REJECT;
-    if (log_ratio.high < log_t && (!same || log_ratio.low > -log_t))
-        return PERF_ACCEPT;
-    return PERF_INCONCLUSIVE;
-}
-
-/* The answer of a log interval, with its reason. */
-PERF_FN void perf_verdict_decide_(perf_verdict *verdict, perf_interval log_ratio)
-{
-    static const char *const reason[3] = {"the interval contains the threshold",
-                                          "the whole interval clears the threshold",
-                                          "the whole interval misses the threshold"};
-    static const char *const of_same[3] = {"the interval contains a limit",
-                                           "the whole interval lies within both limits",
-                                           "the whole interval lies outside the limits"};
-
-    verdict->decision = perf_rule_answer_(&verdict->rule, log_ratio);
-    verdict->reason = reason[verdict->decision];
-    if (verdict->rule.kind == PERF_RULE_SAME)
-        verdict->reason = of_same[verdict->decision];
-}
-
-/* Fills in the verdict from a log interval that already includes the resolution of the clock. */
-PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
-                                  const perf_compare_opts *opts)
-{
-    double half = 0.5 * (log_ratio.high - log_ratio.low), room;
-    int    bounded = perf_is_finite_(half);
-
-    verdict->ratio.low = perf_exp_(log_ratio.low);
-    verdict->ratio.estimate = perf_exp_(log_ratio.estimate);
-    verdict->ratio.high = perf_exp_(log_ratio.high);
-    verdict->speedup.low = perf_exp_(-log_ratio.high);
-    verdict->speedup.estimate = perf_exp_(-log_ratio.estimate);
-    verdict->speedup.high = perf_exp_(-log_ratio.low);
-    if (bounded)                                    /* 2.80 = z(.975) + z(.80)                    */
-        verdict->min_detectable_change = perf_exp_(half * (2.80 / 1.96)) - 1.0;
-    else
-        verdict->warnings |= PERF_WARN_UNBOUNDED;
-    verdict->pairs_needed = 0.0;
-    perf_verdict_decide_(verdict, log_ratio);
-    if (verdict->decision == PERF_INCONCLUSIVE) {
-        room = perf_rule_room_(&verdict->rule, log_ratio.estimate);
-        verdict->pairs_needed = perf_pairs_needed_(verdict, n, half, room);
-        if (!bounded)
-            verdict->reason = "too few measurements for an interval";
-    }
-    perf_verdict_guard_(verdict, &opts->guard);
-}
-
-PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
-                                      double hidden, double n)
-{
-    perf_verdict verdict = perf_verdict_start_(opts);
-
-    if (log_ratio && verdict.status == PERF_OK)
-        perf_verdict_finish_(&verdict, perf_widen_(*log_ratio, hidden), n, opts);
-    return verdict;
-}
-
-/* What the bets decided, with the interval of the log ratios, which come in the order of time and
- * are sorted; pairs: with those that have none.                                                  */
+/* The answer of the interval of n log ratios, which come in the order of time, and are sorted.  An
+ * ACCEPT needs that of the bets, too.  pairs: with those that have no log ratio.                 */
 PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
                                              size_t pairs, const perf_compare_opts *opts)
 {
@@ -5182,6 +5308,68 @@ PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs,
         perf_verdict_cap_(&verdict,
                           "the pairs disagree: the interval clears it, too few of them do");
     return verdict;
+}
+
+/* perf_verdict_finish_ makes it; without a log interval, or with refused opts, it says nothing. */
+PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
+                                      double hidden, double n)
+{
+    perf_verdict verdict = perf_verdict_start_(opts);
+
+    if (log_ratio && verdict.status == PERF_OK)
+        perf_verdict_finish_(&verdict, perf_widen_(*log_ratio, hidden), n, opts);
+    return verdict;
+}
+
+/* The answer of a log interval, which includes what the clock hides already, with its reason. */
+PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
+                                  const perf_compare_opts *opts)
+{
+    static const char *const reason[3] = {"the interval contains the threshold",
+                                          "the whole interval clears the threshold",
+                                          "the whole interval misses the threshold"};
+    static const char *const of_same[3] = {"the interval contains a limit",
+                                           "the whole interval lies within both limits",
+                                           "the whole interval lies outside the limits"};
+    double half = 0.5 * (log_ratio.high - log_ratio.low), room;
+    int    bounded = perf_is_finite_(half);
+
+    verdict->ratio.low = perf_exp_(log_ratio.low);
+    verdict->ratio.estimate = perf_exp_(log_ratio.estimate);
+    verdict->ratio.high = perf_exp_(log_ratio.high);
+    verdict->speedup.low = perf_exp_(-log_ratio.high);
+    verdict->speedup.estimate = perf_exp_(-log_ratio.estimate);
+    verdict->speedup.high = perf_exp_(-log_ratio.low);
+    if (bounded)                                    /* 2.80 = z(.975) + z(.80)                    */
+        verdict->min_detectable_change = perf_exp_(half * (2.80 / 1.96)) - 1.0;
+    else
+        verdict->warnings |= PERF_WARN_UNBOUNDED;
+    verdict->pairs_needed = 0.0;
+    verdict->decision = perf_rule_answer_(&verdict->rule, log_ratio);
+    verdict->reason = reason[verdict->decision];
+    if (verdict->rule.kind == PERF_RULE_SAME)
+        verdict->reason = of_same[verdict->decision];
+    if (verdict->decision == PERF_INCONCLUSIVE) {
+        room = perf_rule_room_(&verdict->rule, log_ratio.estimate);
+        verdict->pairs_needed = perf_pairs_needed_(verdict, n, half, room);
+        if (!bounded)
+            verdict->reason = "too few measurements for an interval";
+    }
+    perf_verdict_guard_(verdict, &opts->guard);
+}
+
+/* What a log interval says to a rule.  Each limit of "the same within x %" is a one-sided test, and
+ * ACCEPT needs both (Schuirmann 1987).                                                           */
+PERF_FN perf_decision perf_rule_answer_(const perf_rule *rule, perf_interval log_ratio)
+{
+    const double log_t = perf_log_(perf_rule_threshold_(rule));
+    const int    same = rule->kind == PERF_RULE_SAME;
+
+    if (log_ratio.low > log_t || (same && log_ratio.high < -log_t))
+        return PERF_REJECT;
+    if (log_ratio.high < log_t && (!same || log_ratio.low > -log_t))
+        return PERF_ACCEPT;
+    return PERF_INCONCLUSIVE;
 }
 
 /* What the clock's step may hide in the ratio of the arms, as a log. */
@@ -5818,191 +6006,6 @@ PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out
                            perf_ulp_gap_(a, b, UINT64_C(1) << 31));
     }
     return accuracy;
-}
-
-/* ---- sequential ---- */
-
-/* One round of bets: each stakes a fixed share of its capital on x having the sign of `toward`.
- * Returns the sum of the capitals, which starts at 1 and exceeds L with probability at most 1/L if
- * the signs are fair (Ville 1939).  The stakes cover weak and strong effects; seven pairs that
- * agree make 43, which passes 40.                                                                */
-PERF_FN double perf_seq_bet_(double *capital, double x, double toward)
-{
-    static const double stake[PERF_SEQ_BETS_] = {0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0};
-    double win = PERF_CAST_(double, (x * toward > 0.0) - (x * toward < 0.0)), sum = 0.0;
-    int    i;
-
-    for (i = 0; i < PERF_SEQ_BETS_; i++) {
-        capital[i] *= 1.0 + stake[i] * win;
-        sum += capital[i];
-    }
-    return sum;
-}
-
-PERF_FN void perf_seq_start_(double *capital)
-{
-    static const double share[PERF_SEQ_BETS_] = {0.04, 0.06, 0.12, 0.20, 0.22, 0.17, 0.19};
-
-    PERF_LIBC_(memcpy)(capital, share, sizeof share);
-}
-
-PERF_FN perf_status perf_seq_init(perf_seq *seq, const perf_rule *rule, double confidence,
-                                  double tick)
-{
-    double threshold = perf_rule_threshold_(rule);
-
-    if (!seq)
-        return PERF_EINVAL;
-    PERF_LIBC_(memset)(seq, 0, sizeof *seq);
-    perf_seq_start_(seq->accept);
-    perf_seq_start_(seq->reject);
-    perf_seq_start_(seq->faster);
-    perf_seq_start_(seq->slower);
-    seq->level = PERF_NAN_;                         /* which no capital reaches                   */
-    confidence = perf_confidence_(confidence);
-    if (perf_is_nan_(threshold) || perf_is_nan_(confidence) || !(tick >= 0.0))
-        return PERF_EINVAL;
-    if (rule)
-        seq->kind = rule->kind;
-    seq->log_threshold = perf_log_(threshold);
-    seq->tick = perf_step_log_(tick, tick) + 1e-12; /* rounding of the logs: ties stay ties       */
-    seq->level = 2.0 / (1.0 - confidence);
-    return PERF_OK;
-}
-
-/* "The same within x %": ACCEPT when the bets against both limits have been won, REJECT when one
- * for lying outside has.                                                                         */
-PERF_FN void perf_seq_same_(perf_seq *seq, double log_ratio, int *accept, int *reject)
-{
-    double from_lower = log_ratio + seq->log_threshold;
-
-    if (*accept)
-        seq->below = 1;
-    if (perf_seq_bet_(seq->slower, from_lower - seq->tick, 1.0) >= seq->level)
-        seq->above = 1;
-    if (perf_seq_bet_(seq->faster, from_lower + seq->tick, -1.0) >= seq->level)
-        *reject = 1;
-    *accept = seq->below && seq->above;
-}
-
-PERF_FN perf_decision perf_seq_add(perf_seq *seq, double baseline, double candidate)
-{
-    double log_ratio;
-    int    accept, reject;
-
-    if (!seq)
-        return PERF_INCONCLUSIVE;
-    if (!perf_is_duration_(baseline) || !perf_is_duration_(candidate)) {
-        seq->excluded++;
-        return seq->decision;
-    }
-    seq->pairs++;
-    if (seq->decision != PERF_INCONCLUSIVE || seq->pairs > 0x7fffffffu)
-        return seq->decision;
-    log_ratio = perf_log_(candidate) - perf_log_(baseline);
-    accept =
-        perf_seq_bet_(seq->accept, log_ratio - seq->log_threshold + seq->tick, -1.0) >= seq->level;
-    reject =
-        perf_seq_bet_(seq->reject, log_ratio - seq->log_threshold - seq->tick, 1.0) >= seq->level;
-    if (seq->kind == PERF_RULE_SAME)
-        perf_seq_same_(seq, log_ratio, &accept, &reject);
-    if (accept == reject)
-        return PERF_INCONCLUSIVE;
-    seq->decision = PERF_REJECT;
-    if (accept)
-        seq->decision = PERF_ACCEPT;
-    seq->decided_at = seq->pairs;
-    return seq->decision;
-}
-
-/* 1: the bet that the centre lies in direction `toward` of theta was ever won at `level`. */
-PERF_FN int perf_seq_excludes_(const double *d, size_t n, double theta, double toward, double level)
-{
-    double capital[PERF_SEQ_BETS_];
-    size_t i;
-
-    perf_seq_start_(capital);
-    for (i = 0; i < n; i++)
-        if (!(perf_seq_bet_(capital, d[i] - theta, toward) < level))
-            return 1;
-    return 0;
-}
-
-/* Log ratios: in the order of time, and those that are finite in ascending order. */
-typedef struct perf_logs_ {
-    const double *in_time, *sorted;
-    size_t        n, finite;
-} perf_logs_;
-
-/* Half-way between sorted value i and the one before it, of the first a little beyond.  Values
- * count from 1, from the low end if toward > 0, else from the high end.                          */
-PERF_FN double perf_seq_between_(const perf_logs_ *logs, size_t i, double toward)
-{
-    double here, before;
-
-    if (toward > 0.0)
-        here = logs->sorted[i - 1];
-    else
-        here = logs->sorted[logs->finite - i];
-    if (i == 1)
-        before = here - toward;
-    else if (toward > 0.0)
-        before = logs->sorted[i - 2];
-    else
-        before = logs->sorted[logs->finite - i + 1];
-    return 0.5 * (here + before);
-}
-
-/* How many of the sorted values, from one end, the bets have excluded on that side.  The capital
- * falls as theta moves towards the data, so the excluded ones have no gaps: bisection.           */
-PERF_FN size_t perf_seq_excluded_(const perf_logs_ *logs, double toward, double level)
-{
-    size_t low = 0, high = logs->finite, mid;       /* excluded just before the low-th value      */
-
-    while (high > low) {
-        mid = low + (high - low + 1) / 2;
-        if (perf_seq_excludes_(logs->in_time, logs->n, perf_seq_between_(logs, mid, toward), toward,
-                               level))
-            low = mid;
-        else
-            high = mid - 1;
-    }
-    return low;
-}
-
-PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence)
-{
-    perf_interval result = {-PERF_INF_, PERF_NAN_, PERF_INF_};
-    double        level, local[256], *sorted;
-    perf_logs_    logs = PERF_ZERO;
-    size_t        i, finite = 0, low, high;
-
-    if (!(confidence > 0.999999 && confidence < 1.0))   /* a race of many asks for that of each   */
-        confidence = perf_confidence_(confidence);
-    if (!log_ratio || !n || perf_is_nan_(confidence))
-        return result;
-    sorted = perf_scratch_(local, 256, n);
-    if (!sorted)
-        return result;
-    for (i = 0; i < n; i++)
-        if (perf_is_finite_(log_ratio[i]))
-            sorted[finite++] = log_ratio[i];
-    perf_sort_values_(sorted, finite);
-    logs.in_time = log_ratio;
-    logs.n = n;
-    logs.sorted = sorted;
-    logs.finite = finite;
-    level = 2.0 / (1.0 - confidence);
-    low = perf_seq_excluded_(&logs, 1.0, level);
-    high = perf_seq_excluded_(&logs, -1.0, level);
-    result.estimate = perf_quantile_(sorted, finite, 0.5);
-    /* The median may have come back over a limit of the bets since. */
-    if (low)
-        result.low = perf_least_(sorted[low - 1], result.estimate);
-    if (high)
-        result.high = perf_most_(sorted[finite - high], result.estimate);
-    perf_scratch_free_(sorted, local);
-    return result;
 }
 
 PERF_END_DECLS
