@@ -14880,9 +14880,7 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock)
 {
     uint32_t bit;
 
-    perf_put_(out, "clock ");
-    perf_put_(out, clock->name);
-    perf_put_(out, ": readings ");
+    perf_putf_(out, "clock %s: readings ", clock->name);
     perf_put_ns_(out, clock->resolution_ns);
     perf_put_(out, " apart, ");
     perf_put_ns_(out, clock->cost_ns);
@@ -14890,11 +14888,8 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock)
     perf_put_number_(out, " MHz within ", clock->error_ppm, clock->error_ppm < 10 ? 2 : 0);
     perf_put_(out, " ppm\n");
     for (bit = 1; bit <= clock->warnings; bit <<= 1)
-        if (clock->warnings & bit) {
-            perf_put_(out, "warning: ");
-            perf_put_(out, perf_clock_text_(bit));
-            perf_put_char_(out, '\n');
-        }
+        if (clock->warnings & bit)
+            perf_putf_(out, "warning: %s\n", perf_clock_text_(bit));
 }
 
 /* Says whether the process was running, as times of scopes are the wall's.  Blanks fill the line
@@ -14906,14 +14901,12 @@ PERF_COLD_FN_ void perf_put_spent_(perf_out_ *out, const perf_spent_ *spent)
 
     if (!(wall > 0))
         return;
-    perf_put_number_(out, "processor time: ", cpu / wall * 100, 0);
-    perf_put_(out, " % of one processor (");
+    perf_putf_(out, "processor time: %.0f %% of one processor (", cpu / wall * 100);
     perf_put_ns_(out, cpu);
     perf_put_(out, " in ");
     perf_put_ns_(out, wall);
-    perf_put_(out, "), taken away ");
-    perf_put_u64_(out, spent->switches);
-    perf_put_(out, spent->switches == 1 ? " time" : " times");
+    perf_putf_(out, "), taken away %.0f time%s", PERF_CAST_(double, spent->switches),
+               spent->switches == 1 ? "" : "s");
     if (!out->width && out->len < end)
         perf_put_blanks_(out, end - out->len);
     perf_put_char_(out, '\n');
@@ -15011,11 +15004,8 @@ PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
             perf_table_head_(&table);
         perf_put_row_(&table, &snap->row[i], snap);
     }
-    if (left) {
-        perf_put_(out, "... and ");
-        perf_put_u64_(out, left);
-        perf_put_(out, " more\n");
-    }
+    if (left)
+        perf_putf_(out, "... and %.0f more\n", PERF_CAST_(double, left));
 }
 
 /* Counters: their last, mean and extreme values; instants: how many there were. */
@@ -15051,10 +15041,8 @@ PERF_COLD_FN_ void perf_put_waiting_(perf_out_ *out, const char *what, double ns
 {
     if (!(ns > 0))
         return;
-    perf_put_(out, "waiting for ");
-    perf_put_(out, what);
-    perf_put_number_(out, ": ", ns / snap->self * 100, 1);
-    perf_put_(out, " % of the time in scopes\n");
+    perf_putf_(out, "waiting for %s: %.1f %% of the time in scopes\n", what,
+               ns / snap->self * 100);
 }
 
 /* What all threads wait for. */
@@ -15086,8 +15074,7 @@ PERF_COLD_FN_ void perf_put_data_wait_(perf_out_ *out, const perf_snapshot_ *sna
 
     if (!(wait > 0))
         return;
-    perf_put_number_(out, "data wait: ", wait / all * 100, 1);
-    perf_put_(out, " % of the main thread (");
+    perf_putf_(out, "data wait: %.1f %% of the main thread (", wait / all * 100);
     perf_put_ns_(out, wait * snap->tick);
     perf_put_(out, " of ");
     perf_put_ns_(out, all * snap->tick);
@@ -15114,9 +15101,7 @@ PERF_COLD_FN_ void perf_put_bound_(perf_out_ *out, const perf_snapshot_ *snap)
     }
     if (by == PERF_BY_UNKNOWN || reg->gpu)
         return;
-    perf_put_(out, "bound by: ");
-    perf_put_(out, perf_diagnosis_text(by));
-    perf_put_(out, " (of the main thread)\n");
+    perf_putf_(out, "bound by: %s (of the main thread)\n", perf_diagnosis_text(by));
 }
 
 /* ---- what is in no row: variables that nobody reads, forked children ---- */
@@ -15379,10 +15364,8 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *out, const perf_snapshot_ *snap)
 
     if (!snap->tree || !snap->tree->calls)
         return;
-    perf_put_(out, "of total");
-    if (!narrow)
-        perf_put_(out, "   of parent");
-    perf_put_(out, "      total       self     calls  scope\n");
+    perf_putf_(out, "of total%s      total       self     calls  scope\n",
+               narrow ? "" : "   of parent");
     for (i = 1; i < snap->tree->count && !perf_rows_full_(snap, i - 1); i++)
         perf_put_node_(out, snap, &snap->tree->node[i], narrow); /* stored in the order shown     */
 }
@@ -15423,13 +15406,9 @@ PERF_COLD_FN_ perf_loss_words_ perf_loss_words_of_(size_t i)
 
 PERF_COLD_FN_ void perf_put_note_(perf_out_ *out, uint64_t n, perf_loss_words_ words)
 {
-    if (!n)
-        return;
-    perf_put_(out, "note: ");
-    perf_put_u64_(out, n);
-    perf_put_(out, n == 1 ? words.one : words.many);
-    perf_put_(out, words.both);
-    perf_put_char_(out, '\n');
+    if (n)
+        perf_putf_(out, "note: %.0f%s%s\n", PERF_CAST_(double, n), n == 1 ? words.one : words.many,
+                   words.both);
 }
 
 /* The calls that were longest without a processor, of four threads at most. */
@@ -15507,16 +15486,12 @@ PERF_COLD_FN_ void perf_put_open_(perf_out_ *out, perf_registry_ *reg)
 
     if (!open.count)
         return;
-    perf_put_(out, "note: ");
-    perf_put_u64_(out, open.count);
-    perf_put_(out, open.count == 1 ? " scope is still open, its" : " scopes are still open, their");
-    perf_put_(out, " time so far not in the numbers");
+    perf_putf_(out, "note: %.0f %s time so far not in the numbers", PERF_CAST_(double, open.count),
+               open.count == 1 ? "scope is still open, its" : "scopes are still open, their");
     perf_put_few_(out, &open.few, open.count);
-    if (!open.recursive)
-        return;
-    perf_put_(out, "note: ");
-    perf_put_u64_(out, open.recursive);
-    perf_put_(out, " of them recursive, or after a longjmp: put a scope around the setjmp\n");
+    if (open.recursive)
+        perf_putf_(out, "note: %.0f of them recursive, or after a longjmp: put a scope around the "
+                        "setjmp\n", PERF_CAST_(double, open.recursive));
 }
 
 /* ---- CSV and JSON ---- */
