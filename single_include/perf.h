@@ -14726,9 +14726,14 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
  * snprintf does: cut off if it is not below cap; buf NULL with cap 0 asks for the length.        */
 PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts);
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies from the whole to its parts; a leaf may stand above its first user --------- */
 
 /* ---- what one report shows ---- */
+
+PERF_FN const char *perf_name_of_(const perf_registry_ *reg, uint32_t id)
+{
+    return PERF_ACQ_(&reg->names)[id]->site.name;
+}
 
 /* One snapshot, so that the text has the same length each time it is written. */
 typedef struct perf_snapshot_ {
@@ -14745,9 +14750,97 @@ typedef struct perf_snapshot_ {
     perf_evidence_   evidence;  /* of the main thread                                             */
 } perf_snapshot_;
 
-PERF_FN const char *perf_name_of_(const perf_registry_ *reg, uint32_t id)
+PERF_COLD_DECL_ int perf_write_lines_(FILE *file, const char *line, int width);
+PERF_COLD_DECL_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts);
+PERF_COLD_DECL_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double tick, size_t *n);
+PERF_COLD_DECL_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock);
+PERF_COLD_DECL_ void perf_put_spent_(perf_out_ *out, const perf_spent_ *spent);
+PERF_COLD_DECL_ void perf_put_sources_(perf_out_ *out, perf_registry_ *reg, int json);
+PERF_COLD_DECL_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
+                                   const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_counters_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_waits_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_bound_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_tree_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_losses_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_open_(perf_out_ *out, perf_registry_ *reg);
+PERF_COLD_DECL_ void perf_put_csv_report_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_json_report_(perf_out_ *out, const perf_snapshot_ *snap);
+
+/* ---- the whole ---- */
+
+PERF_FN perf_status perf_report(void)
 {
-    return PERF_ACQ_(&reg->names)[id]->site.name;
+    return perf_report_to(perf_stderr_, PERF_NULL_);
+}
+
+PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
+{
+    perf_snapshot_ snap;
+    perf_out_      out = PERF_ZERO;
+    perf_status    status = PERF_ENOMEM;
+
+    if (!file)
+        return PERF_EINVAL;
+    snap = perf_snapshot_take_(opts);
+    if (snap.opts.width > 0)
+        out.width = snap.opts.width;
+#if PERF_POSIX_FILES_
+    if (snap.opts.width >= 0 && snap.opts.view != PERF_VIEW_CSV && snap.opts.view != PERF_VIEW_JSON)
+        perf_screen_of_(&out, file);
+#endif
+    out.grows = 1;                              /* loops of other threads may end meanwhile       */
+    perf_snapshot_put_(&out, &snap);
+    if (out.p && !out.failed)
+        status = perf_write_lines_(file, out.p, out.width) ? PERF_OK : PERF_EIO;
+    PERF_FREE(out.p);
+    PERF_FREE(snap.row);
+    PERF_FREE(snap.tree);
+    return status;
+}
+
+PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
+{
+    perf_snapshot_ snap = perf_snapshot_take_(opts);
+    perf_out_      out = perf_out_open_(buf, cap);
+
+    if (snap.opts.width > 0)
+        out.width = snap.opts.width;
+    perf_snapshot_put_(&out, &snap);
+    PERF_FREE(snap.row);
+    PERF_FREE(snap.tree);
+    return out.len;
+}
+
+/* Writes a text, and breaks lines that are wider than the screen at a blank; width 0: none.  1:
+ * all was written.                                                                               */
+PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *line, int width)
+{
+    const char *text, *blank = line;
+    perf_char_  ch;
+    int         column = 0, whole = 1;
+
+    for (text = line; *text; text += ch.bytes) {
+        ch = perf_char_of_(text);
+        if (*text == '\033')                    /* a colour: its other characters count, too      */
+            column -= text[3] == 'm' ? 3 : 4;
+        else
+            column += PERF_CAST_(int, perf_char_columns_(ch));
+        if (*text == '\n' || *text == ' ')
+            blank = text;
+        if (*text == '\n')
+            column = 0;
+        if (width && column > width && blank > line && *blank == ' ' && *text != ' ') {
+            whole = whole && perf_out_write_(file, line, PERF_CAST_(size_t, blank - line), 0) &&
+                    perf_out_write_(file, "\n    ", 5, 0);
+            column = 4 + PERF_CAST_(int, text - blank);
+            line = blank + 1;
+        }
+    }
+    return whole && perf_out_write_(file, line, PERF_CAST_(size_t, text - line), 0);
 }
 
 /* ---- what is taken down ---- */
@@ -14766,6 +14859,40 @@ PERF_FN perf_report_opts perf_report_opts_of_(const perf_report_opts *opts)
     else if (options.rows == 0)
         options.rows = -1;
     return options;
+}
+
+/* What has been recorded so far. */
+PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
+{
+    perf_snapshot_  snap = PERF_ZERO;
+    perf_registry_ *reg;
+    size_t          i;
+
+    snap.opts = perf_report_opts_of_(opts);
+    snap.clock = perf_clock();
+    reg = perf_registry_read_();                /* this image may not have recorded anything      */
+    snap.registry = reg;
+    snap.tick = snap.clock.tick_ns;
+    snap.evidence.busy = -1;
+    if (reg) {
+        perf_sources_collect_(reg);
+        snap.losses = perf_losses_sum_(reg);
+        if (perf_lock_(reg)) {
+            snap.spent = reg->spent;
+            perf_unlock_(&reg->lock);
+        }
+        snap.spent = perf_spent_since_(&snap.spent, 0);
+        snap.row = perf_rows_(reg, snap.opts.sort, snap.tick, &snap.rows);
+        (void)perf_host_evidence_(&snap.main, reg, &snap.evidence);
+        if (snap.opts.view == PERF_VIEW_TREE)
+            snap.tree = perf_tree_make_(reg);
+    }
+    for (i = 0; i < snap.rows; i++)
+        if (PERF_KIND_HOST_(snap.row[i].kind))
+            snap.self += snap.row[i].figure[PERF_COLUMN_SELF_];
+    if (!(snap.self > 0))
+        snap.self = 1;
+    return snap;
 }
 
 /* What rows are sorted by, the largest first. */
@@ -14818,38 +14945,47 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double ti
     return row;
 }
 
-/* What has been recorded so far. */
-PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
-{
-    perf_snapshot_  snap = PERF_ZERO;
-    perf_registry_ *reg;
-    size_t          i;
+/* ---- the view that is asked for ---- */
 
-    snap.opts = perf_report_opts_of_(opts);
-    snap.clock = perf_clock();
-    reg = perf_registry_read_();                /* this image may not have recorded anything      */
-    snap.registry = reg;
-    snap.tick = snap.clock.tick_ns;
-    snap.evidence.busy = -1;
-    if (reg) {
-        perf_sources_collect_(reg);
-        snap.losses = perf_losses_sum_(reg);
-        if (perf_lock_(reg)) {
-            snap.spent = reg->spent;
-            perf_unlock_(&reg->lock);
-        }
-        snap.spent = perf_spent_since_(&snap.spent, 0);
-        snap.row = perf_rows_(reg, snap.opts.sort, snap.tick, &snap.rows);
-        (void)perf_host_evidence_(&snap.main, reg, &snap.evidence);
-        if (snap.opts.view == PERF_VIEW_TREE)
-            snap.tree = perf_tree_make_(reg);
+PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap)
+{
+    switch (PERF_CAST_(int, snap->opts.view)) {
+    case PERF_VIEW_CSV: perf_put_csv_report_(out, snap); return;
+    case PERF_VIEW_JSON: perf_put_json_report_(out, snap); return;
+    case PERF_VIEW_DIAGNOSIS:
+        if (snap->registry && PERF_ACQ_(&snap->registry->put_diagnosis))
+            snap->registry->put_diagnosis(out, PERF_DIAGNOSIS_LINES_);
+        else
+            perf_put_(out, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
+                           "perf_diagnosis.h\n");
+        return;
+    case PERF_VIEW_TABLE:
+    case PERF_VIEW_TREE:
+    default: perf_put_report_(out, snap);
     }
-    for (i = 0; i < snap.rows; i++)
-        if (PERF_KIND_HOST_(snap.row[i].kind))
-            snap.self += snap.row[i].figure[PERF_COLUMN_SELF_];
-    if (!(snap.self > 0))
-        snap.self = 1;
-    return snap;
+}
+
+/* Table or tree, and what stands above and below either. */
+PERF_COLD_FN_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap)
+{
+    perf_put_clock_(out, &snap->clock);
+    perf_put_spent_(out, &snap->spent);
+    if (snap->registry) {
+        if (snap->opts.view == PERF_VIEW_TREE) {
+            perf_put_tree_(out, snap);
+        } else {
+            perf_put_scopes_(out, snap);
+            perf_put_waits_(out, snap);
+            perf_put_bound_(out, snap);
+            perf_put_counters_(out, snap);
+            if (PERF_ACQ_(&snap->registry->put_marks))
+                PERF_ACQ_(&snap->registry->put_marks)(out, snap->registry);
+        }
+        perf_put_open_(out, snap->registry);
+        perf_put_losses_(out, snap);
+        perf_put_sources_(out, snap->registry, 0);
+    }
+    perf_report_results_(out);
 }
 
 /* ---- above and below the table ---- */
@@ -14924,6 +15060,30 @@ PERF_FN int perf_rows_full_(const perf_snapshot_ *snap, size_t shown)
     return snap->opts.rows >= 0 && shown >= PERF_CAST_(size_t, snap->opts.rows);
 }
 
+PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
+{
+    static const perf_column_ column[] = {
+        {"scope", 28, 0, 0},   {"calls", 10, 0, 0},  {"total", 10, 0, 0},  {"self", 10, 0, 0},
+        {"share", 9, 0, 0},    {"", 10, 'e', 1},     {"mean", 10, 'c', 0}, {"p50", 10, 'b', 0},
+        {"p95", 10, 'd', 0},   {"p99", 10, 'a', 0},  {"max", 10, 'f', 0}};
+    perf_table_ table = perf_table_open_(out, column, 11);
+    size_t      i, shown = 0, left = 0;
+
+    for (i = 0; i < snap->rows; i++) {
+        if (snap->row[i].point)
+            continue;
+        if (perf_rows_full_(snap, shown)) {
+            left++;
+            continue;
+        }
+        if (!shown++)
+            perf_table_head_(&table);
+        perf_put_row_(&table, &snap->row[i], snap);
+    }
+    if (left)
+        perf_putf_(out, "... and %.0f more\n", PERF_CAST_(double, left));
+}
+
 /* A bar of nine columns. */
 PERF_COLD_FN_ void perf_cell_bar_(perf_table_ *table, double share)
 {
@@ -14976,30 +15136,6 @@ PERF_COLD_FN_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
     perf_cell_ns_(table, figure[PERF_COLUMN_P99_]);
     perf_cell_ns_(table, figure[PERF_COLUMN_MAX_]);
     perf_row_end_(table);
-}
-
-PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
-{
-    static const perf_column_ column[] = {
-        {"scope", 28, 0, 0},   {"calls", 10, 0, 0},  {"total", 10, 0, 0},  {"self", 10, 0, 0},
-        {"share", 9, 0, 0},    {"", 10, 'e', 1},     {"mean", 10, 'c', 0}, {"p50", 10, 'b', 0},
-        {"p95", 10, 'd', 0},   {"p99", 10, 'a', 0},  {"max", 10, 'f', 0}};
-    perf_table_ table = perf_table_open_(out, column, 11);
-    size_t      i, shown = 0, left = 0;
-
-    for (i = 0; i < snap->rows; i++) {
-        if (snap->row[i].point)
-            continue;
-        if (perf_rows_full_(snap, shown)) {
-            left++;
-            continue;
-        }
-        if (!shown++)
-            perf_table_head_(&table);
-        perf_put_row_(&table, &snap->row[i], snap);
-    }
-    if (left)
-        perf_putf_(out, "... and %.0f more\n", PERF_CAST_(double, left));
 }
 
 /* Counters: their last, mean and extreme values; instants: how many there were. */
@@ -15605,122 +15741,6 @@ PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *out, const perf_snapshot_ *s
     }
     perf_member_close_(&json, '}');
     perf_put_char_(out, '\n');
-}
-
-/* ---- the view that is asked for ---- */
-
-/* Table or tree, and what stands above and below either. */
-PERF_COLD_FN_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap)
-{
-    perf_put_clock_(out, &snap->clock);
-    perf_put_spent_(out, &snap->spent);
-    if (snap->registry) {
-        if (snap->opts.view == PERF_VIEW_TREE) {
-            perf_put_tree_(out, snap);
-        } else {
-            perf_put_scopes_(out, snap);
-            perf_put_waits_(out, snap);
-            perf_put_bound_(out, snap);
-            perf_put_counters_(out, snap);
-            if (PERF_ACQ_(&snap->registry->put_marks))
-                PERF_ACQ_(&snap->registry->put_marks)(out, snap->registry);
-        }
-        perf_put_open_(out, snap->registry);
-        perf_put_losses_(out, snap);
-        perf_put_sources_(out, snap->registry, 0);
-    }
-    perf_report_results_(out);
-}
-
-PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap)
-{
-    switch (PERF_CAST_(int, snap->opts.view)) {
-    case PERF_VIEW_CSV: perf_put_csv_report_(out, snap); return;
-    case PERF_VIEW_JSON: perf_put_json_report_(out, snap); return;
-    case PERF_VIEW_DIAGNOSIS:
-        if (snap->registry && PERF_ACQ_(&snap->registry->put_diagnosis))
-            snap->registry->put_diagnosis(out, PERF_DIAGNOSIS_LINES_);
-        else
-            perf_put_(out, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
-                           "perf_diagnosis.h\n");
-        return;
-    case PERF_VIEW_TABLE:
-    case PERF_VIEW_TREE:
-    default: perf_put_report_(out, snap);
-    }
-}
-
-/* ---- the whole ---- */
-
-PERF_FN perf_status perf_report(void)
-{
-    return perf_report_to(perf_stderr_, PERF_NULL_);
-}
-
-/* Writes a text, and breaks lines that are wider than the screen at a blank; width 0: none.  1:
- * all was written.                                                                               */
-PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *line, int width)
-{
-    const char *text, *blank = line;
-    perf_char_  ch;
-    int         column = 0, whole = 1;
-
-    for (text = line; *text; text += ch.bytes) {
-        ch = perf_char_of_(text);
-        if (*text == '\033')                    /* a colour: its other characters count, too      */
-            column -= text[3] == 'm' ? 3 : 4;
-        else
-            column += PERF_CAST_(int, perf_char_columns_(ch));
-        if (*text == '\n' || *text == ' ')
-            blank = text;
-        if (*text == '\n')
-            column = 0;
-        if (width && column > width && blank > line && *blank == ' ' && *text != ' ') {
-            whole = whole && perf_out_write_(file, line, PERF_CAST_(size_t, blank - line), 0) &&
-                    perf_out_write_(file, "\n    ", 5, 0);
-            column = 4 + PERF_CAST_(int, text - blank);
-            line = blank + 1;
-        }
-    }
-    return whole && perf_out_write_(file, line, PERF_CAST_(size_t, text - line), 0);
-}
-
-PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
-{
-    perf_snapshot_ snap;
-    perf_out_      out = PERF_ZERO;
-    perf_status    status = PERF_ENOMEM;
-
-    if (!file)
-        return PERF_EINVAL;
-    snap = perf_snapshot_take_(opts);
-    if (snap.opts.width > 0)
-        out.width = snap.opts.width;
-#if PERF_POSIX_FILES_
-    if (snap.opts.width >= 0 && snap.opts.view != PERF_VIEW_CSV && snap.opts.view != PERF_VIEW_JSON)
-        perf_screen_of_(&out, file);
-#endif
-    out.grows = 1;                              /* loops of other threads may end meanwhile       */
-    perf_snapshot_put_(&out, &snap);
-    if (out.p && !out.failed)
-        status = perf_write_lines_(file, out.p, out.width) ? PERF_OK : PERF_EIO;
-    PERF_FREE(out.p);
-    PERF_FREE(snap.row);
-    PERF_FREE(snap.tree);
-    return status;
-}
-
-PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
-{
-    perf_snapshot_ snap = perf_snapshot_take_(opts);
-    perf_out_      out = perf_out_open_(buf, cap);
-
-    if (snap.opts.width > 0)
-        out.width = snap.opts.width;
-    perf_snapshot_put_(&out, &snap);
-    PERF_FREE(snap.row);
-    PERF_FREE(snap.tree);
-    return out.len;
 }
 
 /* ---- at exit ---- */
