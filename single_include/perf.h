@@ -4362,9 +4362,32 @@ PERF_COLD_FN_ perf_scope *perf_begin_other_(perf_scope *scope, perf_site_ *site)
 
 /* ---- one scope: its end ---- */
 
+PERF_COLD_DECL_ void perf_end_(perf_scope *scope);
 PERF_FN int perf_late_step_(perf_recorder_ *rec);
 PERF_FN void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
 PERF_FN void perf_event_hot_(perf_recorder_ *rec, uint64_t start, uint64_t what);
+
+#if defined(__cplusplus)
+struct PERF_GUARD_ {
+    perf_scope *const scope;
+    PERF_OURS_ explicit PERF_GUARD_(perf_scope *begun) : scope(begun)
+    {
+    }
+    PERF_GUARD_(const PERF_GUARD_ &) = delete;
+    PERF_GUARD_ &operator=(const PERF_GUARD_ &) = delete;
+    PERF_OURS_ ~PERF_GUARD_()
+    {
+        if (scope)
+            perf_end_(scope);
+    }
+};
+#else
+PERF_INLINE_FN_ void perf_guard_(perf_scope *const *open)
+{
+    if (*open)
+        perf_end_(*open);
+}
+#endif
 
 #if defined(__cpp_impl_coroutine)       /* one may end its scopes in the thread that resumes it   */
 #define PERF_STRANGER_(rec) ((rec) != PERF_SELF_)
@@ -4398,28 +4421,6 @@ PERF_OUTLINE_FN_ void perf_end_(perf_scope *scope)
     perf_bucket_add_(rec, cell, ticks);
     perf_event_hot_(rec, scope->start, ticks | cell->tag);
 }
-
-#if defined(__cplusplus)
-struct PERF_GUARD_ {
-    perf_scope *const scope;
-    PERF_OURS_ explicit PERF_GUARD_(perf_scope *begun) : scope(begun)
-    {
-    }
-    PERF_GUARD_(const PERF_GUARD_ &) = delete;
-    PERF_GUARD_ &operator=(const PERF_GUARD_ &) = delete;
-    PERF_OURS_ ~PERF_GUARD_()
-    {
-        if (scope)
-            perf_end_(scope);
-    }
-};
-#else
-PERF_INLINE_FN_ void perf_guard_(perf_scope *const *open)
-{
-    if (*open)
-        perf_end_(*open);
-}
-#endif
 
 /* Counts one more duration; comes before each perf_bucket_add_.  1: counters may be half full, so
  * the core has to look at them.                                                                  */
