@@ -169,6 +169,7 @@ PERF_COLD_DECL_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site
 #define PERF_CLOSED_ (UINT64_C(1) << 63)        /* bit of `low`: no duration passes the compare   */
 #define PERF_NO_LOW_ (UINT64_C(3) << 62)        /* ... also without that bit: none was counted    */
 
+/* Where the table of cells has `id` under `caller`, or an empty slot for it. */
 PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *rec, const perf_cell_ *caller,
                                           uint32_t id)
 {
@@ -181,6 +182,7 @@ PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *rec, const perf_
     }
 }
 
+/* The scope is the innermost one now, with a cell of its own: its end may be hot. */
 PERF_INLINE_FN_ void perf_opened_(perf_scope *scope, perf_recorder_ *rec, perf_cell_ *cell)
 {
     PERF_SET_(&scope->open, cell);
@@ -237,7 +239,8 @@ PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *reg, int counter)
         perf_word_set_(&reg->warnings, PERF_CLOCK_MIXED);
 }
 
-/* The begin of a scope where perf_begin_() cannot do it.  The thread becomes known to *self. */
+/* The same where that is not quick: the first begin in a thread or under a caller, with another
+ * clock, a sink, a request.  The thread becomes known to *self.                                  */
 PERF_COLD_FN_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
                                            perf_recorder_ **self, int counter)
 {
@@ -536,6 +539,7 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site
     return entry;
 }
 
+/* The id of a site's name and kind, made on first sight and kept in the site; 0: no room. */
 PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *reg, perf_site_ *site)
 {
     uint32_t    id = PERF_ACQ_(&site->id);      /* and so its entry in the table of names         */
@@ -886,7 +890,8 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *reg, uint32_t
 #define perf_recorder_adopt_(r, thread) PERF_NULL_
 #endif
 
-/* Does what other threads have asked for; the owner calls it when it next begins a scope. */
+/* Does what other threads have asked for, and gives `seen` to the hot path unless a clock or a sink
+ * is to be asked.  The owner calls it when it next begins a scope.                               */
 PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *rec)
 {
     perf_registry_ *reg = rec->home;
@@ -964,7 +969,7 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
     return rec;
 }
 
-/* The same for a mark: where there is none it is counted as lost. */
+/* perf_recorder_get_() for a mark, which is counted as lost where it gives NULL. */
 PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_for_mark_(void)
 {
     perf_recorder_ *rec = perf_recorder_get_();
@@ -1402,7 +1407,8 @@ PERF_INLINE_FN_ int perf_end_again_(perf_scope *scope, uint64_t end)
     return 1;
 }
 
-/* The same where perf_end_again_() cannot do it, either. */
+/* The same where perf_end_again_() cannot do it, either: the first of a cell, a new extreme, a long
+ * or rare duration, what is out of order.                                                        */
 PERF_COLD_FN_ void perf_end_slow_(perf_scope *scope, uint64_t end)
 {
     perf_recorder_   *rec = perf_recorder_for_mark_();  /* of the thread that counts this end     */

@@ -287,6 +287,7 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double ti
 
 /* ---- the view that is asked for ---- */
 
+/* Writes it in the view that is asked for. */
 PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap)
 {
     switch (PERF_CAST_(int, snap->opts.view)) {
@@ -400,6 +401,7 @@ PERF_FN int perf_rows_full_(const perf_snapshot_ *snap, size_t shown)
     return snap->opts.rows >= 0 && shown >= PERF_CAST_(size_t, snap->opts.rows);
 }
 
+/* A row for each scope, up to as many as were asked for. */
 PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
 {
     static const perf_column_ column[] = {
@@ -452,6 +454,7 @@ PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *table, double share)
     perf_cell_text_(table, text);
 }
 
+/* The cells of one row, from left to right. */
 PERF_COLD_FN_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
                                  const perf_snapshot_ *snap)
 {

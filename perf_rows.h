@@ -46,7 +46,7 @@ typedef struct perf_sum_ {
     uint64_t bucket[PERF_CELL_BUCKETS_];
 } perf_sum_;
 
-typedef struct perf_ticks_ {
+typedef struct perf_ticks_ {    /* the time of a cell                                             */
     uint64_t total;             /* recursive calls once; never less than what ran inside          */
     uint64_t self;              /* without the scopes inside                                      */
 } perf_ticks_;
@@ -236,6 +236,7 @@ PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c
     row->numbers += n;
 }
 
+/* From ticks to ns: the figures that a table shows. */
 PERF_COLD_FN_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, double tick)
 {
     double *figure = row->figure;

@@ -266,7 +266,8 @@ PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *rec, perf_cell_
 #define PERF_SELF_AT_ &perf_self_v1_
 #endif
 
-/* Begins what perf_begin_ cannot: a name that is new here, or that is open already (recursion). */
+/* Begins what perf_begin_ cannot: a name that is new here, or that is open already (recursion).
+ * core->begin is perf_core_begin_ of perf_record.h.                                              */
 PERF_COLD_FN_ perf_scope *perf_begin_other_(perf_scope *scope, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
@@ -317,7 +318,9 @@ PERF_INLINE_FN_ void perf_guard_(perf_scope *const *open)
 #define perf_core_known_ perf_core_get_
 #endif
 
-/* Ends a scope.  Most of this runs while the counter is read, which takes 40 cycles. */
+/* Ends a scope.  The first of a cell, and what else has no counter yet, goes to core->end, which is
+ * perf_core_end_ of perf_record.h.  Most of this runs while the counter is read, which takes 40
+ * cycles.                                                                                        */
 PERF_OUTLINE_FN_ void perf_end_(perf_scope *scope)
 {
     perf_recorder_ *rec = scope->rec;

@@ -3837,8 +3837,6 @@ typedef struct perf_spent_ {    /* time, that of processors; how often one was t
     uint64_t ns, cpu_ns, switches, waits;
 } perf_spent_;
 
-struct perf_registry_;
-
 /* Marks that are not in the numbers as they should be; the report has a note of each. */
 enum {
     PERF_LOSS_ABANDONED_,       /* never ended                                                    */
@@ -4014,9 +4012,9 @@ PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *search)
 
 /* ---- the core: what files that only mark leave to another file ----
  *
- * A table of functions of perf_record.h.  A file that reads or switches recordings holds it and
- * hands it to the anchors of all images before constructors run; an image that is loaded later
- * looks for it once, at its first mark.                                                          */
+ * A table of functions of perf_record.h: `begin` is perf_core_begin_ there, and so on.  A file that
+ * reads or switches recordings holds it and hands it to the anchors of all images before
+ * constructors run; an image that is loaded later looks for it once, at its first mark.          */
 typedef struct perf_core_ {
     uint32_t      size, abi;
     void        (*join)(perf_anchor_ *);        /* this image takes part from now on              */
@@ -4350,7 +4348,8 @@ PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *rec, perf_cell_
 #define PERF_SELF_AT_ &perf_self_v1_
 #endif
 
-/* Begins what perf_begin_ cannot: a name that is new here, or that is open already (recursion). */
+/* Begins what perf_begin_ cannot: a name that is new here, or that is open already (recursion).
+ * core->begin is perf_core_begin_ of perf_record.h.                                              */
 PERF_COLD_FN_ perf_scope *perf_begin_other_(perf_scope *scope, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
@@ -4401,7 +4400,9 @@ PERF_INLINE_FN_ void perf_guard_(perf_scope *const *open)
 #define perf_core_known_ perf_core_get_
 #endif
 
-/* Ends a scope.  Most of this runs while the counter is read, which takes 40 cycles. */
+/* Ends a scope.  The first of a cell, and what else has no counter yet, goes to core->end, which is
+ * perf_core_end_ of perf_record.h.  Most of this runs while the counter is read, which takes 40
+ * cycles.                                                                                        */
 PERF_OUTLINE_FN_ void perf_end_(perf_scope *scope)
 {
     perf_recorder_ *rec = scope->rec;
@@ -10141,7 +10142,7 @@ PERF_FN perf_clock_info perf_clock(void)
     return clock;
 }
 
-/* What the scopes are timed with when the counter will not do. */
+/* A reading of the clock that scopes use: perf_ticks(), or what stands for it in this process. */
 PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *reg)
 {
     if (!reg->clock)
@@ -10455,6 +10456,7 @@ PERF_COLD_DECL_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site
 #define PERF_CLOSED_ (UINT64_C(1) << 63)        /* bit of `low`: no duration passes the compare   */
 #define PERF_NO_LOW_ (UINT64_C(3) << 62)        /* ... also without that bit: none was counted    */
 
+/* Where the table of cells has `id` under `caller`, or an empty slot for it. */
 PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *rec, const perf_cell_ *caller,
                                           uint32_t id)
 {
@@ -10467,6 +10469,7 @@ PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *rec, const perf_
     }
 }
 
+/* The scope is the innermost one now, with a cell of its own: its end may be hot. */
 PERF_INLINE_FN_ void perf_opened_(perf_scope *scope, perf_recorder_ *rec, perf_cell_ *cell)
 {
     PERF_SET_(&scope->open, cell);
@@ -10523,7 +10526,8 @@ PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *reg, int counter)
         perf_word_set_(&reg->warnings, PERF_CLOCK_MIXED);
 }
 
-/* The begin of a scope where perf_begin_() cannot do it.  The thread becomes known to *self. */
+/* The same where that is not quick: the first begin in a thread or under a caller, with another
+ * clock, a sink, a request.  The thread becomes known to *self.                                  */
 PERF_COLD_FN_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
                                            perf_recorder_ **self, int counter)
 {
@@ -10822,6 +10826,7 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site
     return entry;
 }
 
+/* The id of a site's name and kind, made on first sight and kept in the site; 0: no room. */
 PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *reg, perf_site_ *site)
 {
     uint32_t    id = PERF_ACQ_(&site->id);      /* and so its entry in the table of names         */
@@ -11172,7 +11177,8 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *reg, uint32_t
 #define perf_recorder_adopt_(r, thread) PERF_NULL_
 #endif
 
-/* Does what other threads have asked for; the owner calls it when it next begins a scope. */
+/* Does what other threads have asked for, and gives `seen` to the hot path unless a clock or a sink
+ * is to be asked.  The owner calls it when it next begins a scope.                               */
 PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *rec)
 {
     perf_registry_ *reg = rec->home;
@@ -11250,7 +11256,7 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
     return rec;
 }
 
-/* The same for a mark: where there is none it is counted as lost. */
+/* perf_recorder_get_() for a mark, which is counted as lost where it gives NULL. */
 PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_for_mark_(void)
 {
     perf_recorder_ *rec = perf_recorder_get_();
@@ -11688,7 +11694,8 @@ PERF_INLINE_FN_ int perf_end_again_(perf_scope *scope, uint64_t end)
     return 1;
 }
 
-/* The same where perf_end_again_() cannot do it, either. */
+/* The same where perf_end_again_() cannot do it, either: the first of a cell, a new extreme, a long
+ * or rare duration, what is out of order.                                                        */
 PERF_COLD_FN_ void perf_end_slow_(perf_scope *scope, uint64_t end)
 {
     perf_recorder_   *rec = perf_recorder_for_mark_();  /* of the thread that counts this end     */
@@ -12755,7 +12762,7 @@ typedef struct perf_sum_ {
     uint64_t bucket[PERF_CELL_BUCKETS_];
 } perf_sum_;
 
-typedef struct perf_ticks_ {
+typedef struct perf_ticks_ {    /* the time of a cell                                             */
     uint64_t total;             /* recursive calls once; never less than what ran inside          */
     uint64_t self;              /* without the scopes inside                                      */
 } perf_ticks_;
@@ -12945,6 +12952,7 @@ PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c
     row->numbers += n;
 }
 
+/* From ticks to ns: the figures that a table shows. */
 PERF_COLD_FN_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, double tick)
 {
     double *figure = row->figure;
@@ -14957,6 +14965,7 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double ti
 
 /* ---- the view that is asked for ---- */
 
+/* Writes it in the view that is asked for. */
 PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap)
 {
     switch (PERF_CAST_(int, snap->opts.view)) {
@@ -15070,6 +15079,7 @@ PERF_FN int perf_rows_full_(const perf_snapshot_ *snap, size_t shown)
     return snap->opts.rows >= 0 && shown >= PERF_CAST_(size_t, snap->opts.rows);
 }
 
+/* A row for each scope, up to as many as were asked for. */
 PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
 {
     static const perf_column_ column[] = {
@@ -15122,6 +15132,7 @@ PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *table, double share)
     perf_cell_text_(table, text);
 }
 
+/* The cells of one row, from left to right. */
 PERF_COLD_FN_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
                                  const perf_snapshot_ *snap)
 {
