@@ -449,8 +449,7 @@ PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *table, double share)
     char      text[32];
     perf_out_ out = perf_out_open_(text, sizeof text);
 
-    perf_put_fixed_(&out, share * 100, 1);
-    perf_put_(&out, " %");
+    perf_putf_(&out, "%.1f %%", share * 100);
     perf_cell_text_(table, text);
 }
 
@@ -553,9 +552,7 @@ PERF_COLD_FN_ void perf_put_data_wait_(perf_out_ *out, const perf_snapshot_ *sna
     perf_put_ns_(out, all * snap->tick);
     perf_put_(out, " in scopes, ");
     perf_put_ns_(out, PERF_CAST_(double, snap->main.most) * snap->tick);
-    perf_put_(out, " of it in ");
-    (void)perf_put_cut_(out, snap->main.where, 40);
-    perf_put_(out, ")\n");
+    perf_putf_(out, " of it in %.40s)\n", snap->main.where);
 }
 
 /* What bounds the program, and what part of it the answer is about.  perf_diagnosis.h answers for
@@ -877,13 +874,6 @@ PERF_COLD_FN_ perf_loss_words_ perf_loss_words_of_(size_t i)
     return words[i];
 }
 
-PERF_COLD_FN_ void perf_put_note_(perf_out_ *out, uint64_t n, perf_loss_words_ words)
-{
-    if (n)
-        perf_putf_(out, "note: %.0f%s%s\n", PERF_CAST_(double, n), n == 1 ? words.one : words.many,
-                   words.both);
-}
-
 /* The calls that were longest without a processor, of four threads at most. */
 PERF_COLD_FN_ void perf_put_away_(perf_out_ *out, perf_registry_ *reg)
 {
@@ -895,9 +885,8 @@ PERF_COLD_FN_ void perf_put_away_(perf_out_ *out, perf_registry_ *reg)
         if (!PERF_ACQ_(&rec->away) || reset)
             continue;
         shown++;
-        perf_put_(out, "note: a call of ");
-        (void)perf_put_cut_(out, perf_name_of_(reg, PERF_GET_(&rec->away_in)), 40);
-        perf_put_(out, " was without a processor for ");
+        perf_putf_(out, "note: a call of %.40s was without a processor for ",
+                   perf_name_of_(reg, PERF_GET_(&rec->away_in)));
         perf_put_ns_(out, PERF_CAST_(double, PERF_GET_(&rec->away)));
         perf_put_char_(out, '\n');
     }
@@ -905,11 +894,18 @@ PERF_COLD_FN_ void perf_put_away_(perf_out_ *out, perf_registry_ *reg)
 
 PERF_COLD_FN_ void perf_put_losses_(perf_out_ *out, const perf_snapshot_ *snap)
 {
-    size_t i;
+    perf_loss_words_ words;
+    uint64_t         n;
+    size_t           i;
 
     perf_put_away_(out, snap->registry);
-    for (i = 0; i < PERF_LOSS_ALL_; i++)
-        perf_put_note_(out, snap->losses.n[i], perf_loss_words_of_(i));
+    for (i = 0; i < PERF_LOSS_ALL_; i++) {
+        n = snap->losses.n[i];
+        words = perf_loss_words_of_(i);
+        if (n)
+            perf_putf_(out, "note: %.0f%s%s\n", PERF_CAST_(double, n),
+                       n == 1 ? words.one : words.many, words.both);
+    }
     perf_put_children_(out, snap->registry);
     perf_put_environment_(out);
     if (PERF_GET_(&snap->registry->bad_variant))
@@ -983,10 +979,7 @@ PERF_COLD_FN_ void perf_put_csv_row_(perf_out_ *out, const perf_row_ *row)
     size_t i;
 
     perf_put_csv_(out, row->name);
-    perf_put_char_(out, ',');
-    perf_put_(out, perf_kind_text_(row->kind));
-    perf_put_char_(out, ',');
-    perf_put_u64_(out, row->count);
+    perf_putf_(out, ",%s,%.0f", perf_kind_text_(row->kind), PERF_CAST_(double, row->count));
     for (i = 0; i < PERF_COLUMNS_; i++) {
         perf_put_char_(out, ',');
         if (perf_is_finite_(row->figure[i]))
@@ -1000,10 +993,8 @@ PERF_COLD_FN_ void perf_put_csv_report_(perf_out_ *out, const perf_snapshot_ *sn
     size_t i;
 
     perf_put_(out, "name,kind,calls");
-    for (i = 0; i < PERF_COLUMNS_; i++) {
-        perf_put_char_(out, ',');
-        perf_put_(out, perf_column_key_(i));
-    }
+    for (i = 0; i < PERF_COLUMNS_; i++)
+        perf_putf_(out, ",%s", perf_column_key_(i));
     perf_put_char_(out, '\n');
     for (i = 0; i < snap->rows && !perf_rows_full_(snap, i); i++)
         perf_put_csv_row_(out, &snap->row[i]);
