@@ -277,7 +277,7 @@ PERF_FN perf_clock_info perf_clock(void)
     return clock;
 }
 
-/* What the scopes are timed with when the counter will not do. */
+/* A reading of the clock that scopes use: perf_ticks(), or what stands for it in this process. */
 PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *reg)
 {
     if (!reg->clock)

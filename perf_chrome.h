@@ -164,11 +164,9 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
     perf_zone_  zone;
     uint64_t    i = 0;
 
-    perf_put_(&out, ",\"pid\":");
-    perf_put_u64_(&out, PERF_GET_(&json->registry->process));
-    perf_put_(&out, ",\"tid\":");
-    perf_put_u64_(&out, events->thread);
-    perf_put_char_(&out, '}');
+    perf_putf_(&out, ",\"pid\":%.0f,\"tid\":%.0f}",
+               PERF_CAST_(double, PERF_GET_(&json->registry->process)),
+               PERF_CAST_(double, events->thread));
     if (events->name[0]) {
         perf_out_ buffer = perf_file_out_(file);
         perf_put_(&buffer, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":");
@@ -219,14 +217,13 @@ PERF_COLD_FN_ void perf_json_write_(void *with)
 
     perf_json_prefixes_(json);
     out = perf_file_out_(file);
-    perf_put_(&out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":");
-    perf_put_u64_(&out, losses.n[PERF_LOSS_OVERWRITTEN_]);
-    perf_put_(&out, ",\"uncounted_scopes\":");
-    perf_put_u64_(&out, losses.n[PERF_LOSS_LOST_] + losses.n[PERF_LOSS_ORPHANS_]);
-    perf_put_(&out, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",\"args\":{"
-                    "\"labels\":\"perf.h\"},\"pid\":");
-    perf_put_u64_(&out, PERF_GET_(&json->registry->process));
-    perf_put_char_(&out, '}');
+    perf_putf_(&out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":%.0f,"
+                     "\"uncounted_scopes\":%.0f},\"traceEvents\":[\n{\"ph\":\"M\","
+                     "\"name\":\"process_labels\",\"args\":{\"labels\":\"perf.h\"},"
+                     "\"pid\":%.0f}",
+               PERF_CAST_(double, losses.n[PERF_LOSS_OVERWRITTEN_]),
+               PERF_CAST_(double, losses.n[PERF_LOSS_LOST_] + losses.n[PERF_LOSS_ORPHANS_]),
+               PERF_CAST_(double, PERF_GET_(&json->registry->process)));
     perf_file_wrote_(file, &out);
     if (!perf_events_each_(json->registry, perf_json_thread_, json))
         file->failed = 1;

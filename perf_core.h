@@ -190,8 +190,6 @@ typedef struct perf_spent_ {    /* time, that of processors; how often one was t
     uint64_t ns, cpu_ns, switches, waits;
 } perf_spent_;
 
-struct perf_registry_;
-
 /* Marks that are not in the numbers as they should be; the report has a note of each. */
 enum {
     PERF_LOSS_ABANDONED_,       /* never ended                                                    */
@@ -367,9 +365,9 @@ PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *search)
 
 /* ---- the core: what files that only mark leave to another file ----
  *
- * A table of functions of perf_record.h.  A file that reads or switches recordings holds it and
- * hands it to the anchors of all images before constructors run; an image that is loaded later
- * looks for it once, at its first mark.                                                          */
+ * A table of functions of perf_record.h: `begin` is perf_core_begin_ there, and so on.  A file that
+ * reads or switches recordings holds it and hands it to the anchors of all images before
+ * constructors run; an image that is loaded later looks for it once, at its first mark.          */
 typedef struct perf_core_ {
     uint32_t      size, abi;
     void        (*join)(perf_anchor_ *);        /* this image takes part from now on              */

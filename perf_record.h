@@ -51,7 +51,7 @@ PERF_FN perf_status perf_error(void);
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
  *       do not let go                                                                            */
 
-/* >>private: bodies: helpers, callees above their callers; an end, callers first ------------- */
+/* >>private: bodies: a begin and an end, callers first; the rest, callees above their callers -- */
 
 /* The functions of the way of an end, which stand below perf_core_end_. */
 PERF_COLD_DECL_ int perf_open_end_(perf_recorder_ *rec, perf_cell_ *cell, perf_cell_ *outer,
@@ -116,6 +116,174 @@ PERF_COLD_FN_ void perf_lose_(perf_recorder_ *rec, int loss, perf_status why)
     PERF_ADD_(rec->losses[loss], 1);
     perf_fail_(rec->home, why);
 }
+
+/* Counts a mark whose cell could not be made: no memory, or too many names, or something new in a
+ * signal handler that came while its thread was inside.                                          */
+PERF_COLD_FN_ void perf_lose_cell_(perf_recorder_ *rec, uint32_t id)
+{
+    const int no_memory = id && !rec->growing;
+
+    perf_lose_(rec, PERF_LOSS_LOST_, no_memory ? PERF_ENOMEM : PERF_ELIMIT);
+}
+
+/* A mark that would have ended before it began is not counted. */
+PERF_COLD_FN_ void perf_lose_to_clock_(perf_recorder_ *rec)
+{
+    perf_word_set_(&rec->home->warnings, PERF_CLOCK_BACKWARDS);
+    perf_lose_(rec, PERF_LOSS_CLOCK_, PERF_OK);
+}
+
+/* Sees whether the clock was set back behind the beginning of this recorder: then what has begun
+ * after `birth` counts.  `end` may have been read before the recorder began.                     */
+PERF_COLD_FN_ void perf_clock_check_(perf_recorder_ *rec, uint64_t end, uint64_t birth)
+{
+    if (end >= rec->birth || perf_scope_ticks_(rec->home) >= rec->birth)
+        return;
+    perf_word_set_(&rec->home->warnings, PERF_CLOCK_BACKWARDS);
+    PERF_SET_(&rec->made, UINT64_C(0));
+    PERF_SET_(&rec->birth, birth);
+    PERF_LIBC_(memset)(&rec->after, 0, sizeof rec->after);
+    PERF_LIBC_(memset)(&rec->looked, 0, sizeof rec->looked);
+}
+
+/* So many more recursive calls are open. */
+PERF_INLINE_FN_ void perf_deeper_(perf_recorder_ *rec, uint64_t calls)
+{
+    PERF_ADD_(rec->extra, calls);
+    PERF_ADD_(rec->deeper, calls << 56);
+}
+
+/* ---- a scope begins, and perf_begin_() cannot do it ---- */
+
+PERF_COLD_DECL_ perf_recorder_ *perf_recorder_for_mark_(void);
+PERF_COLD_DECL_ void perf_recorder_serve_(perf_recorder_ *rec);
+PERF_COLD_DECL_ uint32_t perf_site_id_(perf_registry_ *reg, perf_site_ *site);
+PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *rec, perf_cell_ *caller, uint32_t id);
+PERF_COLD_DECL_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
+                                             perf_recorder_ **self, int counter);
+
+/* `open` of a scope whose end is cold: no cell.  Not NULL, for a thread of a forked child has NULL
+ * open, and perf_end_() would take the two for the same cell.                                    */
+#define PERF_COLD_END_ PERF_PTR_(perf_cell_ *, PERF_CAST_(uintptr_t, 1))
+
+#define PERF_CLOSED_ (UINT64_C(1) << 63)        /* bit of `low`: no duration passes the compare   */
+#define PERF_NO_LOW_ (UINT64_C(3) << 62)        /* ... also without that bit: none was counted    */
+
+/* Where the table of cells has `id` under `caller`, or an empty slot for it. */
+PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *rec, const perf_cell_ *caller,
+                                          uint32_t id)
+{
+    uint32_t at = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, caller) >> 6) ^ id * 0x9e3779b1u;
+
+    for (;; at++) {
+        perf_slot_ *slot = &rec->slot[at & (rec->slots - 1)];
+        if (!slot->cell || (slot->caller == caller && PERF_CELL_ID_(slot->cell) == id))
+            return slot;
+    }
+}
+
+/* The scope is the innermost one now, with a cell of its own: its end may be hot. */
+PERF_INLINE_FN_ void perf_opened_(perf_scope *scope, perf_recorder_ *rec, perf_cell_ *cell)
+{
+    PERF_SET_(&scope->open, cell);
+    PERF_SET_(&scope->rec, rec);
+    PERF_REL_(&rec->open, cell);
+}
+
+/* Begins one more call of what is open already.  That cell's ends are cold until this one has
+ * ended.                                                                                         */
+PERF_FN void perf_cell_again_(perf_scope *scope, perf_recorder_ *rec, perf_cell_ *cell)
+{
+    scope->outer = rec->open;
+    scope->inside = rec->open->inside;
+    scope->cell = cell;
+    scope->open = PERF_COLD_END_;
+    scope->rec = rec;
+    cell->again_open++;
+    perf_deeper_(rec, 1);
+    PERF_SET_(&cell->low, cell->low | PERF_CLOSED_);
+}
+
+/* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns
+ * `scope`, or NULL: it is not recorded.  Quick, recursion included, where `seen` says that neither
+ * a clock nor a sink is to be asked, and that there are slots.                                   */
+PERF_HOT_FN_ perf_scope *perf_core_begin_(perf_scope *scope, perf_site_ *site,
+                                          perf_recorder_ **self, int counter)
+{
+    uint32_t        id = PERF_GET_(&site->id);
+    perf_recorder_ *rec = PERF_TCC_ ? PERF_NULL_ : *self;
+    perf_cell_     *cell = PERF_NULL_;
+
+    if (PERF_LIKELY_(rec && id && PERF_PEEK_(rec->seen))) {
+        cell = rec->open;
+        if (PERF_CELL_ID_(cell) != id)          /* else it calls itself                           */
+            cell = perf_slot_at_(rec, cell, id)->cell;
+    }
+    if (PERF_UNLIKELY_(!cell))
+        return perf_begin_slow_(scope, site, self, counter);
+    if (PERF_LIKELY_(cell->parent == rec->open)) {
+        *perf_seen_at_(rec, rec->table, rec->open, id) = cell;
+        perf_opened_(scope, rec, cell);
+    } else {
+        perf_cell_again_(scope, rec, cell);
+    }
+    scope->start = perf_ticks();
+    return scope;
+}
+
+/* Notes, for the report, that a file times by another clock than the process does. */
+PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *reg, int counter)
+{
+    if ((counter == 0) != (reg->clock != 0) &&
+        !(PERF_GET_(&reg->warnings) & PERF_CLOCK_NOT_INVARIANT))
+        perf_word_set_(&reg->warnings, PERF_CLOCK_MIXED);
+}
+
+/* The same where that is not quick: the first begin in a thread or under a caller, with another
+ * clock, a sink, a request.  The thread becomes known to *self.                                  */
+PERF_COLD_FN_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
+                                           perf_recorder_ **self, int counter)
+{
+    perf_recorder_   *rec = perf_recorder_for_mark_();
+    const perf_sink_ *sink;
+    perf_label_       label;
+    perf_cell_       *cell;
+    uint32_t          id;
+
+    scope->rec = PERF_NULL_;
+    if (!rec || PERF_GET_(&perf_anchor_v1_.off))
+        return PERF_NULL_;
+    perf_clock_agrees_(rec->home, counter);
+    if (self)
+        *self = rec;
+    id = perf_site_id_(rec->home, site);
+    cell = perf_cell_under_(rec, rec->open, id);
+    if (!cell) {
+        perf_lose_cell_(rec, id);
+        return PERF_NULL_;
+    }
+    sink = PERF_ACQ_(&rec->home->sink);
+    if (!sink || PERF_GET_(&rec->request))
+        perf_recorder_serve_(rec);
+    scope->cell = cell;
+    scope->outer = rec->open;
+    if (cell->parent == rec->open)
+        perf_opened_(scope, rec, cell);
+    else
+        perf_cell_again_(scope, rec, cell);
+    scope->depth = perf_depth_(rec);
+    if (sink) {                                 /* payload: calls before this one in this thread  */
+        label = perf_label_of_(PERF_ACQ_(&rec->home->names)[id], 1, cell->count);
+        PERF_SINK_(rec, sink->begin(rec, &label, scope->depth))
+    }
+    if (rec->home->clock || rec->ranges)
+        scope->open = PERF_COLD_END_;
+    scope->start = perf_scope_ticks_(rec->home);
+    perf_clock_check_(rec, scope->start, scope->start - 1);
+    return scope;
+}
+
+/* ---- the registry, and forks ---- */
 
 #if defined(__linux__) && !PERF_TCC_
 #if defined(__GLIBC__)
@@ -237,14 +405,6 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
     while (reg->ring_events < PERF_TRACE_EVENTS)
         reg->ring_events *= 2;
     return reg;
-}
-
-/* Notes, for the report, that a file times by another clock than the process does. */
-PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *reg, int counter)
-{
-    if ((counter == 0) != (reg->clock != 0) &&
-        !(PERF_GET_(&reg->warnings) & PERF_CLOCK_NOT_INVARIANT))
-        perf_word_set_(&reg->warnings, PERF_CLOCK_MIXED);
 }
 
 /* Finds the first anchor of all, which settles races for a new registry, and a registry. */
@@ -379,6 +539,7 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site
     return entry;
 }
 
+/* The id of a site's name and kind, made on first sight and kept in the site; 0: no room. */
 PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *reg, perf_site_ *site)
 {
     uint32_t    id = PERF_ACQ_(&site->id);      /* and so its entry in the table of names         */
@@ -430,9 +591,6 @@ PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *reg, perf_recorder_ *rec)
     stream->flush(reg, stream, rec);
     return PERF_GET_(&stream->state) == PERF_STREAM_ON_;
 }
-
-#define PERF_CLOSED_ (UINT64_C(1) << 63)        /* bit of `low`: no duration passes the compare   */
-#define PERF_NO_LOW_ (UINT64_C(3) << 62)        /* ... also without that bit: none was counted    */
 
 PERF_COLD_FN_ void perf_halves_clear_(perf_buckets_ *buckets)
 {
@@ -659,13 +817,6 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *reg, perf_recorder_ *re
         perf_ring_set_(reg, rec);
 }
 
-/* So many more recursive calls are open. */
-PERF_INLINE_FN_ void perf_deeper_(perf_recorder_ *rec, uint64_t calls)
-{
-    PERF_ADD_(rec->extra, calls);
-    PERF_ADD_(rec->deeper, calls << 56);
-}
-
 /* So many more scopes of thread `rec` have ended elsewhere, and will be found open there. */
 PERF_COLD_FN_ void perf_stray_(perf_recorder_ *rec, uint32_t n)
 {
@@ -739,7 +890,8 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *reg, uint32_t
 #define perf_recorder_adopt_(r, thread) PERF_NULL_
 #endif
 
-/* Does what other threads have asked for; the owner calls it when it next begins a scope. */
+/* Does what other threads have asked for, and gives `seen` to the hot path unless a clock or a sink
+ * is to be asked.  The owner calls it when it next begins a scope.                               */
 PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *rec)
 {
     perf_registry_ *reg = rec->home;
@@ -817,7 +969,7 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
     return rec;
 }
 
-/* The same for a mark: where there is none it is counted as lost. */
+/* perf_recorder_get_() for a mark, which is counted as lost where it gives NULL. */
 PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_for_mark_(void)
 {
     perf_recorder_ *rec = perf_recorder_get_();
@@ -856,18 +1008,6 @@ PERF_COLD_FN_ int perf_cells_room_(perf_recorder_ *rec, uint32_t id)
         PERF_REL_(&rec->shown->room, room);
     }
     return 1;
-}
-
-PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *rec, const perf_cell_ *caller,
-                                          uint32_t id)
-{
-    uint32_t at = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, caller) >> 6) ^ id * 0x9e3779b1u;
-
-    for (;; at++) {
-        perf_slot_ *slot = &rec->slot[at & (rec->slots - 1)];
-        if (!slot->cell || (slot->caller == caller && PERF_CELL_ID_(slot->cell) == id))
-            return slot;
-    }
 }
 
 /* Room for one more slot; 0: no memory.  The table is at most half full.  An old one is not needed
@@ -961,15 +1101,6 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *rec, perf_cell_ *calle
     return cell;
 }
 
-/* Counts a mark whose cell could not be made: no memory, or too many names, or something new in a
- * signal handler that came while its thread was inside.                                          */
-PERF_COLD_FN_ void perf_lose_cell_(perf_recorder_ *rec, uint32_t id)
-{
-    const int no_memory = id && !rec->growing;
-
-    perf_lose_(rec, PERF_LOSS_LOST_, no_memory ? PERF_ENOMEM : PERF_ELIMIT);
-}
-
 /* The cell of `id` when `caller` is open; NULL without memory or for id 0. */
 PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *rec, perf_cell_ *caller, uint32_t id)
 {
@@ -980,31 +1111,6 @@ PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *rec, perf_cell_ *caller, ui
     if (cell->parent == caller)
         *perf_seen_at_(rec, rec->table, caller, id) = cell;
     return cell;
-}
-
-/* `open` of a scope whose end is cold: no cell.  Not NULL, for a thread of a forked child has NULL
- * open, and perf_end_() would take the two for the same cell.                                    */
-#define PERF_COLD_END_ PERF_PTR_(perf_cell_ *, PERF_CAST_(uintptr_t, 1))
-
-/* Begins one more call of what is open already.  That cell's ends are cold until this one has
- * ended.                                                                                         */
-PERF_FN void perf_cell_again_(perf_scope *scope, perf_recorder_ *rec, perf_cell_ *cell)
-{
-    scope->outer = rec->open;
-    scope->inside = rec->open->inside;
-    scope->cell = cell;
-    scope->open = PERF_COLD_END_;
-    scope->rec = rec;
-    cell->again_open++;
-    perf_deeper_(rec, 1);
-    PERF_SET_(&cell->low, cell->low | PERF_CLOSED_);
-}
-
-PERF_INLINE_FN_ void perf_opened_(perf_scope *scope, perf_recorder_ *rec, perf_cell_ *cell)
-{
-    PERF_SET_(&scope->open, cell);
-    PERF_SET_(&scope->rec, rec);
-    PERF_REL_(&rec->open, cell);
 }
 
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
@@ -1146,26 +1252,6 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *rec, uint64_t start, uint64_t
 #define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
 
 #define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
-
-/* Sees whether the clock was set back behind the beginning of this recorder: then what has begun
- * after `birth` counts.  `end` may have been read before the recorder began.                     */
-PERF_COLD_FN_ void perf_clock_check_(perf_recorder_ *rec, uint64_t end, uint64_t birth)
-{
-    if (end >= rec->birth || perf_scope_ticks_(rec->home) >= rec->birth)
-        return;
-    perf_word_set_(&rec->home->warnings, PERF_CLOCK_BACKWARDS);
-    PERF_SET_(&rec->made, UINT64_C(0));
-    PERF_SET_(&rec->birth, birth);
-    PERF_LIBC_(memset)(&rec->after, 0, sizeof rec->after);
-    PERF_LIBC_(memset)(&rec->looked, 0, sizeof rec->looked);
-}
-
-/* A mark that would have ended before it began is not counted. */
-PERF_COLD_FN_ void perf_lose_to_clock_(perf_recorder_ *rec)
-{
-    perf_word_set_(&rec->home->warnings, PERF_CLOCK_BACKWARDS);
-    perf_lose_(rec, PERF_LOSS_CLOCK_, PERF_OK);
-}
 
 /* Notes how long the thread had no processor in this call, if that is the most so far.
  *  Time without one since the last look counts to this call as a whole if the call was unusual (8
@@ -1321,7 +1407,8 @@ PERF_INLINE_FN_ int perf_end_again_(perf_scope *scope, uint64_t end)
     return 1;
 }
 
-/* The same where perf_end_again_() cannot do it, either. */
+/* The same where perf_end_again_() cannot do it, either: the first of a cell, a new extreme, a long
+ * or rare duration, what is out of order.                                                        */
 PERF_COLD_FN_ void perf_end_slow_(perf_scope *scope, uint64_t end)
 {
     perf_recorder_   *rec = perf_recorder_for_mark_();  /* of the thread that counts this end     */
@@ -1664,81 +1751,6 @@ PERF_COLD_FN_ void perf_event_write_(perf_recorder_ *rec, const perf_event_ *eve
     perf_entries_put_(rec, event, n);
     if (rec->ring_head >= rec->ring_limit)
         perf_ring_due_(rec);
-}
-
-/* ---- a scope begins, and perf_begin_() cannot do it ---- */
-
-PERF_COLD_DECL_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
-                                             perf_recorder_ **self, int counter);
-
-/* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns
- * `scope`, or NULL: it is not recorded.  Quick, recursion included, where `seen` says that neither
- * a clock nor a sink is to be asked, and that there are slots.                                   */
-PERF_HOT_FN_ perf_scope *perf_core_begin_(perf_scope *scope, perf_site_ *site,
-                                          perf_recorder_ **self, int counter)
-{
-    uint32_t        id = PERF_GET_(&site->id);
-    perf_recorder_ *rec = PERF_TCC_ ? PERF_NULL_ : *self;
-    perf_cell_     *cell = PERF_NULL_;
-
-    if (PERF_LIKELY_(rec && id && PERF_PEEK_(rec->seen))) {
-        cell = rec->open;
-        if (PERF_CELL_ID_(cell) != id)          /* else it calls itself                           */
-            cell = perf_slot_at_(rec, cell, id)->cell;
-    }
-    if (PERF_UNLIKELY_(!cell))
-        return perf_begin_slow_(scope, site, self, counter);
-    if (PERF_LIKELY_(cell->parent == rec->open)) {
-        *perf_seen_at_(rec, rec->table, rec->open, id) = cell;
-        perf_opened_(scope, rec, cell);
-    } else {
-        perf_cell_again_(scope, rec, cell);
-    }
-    scope->start = perf_ticks();
-    return scope;
-}
-
-/* The begin of a scope where perf_begin_() cannot do it.  The thread becomes known to *self. */
-PERF_COLD_FN_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
-                                           perf_recorder_ **self, int counter)
-{
-    perf_recorder_   *rec = perf_recorder_for_mark_();
-    const perf_sink_ *sink;
-    perf_label_       label;
-    perf_cell_       *cell;
-    uint32_t          id;
-
-    scope->rec = PERF_NULL_;
-    if (!rec || PERF_GET_(&perf_anchor_v1_.off))
-        return PERF_NULL_;
-    perf_clock_agrees_(rec->home, counter);
-    if (self)
-        *self = rec;
-    id = perf_site_id_(rec->home, site);
-    cell = perf_cell_under_(rec, rec->open, id);
-    if (!cell) {
-        perf_lose_cell_(rec, id);
-        return PERF_NULL_;
-    }
-    sink = PERF_ACQ_(&rec->home->sink);
-    if (!sink || PERF_GET_(&rec->request))
-        perf_recorder_serve_(rec);
-    scope->cell = cell;
-    scope->outer = rec->open;
-    if (cell->parent == rec->open)
-        perf_opened_(scope, rec, cell);
-    else
-        perf_cell_again_(scope, rec, cell);
-    scope->depth = perf_depth_(rec);
-    if (sink) {                                 /* payload: calls before this one in this thread  */
-        label = perf_label_of_(PERF_ACQ_(&rec->home->names)[id], 1, cell->count);
-        PERF_SINK_(rec, sink->begin(rec, &label, scope->depth))
-    }
-    if (rec->home->clock || rec->ranges)
-        scope->open = PERF_COLD_END_;
-    scope->start = perf_scope_ticks_(rec->home);
-    perf_clock_check_(rec, scope->start, scope->start - 1);
-    return scope;
 }
 
 /* Writes the ring to the file.  This is a scope of its own, so that its time is seen in the report

@@ -66,9 +66,14 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
  * snprintf does: cut off if it is not below cap; buf NULL with cap 0 asks for the length.        */
 PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts);
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies from the whole to its parts; a leaf may stand above its first user --------- */
 
 /* ---- what one report shows ---- */
+
+PERF_FN const char *perf_name_of_(const perf_registry_ *reg, uint32_t id)
+{
+    return PERF_ACQ_(&reg->names)[id]->site.name;
+}
 
 /* One snapshot, so that the text has the same length each time it is written. */
 typedef struct perf_snapshot_ {
@@ -85,9 +90,97 @@ typedef struct perf_snapshot_ {
     perf_evidence_   evidence;  /* of the main thread                                             */
 } perf_snapshot_;
 
-PERF_FN const char *perf_name_of_(const perf_registry_ *reg, uint32_t id)
+PERF_COLD_DECL_ int perf_write_lines_(FILE *file, const char *line, int width);
+PERF_COLD_DECL_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts);
+PERF_COLD_DECL_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double tick, size_t *n);
+PERF_COLD_DECL_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock);
+PERF_COLD_DECL_ void perf_put_spent_(perf_out_ *out, const perf_spent_ *spent);
+PERF_COLD_DECL_ void perf_put_sources_(perf_out_ *out, perf_registry_ *reg, int json);
+PERF_COLD_DECL_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
+                                   const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_counters_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_waits_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_bound_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_tree_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_losses_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_open_(perf_out_ *out, perf_registry_ *reg);
+PERF_COLD_DECL_ void perf_put_csv_report_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_json_report_(perf_out_ *out, const perf_snapshot_ *snap);
+
+/* ---- the whole ---- */
+
+PERF_FN perf_status perf_report(void)
 {
-    return PERF_ACQ_(&reg->names)[id]->site.name;
+    return perf_report_to(perf_stderr_, PERF_NULL_);
+}
+
+PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
+{
+    perf_snapshot_ snap;
+    perf_out_      out = PERF_ZERO;
+    perf_status    status = PERF_ENOMEM;
+
+    if (!file)
+        return PERF_EINVAL;
+    snap = perf_snapshot_take_(opts);
+    if (snap.opts.width > 0)
+        out.width = snap.opts.width;
+#if PERF_POSIX_FILES_
+    if (snap.opts.width >= 0 && snap.opts.view != PERF_VIEW_CSV && snap.opts.view != PERF_VIEW_JSON)
+        perf_screen_of_(&out, file);
+#endif
+    out.grows = 1;                              /* loops of other threads may end meanwhile       */
+    perf_snapshot_put_(&out, &snap);
+    if (out.p && !out.failed)
+        status = perf_write_lines_(file, out.p, out.width) ? PERF_OK : PERF_EIO;
+    PERF_FREE(out.p);
+    PERF_FREE(snap.row);
+    PERF_FREE(snap.tree);
+    return status;
+}
+
+PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
+{
+    perf_snapshot_ snap = perf_snapshot_take_(opts);
+    perf_out_      out = perf_out_open_(buf, cap);
+
+    if (snap.opts.width > 0)
+        out.width = snap.opts.width;
+    perf_snapshot_put_(&out, &snap);
+    PERF_FREE(snap.row);
+    PERF_FREE(snap.tree);
+    return out.len;
+}
+
+/* Writes a text, and breaks lines that are wider than the screen at a blank; width 0: none.  1:
+ * all was written.                                                                               */
+PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *line, int width)
+{
+    const char *text, *blank = line;
+    perf_char_  ch;
+    int         column = 0, whole = 1;
+
+    for (text = line; *text; text += ch.bytes) {
+        ch = perf_char_of_(text);
+        if (*text == '\033')                    /* a colour: its other characters count, too      */
+            column -= text[3] == 'm' ? 3 : 4;
+        else
+            column += PERF_CAST_(int, perf_char_columns_(ch));
+        if (*text == '\n' || *text == ' ')
+            blank = text;
+        if (*text == '\n')
+            column = 0;
+        if (width && column > width && blank > line && *blank == ' ' && *text != ' ') {
+            whole = whole && perf_out_write_(file, line, PERF_CAST_(size_t, blank - line), 0) &&
+                    perf_out_write_(file, "\n    ", 5, 0);
+            column = 4 + PERF_CAST_(int, text - blank);
+            line = blank + 1;
+        }
+    }
+    return whole && perf_out_write_(file, line, PERF_CAST_(size_t, text - line), 0);
 }
 
 /* ---- what is taken down ---- */
@@ -106,6 +199,40 @@ PERF_FN perf_report_opts perf_report_opts_of_(const perf_report_opts *opts)
     else if (options.rows == 0)
         options.rows = -1;
     return options;
+}
+
+/* What has been recorded so far. */
+PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
+{
+    perf_snapshot_  snap = PERF_ZERO;
+    perf_registry_ *reg;
+    size_t          i;
+
+    snap.opts = perf_report_opts_of_(opts);
+    snap.clock = perf_clock();
+    reg = perf_registry_read_();                /* this image may not have recorded anything      */
+    snap.registry = reg;
+    snap.tick = snap.clock.tick_ns;
+    snap.evidence.busy = -1;
+    if (reg) {
+        perf_sources_collect_(reg);
+        snap.losses = perf_losses_sum_(reg);
+        if (perf_lock_(reg)) {
+            snap.spent = reg->spent;
+            perf_unlock_(&reg->lock);
+        }
+        snap.spent = perf_spent_since_(&snap.spent, 0);
+        snap.row = perf_rows_(reg, snap.opts.sort, snap.tick, &snap.rows);
+        (void)perf_host_evidence_(&snap.main, reg, &snap.evidence);
+        if (snap.opts.view == PERF_VIEW_TREE)
+            snap.tree = perf_tree_make_(reg);
+    }
+    for (i = 0; i < snap.rows; i++)
+        if (PERF_KIND_HOST_(snap.row[i].kind))
+            snap.self += snap.row[i].figure[PERF_COLUMN_SELF_];
+    if (!(snap.self > 0))
+        snap.self = 1;
+    return snap;
 }
 
 /* What rows are sorted by, the largest first. */
@@ -158,38 +285,48 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double ti
     return row;
 }
 
-/* What has been recorded so far. */
-PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
-{
-    perf_snapshot_  snap = PERF_ZERO;
-    perf_registry_ *reg;
-    size_t          i;
+/* ---- the view that is asked for ---- */
 
-    snap.opts = perf_report_opts_of_(opts);
-    snap.clock = perf_clock();
-    reg = perf_registry_read_();                /* this image may not have recorded anything      */
-    snap.registry = reg;
-    snap.tick = snap.clock.tick_ns;
-    snap.evidence.busy = -1;
-    if (reg) {
-        perf_sources_collect_(reg);
-        snap.losses = perf_losses_sum_(reg);
-        if (perf_lock_(reg)) {
-            snap.spent = reg->spent;
-            perf_unlock_(&reg->lock);
-        }
-        snap.spent = perf_spent_since_(&snap.spent, 0);
-        snap.row = perf_rows_(reg, snap.opts.sort, snap.tick, &snap.rows);
-        (void)perf_host_evidence_(&snap.main, reg, &snap.evidence);
-        if (snap.opts.view == PERF_VIEW_TREE)
-            snap.tree = perf_tree_make_(reg);
+/* Writes it in the view that is asked for. */
+PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap)
+{
+    switch (PERF_CAST_(int, snap->opts.view)) {
+    case PERF_VIEW_CSV: perf_put_csv_report_(out, snap); return;
+    case PERF_VIEW_JSON: perf_put_json_report_(out, snap); return;
+    case PERF_VIEW_DIAGNOSIS:
+        if (snap->registry && PERF_ACQ_(&snap->registry->put_diagnosis))
+            snap->registry->put_diagnosis(out, PERF_DIAGNOSIS_LINES_);
+        else
+            perf_put_(out, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
+                           "perf_diagnosis.h\n");
+        return;
+    case PERF_VIEW_TABLE:
+    case PERF_VIEW_TREE:
+    default: perf_put_report_(out, snap);
     }
-    for (i = 0; i < snap.rows; i++)
-        if (PERF_KIND_HOST_(snap.row[i].kind))
-            snap.self += snap.row[i].figure[PERF_COLUMN_SELF_];
-    if (!(snap.self > 0))
-        snap.self = 1;
-    return snap;
+}
+
+/* Table or tree, and what stands above and below either. */
+PERF_COLD_FN_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap)
+{
+    perf_put_clock_(out, &snap->clock);
+    perf_put_spent_(out, &snap->spent);
+    if (snap->registry) {
+        if (snap->opts.view == PERF_VIEW_TREE) {
+            perf_put_tree_(out, snap);
+        } else {
+            perf_put_scopes_(out, snap);
+            perf_put_waits_(out, snap);
+            perf_put_bound_(out, snap);
+            perf_put_counters_(out, snap);
+            if (PERF_ACQ_(&snap->registry->put_marks))
+                PERF_ACQ_(&snap->registry->put_marks)(out, snap->registry);
+        }
+        perf_put_open_(out, snap->registry);
+        perf_put_losses_(out, snap);
+        perf_put_sources_(out, snap->registry, 0);
+    }
+    perf_report_results_(out);
 }
 
 /* ---- above and below the table ---- */
@@ -214,9 +351,7 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock)
 {
     uint32_t bit;
 
-    perf_put_(out, "clock ");
-    perf_put_(out, clock->name);
-    perf_put_(out, ": readings ");
+    perf_putf_(out, "clock %s: readings ", clock->name);
     perf_put_ns_(out, clock->resolution_ns);
     perf_put_(out, " apart, ");
     perf_put_ns_(out, clock->cost_ns);
@@ -224,11 +359,8 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock)
     perf_put_number_(out, " MHz within ", clock->error_ppm, clock->error_ppm < 10 ? 2 : 0);
     perf_put_(out, " ppm\n");
     for (bit = 1; bit <= clock->warnings; bit <<= 1)
-        if (clock->warnings & bit) {
-            perf_put_(out, "warning: ");
-            perf_put_(out, perf_clock_text_(bit));
-            perf_put_char_(out, '\n');
-        }
+        if (clock->warnings & bit)
+            perf_putf_(out, "warning: %s\n", perf_clock_text_(bit));
 }
 
 /* Says whether the process was running, as times of scopes are the wall's.  Blanks fill the line
@@ -240,14 +372,12 @@ PERF_COLD_FN_ void perf_put_spent_(perf_out_ *out, const perf_spent_ *spent)
 
     if (!(wall > 0))
         return;
-    perf_put_number_(out, "processor time: ", cpu / wall * 100, 0);
-    perf_put_(out, " % of one processor (");
+    perf_putf_(out, "processor time: %.0f %% of one processor (", cpu / wall * 100);
     perf_put_ns_(out, cpu);
     perf_put_(out, " in ");
     perf_put_ns_(out, wall);
-    perf_put_(out, "), taken away ");
-    perf_put_u64_(out, spent->switches);
-    perf_put_(out, spent->switches == 1 ? " time" : " times");
+    perf_putf_(out, "), taken away %.0f time%s", PERF_CAST_(double, spent->switches),
+               spent->switches == 1 ? "" : "s");
     if (!out->width && out->len < end)
         perf_put_blanks_(out, end - out->len);
     perf_put_char_(out, '\n');
@@ -269,6 +399,31 @@ PERF_COLD_FN_ void perf_put_sources_(perf_out_ *out, perf_registry_ *reg, int js
 PERF_FN int perf_rows_full_(const perf_snapshot_ *snap, size_t shown)
 {
     return snap->opts.rows >= 0 && shown >= PERF_CAST_(size_t, snap->opts.rows);
+}
+
+/* A row for each scope, up to as many as were asked for. */
+PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
+{
+    static const perf_column_ column[] = {
+        {"scope", 28, 0, 0},   {"calls", 10, 0, 0},  {"total", 10, 0, 0},  {"self", 10, 0, 0},
+        {"share", 9, 0, 0},    {"", 10, 'e', 1},     {"mean", 10, 'c', 0}, {"p50", 10, 'b', 0},
+        {"p95", 10, 'd', 0},   {"p99", 10, 'a', 0},  {"max", 10, 'f', 0}};
+    perf_table_ table = perf_table_open_(out, column, 11);
+    size_t      i, shown = 0, left = 0;
+
+    for (i = 0; i < snap->rows; i++) {
+        if (snap->row[i].point)
+            continue;
+        if (perf_rows_full_(snap, shown)) {
+            left++;
+            continue;
+        }
+        if (!shown++)
+            perf_table_head_(&table);
+        perf_put_row_(&table, &snap->row[i], snap);
+    }
+    if (left)
+        perf_putf_(out, "... and %.0f more\n", PERF_CAST_(double, left));
 }
 
 /* A bar of nine columns. */
@@ -294,11 +449,11 @@ PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *table, double share)
     char      text[32];
     perf_out_ out = perf_out_open_(text, sizeof text);
 
-    perf_put_fixed_(&out, share * 100, 1);
-    perf_put_(&out, " %");
+    perf_putf_(&out, "%.1f %%", share * 100);
     perf_cell_text_(table, text);
 }
 
+/* The cells of one row, from left to right. */
 PERF_COLD_FN_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
                                  const perf_snapshot_ *snap)
 {
@@ -323,33 +478,6 @@ PERF_COLD_FN_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
     perf_cell_ns_(table, figure[PERF_COLUMN_P99_]);
     perf_cell_ns_(table, figure[PERF_COLUMN_MAX_]);
     perf_row_end_(table);
-}
-
-PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
-{
-    static const perf_column_ column[] = {
-        {"scope", 28, 0, 0},   {"calls", 10, 0, 0},  {"total", 10, 0, 0},  {"self", 10, 0, 0},
-        {"share", 9, 0, 0},    {"", 10, 'e', 1},     {"mean", 10, 'c', 0}, {"p50", 10, 'b', 0},
-        {"p95", 10, 'd', 0},   {"p99", 10, 'a', 0},  {"max", 10, 'f', 0}};
-    perf_table_ table = perf_table_open_(out, column, 11);
-    size_t      i, shown = 0, left = 0;
-
-    for (i = 0; i < snap->rows; i++) {
-        if (snap->row[i].point)
-            continue;
-        if (perf_rows_full_(snap, shown)) {
-            left++;
-            continue;
-        }
-        if (!shown++)
-            perf_table_head_(&table);
-        perf_put_row_(&table, &snap->row[i], snap);
-    }
-    if (left) {
-        perf_put_(out, "... and ");
-        perf_put_u64_(out, left);
-        perf_put_(out, " more\n");
-    }
 }
 
 /* Counters: their last, mean and extreme values; instants: how many there were. */
@@ -385,10 +513,8 @@ PERF_COLD_FN_ void perf_put_waiting_(perf_out_ *out, const char *what, double ns
 {
     if (!(ns > 0))
         return;
-    perf_put_(out, "waiting for ");
-    perf_put_(out, what);
-    perf_put_number_(out, ": ", ns / snap->self * 100, 1);
-    perf_put_(out, " % of the time in scopes\n");
+    perf_putf_(out, "waiting for %s: %.1f %% of the time in scopes\n", what,
+               ns / snap->self * 100);
 }
 
 /* What all threads wait for. */
@@ -420,16 +546,13 @@ PERF_COLD_FN_ void perf_put_data_wait_(perf_out_ *out, const perf_snapshot_ *sna
 
     if (!(wait > 0))
         return;
-    perf_put_number_(out, "data wait: ", wait / all * 100, 1);
-    perf_put_(out, " % of the main thread (");
+    perf_putf_(out, "data wait: %.1f %% of the main thread (", wait / all * 100);
     perf_put_ns_(out, wait * snap->tick);
     perf_put_(out, " of ");
     perf_put_ns_(out, all * snap->tick);
     perf_put_(out, " in scopes, ");
     perf_put_ns_(out, PERF_CAST_(double, snap->main.most) * snap->tick);
-    perf_put_(out, " of it in ");
-    (void)perf_put_cut_(out, snap->main.where, 40);
-    perf_put_(out, ")\n");
+    perf_putf_(out, " of it in %.40s)\n", snap->main.where);
 }
 
 /* What bounds the program, and what part of it the answer is about.  perf_diagnosis.h answers for
@@ -448,9 +571,7 @@ PERF_COLD_FN_ void perf_put_bound_(perf_out_ *out, const perf_snapshot_ *snap)
     }
     if (by == PERF_BY_UNKNOWN || reg->gpu)
         return;
-    perf_put_(out, "bound by: ");
-    perf_put_(out, perf_diagnosis_text(by));
-    perf_put_(out, " (of the main thread)\n");
+    perf_putf_(out, "bound by: %s (of the main thread)\n", perf_diagnosis_text(by));
 }
 
 /* ---- what is in no row: variables that nobody reads, forked children ---- */
@@ -713,10 +834,8 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *out, const perf_snapshot_ *snap)
 
     if (!snap->tree || !snap->tree->calls)
         return;
-    perf_put_(out, "of total");
-    if (!narrow)
-        perf_put_(out, "   of parent");
-    perf_put_(out, "      total       self     calls  scope\n");
+    perf_putf_(out, "of total%s      total       self     calls  scope\n",
+               narrow ? "" : "   of parent");
     for (i = 1; i < snap->tree->count && !perf_rows_full_(snap, i - 1); i++)
         perf_put_node_(out, snap, &snap->tree->node[i], narrow); /* stored in the order shown     */
 }
@@ -755,17 +874,6 @@ PERF_COLD_FN_ perf_loss_words_ perf_loss_words_of_(size_t i)
     return words[i];
 }
 
-PERF_COLD_FN_ void perf_put_note_(perf_out_ *out, uint64_t n, perf_loss_words_ words)
-{
-    if (!n)
-        return;
-    perf_put_(out, "note: ");
-    perf_put_u64_(out, n);
-    perf_put_(out, n == 1 ? words.one : words.many);
-    perf_put_(out, words.both);
-    perf_put_char_(out, '\n');
-}
-
 /* The calls that were longest without a processor, of four threads at most. */
 PERF_COLD_FN_ void perf_put_away_(perf_out_ *out, perf_registry_ *reg)
 {
@@ -777,9 +885,8 @@ PERF_COLD_FN_ void perf_put_away_(perf_out_ *out, perf_registry_ *reg)
         if (!PERF_ACQ_(&rec->away) || reset)
             continue;
         shown++;
-        perf_put_(out, "note: a call of ");
-        (void)perf_put_cut_(out, perf_name_of_(reg, PERF_GET_(&rec->away_in)), 40);
-        perf_put_(out, " was without a processor for ");
+        perf_putf_(out, "note: a call of %.40s was without a processor for ",
+                   perf_name_of_(reg, PERF_GET_(&rec->away_in)));
         perf_put_ns_(out, PERF_CAST_(double, PERF_GET_(&rec->away)));
         perf_put_char_(out, '\n');
     }
@@ -787,11 +894,18 @@ PERF_COLD_FN_ void perf_put_away_(perf_out_ *out, perf_registry_ *reg)
 
 PERF_COLD_FN_ void perf_put_losses_(perf_out_ *out, const perf_snapshot_ *snap)
 {
-    size_t i;
+    perf_loss_words_ words;
+    uint64_t         n;
+    size_t           i;
 
     perf_put_away_(out, snap->registry);
-    for (i = 0; i < PERF_LOSS_ALL_; i++)
-        perf_put_note_(out, snap->losses.n[i], perf_loss_words_of_(i));
+    for (i = 0; i < PERF_LOSS_ALL_; i++) {
+        n = snap->losses.n[i];
+        words = perf_loss_words_of_(i);
+        if (n)
+            perf_putf_(out, "note: %.0f%s%s\n", PERF_CAST_(double, n),
+                       n == 1 ? words.one : words.many, words.both);
+    }
     perf_put_children_(out, snap->registry);
     perf_put_environment_(out);
     if (PERF_GET_(&snap->registry->bad_variant))
@@ -841,16 +955,12 @@ PERF_COLD_FN_ void perf_put_open_(perf_out_ *out, perf_registry_ *reg)
 
     if (!open.count)
         return;
-    perf_put_(out, "note: ");
-    perf_put_u64_(out, open.count);
-    perf_put_(out, open.count == 1 ? " scope is still open, its" : " scopes are still open, their");
-    perf_put_(out, " time so far not in the numbers");
+    perf_putf_(out, "note: %.0f %s time so far not in the numbers", PERF_CAST_(double, open.count),
+               open.count == 1 ? "scope is still open, its" : "scopes are still open, their");
     perf_put_few_(out, &open.few, open.count);
-    if (!open.recursive)
-        return;
-    perf_put_(out, "note: ");
-    perf_put_u64_(out, open.recursive);
-    perf_put_(out, " of them recursive, or after a longjmp: put a scope around the setjmp\n");
+    if (open.recursive)
+        perf_putf_(out, "note: %.0f of them recursive, or after a longjmp: put a scope around the "
+                        "setjmp\n", PERF_CAST_(double, open.recursive));
 }
 
 /* ---- CSV and JSON ---- */
@@ -869,10 +979,7 @@ PERF_COLD_FN_ void perf_put_csv_row_(perf_out_ *out, const perf_row_ *row)
     size_t i;
 
     perf_put_csv_(out, row->name);
-    perf_put_char_(out, ',');
-    perf_put_(out, perf_kind_text_(row->kind));
-    perf_put_char_(out, ',');
-    perf_put_u64_(out, row->count);
+    perf_putf_(out, ",%s,%.0f", perf_kind_text_(row->kind), PERF_CAST_(double, row->count));
     for (i = 0; i < PERF_COLUMNS_; i++) {
         perf_put_char_(out, ',');
         if (perf_is_finite_(row->figure[i]))
@@ -886,10 +993,8 @@ PERF_COLD_FN_ void perf_put_csv_report_(perf_out_ *out, const perf_snapshot_ *sn
     size_t i;
 
     perf_put_(out, "name,kind,calls");
-    for (i = 0; i < PERF_COLUMNS_; i++) {
-        perf_put_char_(out, ',');
-        perf_put_(out, perf_column_key_(i));
-    }
+    for (i = 0; i < PERF_COLUMNS_; i++)
+        perf_putf_(out, ",%s", perf_column_key_(i));
     perf_put_char_(out, '\n');
     for (i = 0; i < snap->rows && !perf_rows_full_(snap, i); i++)
         perf_put_csv_row_(out, &snap->row[i]);
@@ -970,122 +1075,6 @@ PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *out, const perf_snapshot_ *s
     }
     perf_member_close_(&json, '}');
     perf_put_char_(out, '\n');
-}
-
-/* ---- the view that is asked for ---- */
-
-/* Table or tree, and what stands above and below either. */
-PERF_COLD_FN_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap)
-{
-    perf_put_clock_(out, &snap->clock);
-    perf_put_spent_(out, &snap->spent);
-    if (snap->registry) {
-        if (snap->opts.view == PERF_VIEW_TREE) {
-            perf_put_tree_(out, snap);
-        } else {
-            perf_put_scopes_(out, snap);
-            perf_put_waits_(out, snap);
-            perf_put_bound_(out, snap);
-            perf_put_counters_(out, snap);
-            if (PERF_ACQ_(&snap->registry->put_marks))
-                PERF_ACQ_(&snap->registry->put_marks)(out, snap->registry);
-        }
-        perf_put_open_(out, snap->registry);
-        perf_put_losses_(out, snap);
-        perf_put_sources_(out, snap->registry, 0);
-    }
-    perf_report_results_(out);
-}
-
-PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap)
-{
-    switch (PERF_CAST_(int, snap->opts.view)) {
-    case PERF_VIEW_CSV: perf_put_csv_report_(out, snap); return;
-    case PERF_VIEW_JSON: perf_put_json_report_(out, snap); return;
-    case PERF_VIEW_DIAGNOSIS:
-        if (snap->registry && PERF_ACQ_(&snap->registry->put_diagnosis))
-            snap->registry->put_diagnosis(out, PERF_DIAGNOSIS_LINES_);
-        else
-            perf_put_(out, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
-                           "perf_diagnosis.h\n");
-        return;
-    case PERF_VIEW_TABLE:
-    case PERF_VIEW_TREE:
-    default: perf_put_report_(out, snap);
-    }
-}
-
-/* ---- the whole ---- */
-
-PERF_FN perf_status perf_report(void)
-{
-    return perf_report_to(perf_stderr_, PERF_NULL_);
-}
-
-/* Writes a text, and breaks lines that are wider than the screen at a blank; width 0: none.  1:
- * all was written.                                                                               */
-PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *line, int width)
-{
-    const char *text, *blank = line;
-    perf_char_  ch;
-    int         column = 0, whole = 1;
-
-    for (text = line; *text; text += ch.bytes) {
-        ch = perf_char_of_(text);
-        if (*text == '\033')                    /* a colour: its other characters count, too      */
-            column -= text[3] == 'm' ? 3 : 4;
-        else
-            column += PERF_CAST_(int, perf_char_columns_(ch));
-        if (*text == '\n' || *text == ' ')
-            blank = text;
-        if (*text == '\n')
-            column = 0;
-        if (width && column > width && blank > line && *blank == ' ' && *text != ' ') {
-            whole = whole && perf_out_write_(file, line, PERF_CAST_(size_t, blank - line), 0) &&
-                    perf_out_write_(file, "\n    ", 5, 0);
-            column = 4 + PERF_CAST_(int, text - blank);
-            line = blank + 1;
-        }
-    }
-    return whole && perf_out_write_(file, line, PERF_CAST_(size_t, text - line), 0);
-}
-
-PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
-{
-    perf_snapshot_ snap;
-    perf_out_      out = PERF_ZERO;
-    perf_status    status = PERF_ENOMEM;
-
-    if (!file)
-        return PERF_EINVAL;
-    snap = perf_snapshot_take_(opts);
-    if (snap.opts.width > 0)
-        out.width = snap.opts.width;
-#if PERF_POSIX_FILES_
-    if (snap.opts.width >= 0 && snap.opts.view != PERF_VIEW_CSV && snap.opts.view != PERF_VIEW_JSON)
-        perf_screen_of_(&out, file);
-#endif
-    out.grows = 1;                              /* loops of other threads may end meanwhile       */
-    perf_snapshot_put_(&out, &snap);
-    if (out.p && !out.failed)
-        status = perf_write_lines_(file, out.p, out.width) ? PERF_OK : PERF_EIO;
-    PERF_FREE(out.p);
-    PERF_FREE(snap.row);
-    PERF_FREE(snap.tree);
-    return status;
-}
-
-PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
-{
-    perf_snapshot_ snap = perf_snapshot_take_(opts);
-    perf_out_      out = perf_out_open_(buf, cap);
-
-    if (snap.opts.width > 0)
-        out.width = snap.opts.width;
-    perf_snapshot_put_(&out, &snap);
-    PERF_FREE(snap.row);
-    PERF_FREE(snap.tree);
-    return out.len;
 }
 
 /* ---- at exit ---- */

@@ -46,29 +46,22 @@ typedef struct perf_sum_ {
     uint64_t bucket[PERF_CELL_BUCKETS_];
 } perf_sum_;
 
-typedef struct perf_ticks_ {
+typedef struct perf_ticks_ {    /* the time of a cell                                             */
     uint64_t total;             /* recursive calls once; never less than what ran inside          */
     uint64_t self;              /* without the scopes inside                                      */
 } perf_ticks_;
 
-typedef struct perf_visit_ {    /* a walk over the cells of a thread, name by name                */
-    perf_recorder_   *recorder; /* set by the caller, the rest is 0 at first                      */
-    const perf_name_ *name;
-    perf_cell_       *cell, *first;             /* first: of that name                            */
-    perf_ticks_       ticks;                    /* of the cell                                    */
-    uint32_t          id;                       /* of the name                                    */
-} perf_visit_;
-
+PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *rec, uint32_t id);
+PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *cell, const perf_cell_ *first);
 PERF_COLD_DECL_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *rec,
                                     perf_cell_ *cell);
-PERF_COLD_DECL_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *cell);
+PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *cell);
 PERF_COLD_DECL_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_cell_ *cell);
+PERF_COLD_DECL_ uint64_t perf_cell_counter_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index);
+PERF_COLD_DECL_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *cell);
 PERF_COLD_DECL_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, double tick);
 PERF_FN double perf_sum_quantile_(const perf_sum_ *sum, double q);
 PERF_FN double perf_bucket_value_(uint32_t index);
-PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *rec, uint32_t id);
-PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *cell, const perf_cell_ *first);
-PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *cell);
 
 /* Added to the number of a bucket it gives the highest bits of a double, see PERF_BUCKET_INDEX_. */
 #define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
@@ -95,23 +88,6 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *reg, uint32_t 
     for (i = 0; i < PERF_CELL_BUCKETS_; i++)
         sum->calls += sum->bucket[i];
     perf_row_figures_(row, sum, tick);
-}
-
-/* Goes to the next cell; 0: there is none. */
-PERF_COLD_FN_ int perf_visit_next_(perf_visit_ *visit)
-{
-    perf_registry_ *reg = visit->recorder->home;
-
-    if (visit->cell)
-        visit->cell = perf_kin_next_(visit->cell, visit->first);
-    while (!visit->cell) {
-        if (++visit->id >= PERF_ACQ_(&reg->count))
-            return 0;
-        visit->cell = visit->first = perf_kin_(visit->recorder, visit->id);
-    }
-    visit->name = PERF_ACQ_(&reg->names)[visit->id];
-    visit->ticks = perf_cell_ticks_(visit->cell);
-    return 1;
 }
 
 /* The cells of a name in a thread, whoever called it: the first one, and the one after it; NULL:
@@ -174,26 +150,29 @@ PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *cell)
     return ticks;
 }
 
-PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *cell)
+/* Adds the durations of a cell: i < room are its counters, then come the entries of rare ones. */
+PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_cell_ *cell)
 {
-    perf_gauge_ *gauge = PERF_ACQ_(&cell->of.calls.gauge);
-    uint64_t     n = gauge ? PERF_GET_(&gauge->n) : 0;
-    double       least, most;
+    perf_buckets_ *buckets;
+    uint32_t       i, at, index[PERF_RARE_];
 
-    if (!n)
+    do {
+        buckets = PERF_ACQ_(&cell->buckets);
+        for (i = 0; buckets && i < PERF_RARE_; i++)
+            index[i] = PERF_ACQ_(&buckets->rare->n[i]) >> 16;
+    } while (PERF_ACQ_(&cell->buckets) != buckets);
+    if (!buckets)
         return;
-    least = perf_from_bits_(PERF_GET_(&gauge->least));
-    most = perf_from_bits_(PERF_GET_(&gauge->most));
-    if (!row->numbers || least < sum->least)
-        sum->least = least;
-    if (!row->numbers || most > sum->most)
-        sum->most = most;
-    sum->values += perf_from_bits_(PERF_GET_(&gauge->values));
-    if (PERF_GET_(&gauge->at) >= sum->last_at) {
-        sum->last_at = PERF_GET_(&gauge->at);
-        sum->last = perf_from_bits_(PERF_GET_(&gauge->last));
+    for (i = 0; i < buckets->room + PERF_RARE_; i++) {
+        at = buckets->first + i;
+        if (i >= buckets->room)
+            at = index[i - buckets->room];
+        if (i >= buckets->room && at - buckets->first < buckets->room)
+            continue;                           /* this entry is moving to a counter              */
+        at -= PERF_CELL_BIAS_;                  /* slack may reach below the first                */
+        if (at < PERF_CELL_BUCKETS_)
+            sum->bucket[at] += perf_cell_counter_(rec, cell, at + PERF_CELL_BIAS_);
     }
-    row->numbers += n;
 }
 
 /* The durations of a bucket = halves * 2^31 + the low 31 bits of its counter.  The counter's
@@ -235,31 +214,29 @@ PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *rec, perf_cell_ *cell,
     return calls;
 }
 
-/* Adds the durations of a cell: i < room are its counters, then come the entries of rare ones. */
-PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_cell_ *cell)
+PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *cell)
 {
-    perf_buckets_ *buckets;
-    uint32_t       i, at, index[PERF_RARE_];
+    perf_gauge_ *gauge = PERF_ACQ_(&cell->of.calls.gauge);
+    uint64_t     n = gauge ? PERF_GET_(&gauge->n) : 0;
+    double       least, most;
 
-    do {
-        buckets = PERF_ACQ_(&cell->buckets);
-        for (i = 0; buckets && i < PERF_RARE_; i++)
-            index[i] = PERF_ACQ_(&buckets->rare->n[i]) >> 16;
-    } while (PERF_ACQ_(&cell->buckets) != buckets);
-    if (!buckets)
+    if (!n)
         return;
-    for (i = 0; i < buckets->room + PERF_RARE_; i++) {
-        at = buckets->first + i;
-        if (i >= buckets->room)
-            at = index[i - buckets->room];
-        if (i >= buckets->room && at - buckets->first < buckets->room)
-            continue;                           /* this entry is moving to a counter              */
-        at -= PERF_CELL_BIAS_;                  /* slack may reach below the first                */
-        if (at < PERF_CELL_BUCKETS_)
-            sum->bucket[at] += perf_cell_counter_(rec, cell, at + PERF_CELL_BIAS_);
+    least = perf_from_bits_(PERF_GET_(&gauge->least));
+    most = perf_from_bits_(PERF_GET_(&gauge->most));
+    if (!row->numbers || least < sum->least)
+        sum->least = least;
+    if (!row->numbers || most > sum->most)
+        sum->most = most;
+    sum->values += perf_from_bits_(PERF_GET_(&gauge->values));
+    if (PERF_GET_(&gauge->at) >= sum->last_at) {
+        sum->last_at = PERF_GET_(&gauge->at);
+        sum->last = perf_from_bits_(PERF_GET_(&gauge->last));
     }
+    row->numbers += n;
 }
 
+/* From ticks to ns: the figures that a table shows. */
 PERF_COLD_FN_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, double tick)
 {
     double *figure = row->figure;
@@ -313,6 +290,33 @@ PERF_FN double perf_bucket_value_(uint32_t index)
     double   low = perf_from_bits_(bits);
 
     return low + (perf_from_bits_(bits + (UINT64_C(1) << (52 - PERF_CELL_BITS_))) - low) / 2;
+}
+
+/* ---- a walk over the cells of a thread ---- */
+
+typedef struct perf_visit_ {    /* a walk over the cells of a thread, name by name                */
+    perf_recorder_   *recorder; /* set by the caller, the rest is 0 at first                      */
+    const perf_name_ *name;
+    perf_cell_       *cell, *first;             /* first: of that name                            */
+    perf_ticks_       ticks;                    /* of the cell                                    */
+    uint32_t          id;                       /* of the name                                    */
+} perf_visit_;
+
+/* Goes to the next cell; 0: there is none. */
+PERF_COLD_FN_ int perf_visit_next_(perf_visit_ *visit)
+{
+    perf_registry_ *reg = visit->recorder->home;
+
+    if (visit->cell)
+        visit->cell = perf_kin_next_(visit->cell, visit->first);
+    while (!visit->cell) {
+        if (++visit->id >= PERF_ACQ_(&reg->count))
+            return 0;
+        visit->cell = visit->first = perf_kin_(visit->recorder, visit->id);
+    }
+    visit->name = PERF_ACQ_(&reg->names)[visit->id];
+    visit->ticks = perf_cell_ticks_(visit->cell);
+    return 1;
 }
 
 /* ---- durations from elsewhere: a device, another clock ---- */

@@ -266,7 +266,8 @@ PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *rec, perf_cell_
 #define PERF_SELF_AT_ &perf_self_v1_
 #endif
 
-/* Begins what perf_begin_ cannot: a name that is new here, or that is open already (recursion). */
+/* Begins what perf_begin_ cannot: a name that is new here, or that is open already (recursion).
+ * core->begin is perf_core_begin_ of perf_record.h.                                              */
 PERF_COLD_FN_ perf_scope *perf_begin_other_(perf_scope *scope, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
@@ -278,42 +279,10 @@ PERF_COLD_FN_ perf_scope *perf_begin_other_(perf_scope *scope, perf_site_ *site)
 
 /* ---- one scope: its end ---- */
 
+PERF_COLD_DECL_ void perf_end_(perf_scope *scope);
 PERF_FN int perf_late_step_(perf_recorder_ *rec);
 PERF_FN void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
 PERF_FN void perf_event_hot_(perf_recorder_ *rec, uint64_t start, uint64_t what);
-
-#if defined(__cpp_impl_coroutine)       /* one may end its scopes in the thread that resumes it   */
-#define PERF_STRANGER_(rec) ((rec) != PERF_SELF_)
-#else
-#define PERF_STRANGER_(rec) 0
-#endif
-
-#if PERF_ONE_CORE_
-#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* there is one: it began this  */
-#else
-#define perf_core_known_ perf_core_get_
-#endif
-
-/* Ends a scope.  Most of this runs while the counter is read, which takes 40 cycles. */
-PERF_OUTLINE_FN_ void perf_end_(perf_scope *scope)
-{
-    perf_recorder_ *rec = scope->rec;
-    perf_cell_     *cell = scope->open, *outer;
-    uint64_t        end = perf_ticks(), ticks = end - scope->start;
-
-    if (PERF_UNLIKELY_(PERF_STRANGER_(rec) || rec->open != cell ||
-                       ticks - cell->low > cell->width || perf_late_step_(rec))) {
-        perf_core_known_()->end(scope, end);    /* also after a fork, where rec->open is NULL     */
-        return;
-    }
-    outer = cell->parent;
-    PERF_REL_(&rec->open, outer);
-    PERF_ADD_(cell->count, 1);
-    PERF_ADD_(cell->sum, ticks);
-    PERF_ADD_(outer->inside, ticks);
-    perf_bucket_add_(rec, cell, ticks);
-    perf_event_hot_(rec, scope->start, ticks | cell->tag);
-}
 
 #if defined(__cplusplus)
 struct PERF_GUARD_ {
@@ -336,6 +305,41 @@ PERF_INLINE_FN_ void perf_guard_(perf_scope *const *open)
         perf_end_(*open);
 }
 #endif
+
+#if defined(__cpp_impl_coroutine)       /* one may end its scopes in the thread that resumes it   */
+#define PERF_STRANGER_(rec) ((rec) != PERF_SELF_)
+#else
+#define PERF_STRANGER_(rec) 0
+#endif
+
+#if PERF_ONE_CORE_
+#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* there is one: it began this  */
+#else
+#define perf_core_known_ perf_core_get_
+#endif
+
+/* Ends a scope.  The first of a cell, and what else has no counter yet, goes to core->end, which is
+ * perf_core_end_ of perf_record.h.  Most of this runs while the counter is read, which takes 40
+ * cycles.                                                                                        */
+PERF_OUTLINE_FN_ void perf_end_(perf_scope *scope)
+{
+    perf_recorder_ *rec = scope->rec;
+    perf_cell_     *cell = scope->open, *outer;
+    uint64_t        end = perf_ticks(), ticks = end - scope->start;
+
+    if (PERF_UNLIKELY_(PERF_STRANGER_(rec) || rec->open != cell ||
+                       ticks - cell->low > cell->width || perf_late_step_(rec))) {
+        perf_core_known_()->end(scope, end);    /* also after a fork, where rec->open is NULL     */
+        return;
+    }
+    outer = cell->parent;
+    PERF_REL_(&rec->open, outer);
+    PERF_ADD_(cell->count, 1);
+    PERF_ADD_(cell->sum, ticks);
+    PERF_ADD_(outer->inside, ticks);
+    perf_bucket_add_(rec, cell, ticks);
+    perf_event_hot_(rec, scope->start, ticks | cell->tag);
+}
 
 /* Counts one more duration; comes before each perf_bucket_add_.  1: counters may be half full, so
  * the core has to look at them.                                                                  */

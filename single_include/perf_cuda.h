@@ -3848,8 +3848,6 @@ typedef struct perf_spent_ {    /* time, that of processors; how often one was t
     uint64_t ns, cpu_ns, switches, waits;
 } perf_spent_;
 
-struct perf_registry_;
-
 /* Marks that are not in the numbers as they should be; the report has a note of each. */
 enum {
     PERF_LOSS_ABANDONED_,       /* never ended                                                    */
@@ -4025,9 +4023,9 @@ PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *search)
 
 /* ---- the core: what files that only mark leave to another file ----
  *
- * A table of functions of perf_record.h.  A file that reads or switches recordings holds it and
- * hands it to the anchors of all images before constructors run; an image that is loaded later
- * looks for it once, at its first mark.                                                          */
+ * A table of functions of perf_record.h: `begin` is perf_core_begin_ there, and so on.  A file that
+ * reads or switches recordings holds it and hands it to the anchors of all images before
+ * constructors run; an image that is loaded later looks for it once, at its first mark.          */
 typedef struct perf_core_ {
     uint32_t      size, abi;
     void        (*join)(perf_anchor_ *);        /* this image takes part from now on              */
@@ -4361,7 +4359,8 @@ PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *rec, perf_cell_
 #define PERF_SELF_AT_ &perf_self_v1_
 #endif
 
-/* Begins what perf_begin_ cannot: a name that is new here, or that is open already (recursion). */
+/* Begins what perf_begin_ cannot: a name that is new here, or that is open already (recursion).
+ * core->begin is perf_core_begin_ of perf_record.h.                                              */
 PERF_COLD_FN_ perf_scope *perf_begin_other_(perf_scope *scope, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
@@ -4373,42 +4372,10 @@ PERF_COLD_FN_ perf_scope *perf_begin_other_(perf_scope *scope, perf_site_ *site)
 
 /* ---- one scope: its end ---- */
 
+PERF_COLD_DECL_ void perf_end_(perf_scope *scope);
 PERF_FN int perf_late_step_(perf_recorder_ *rec);
 PERF_FN void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
 PERF_FN void perf_event_hot_(perf_recorder_ *rec, uint64_t start, uint64_t what);
-
-#if defined(__cpp_impl_coroutine)       /* one may end its scopes in the thread that resumes it   */
-#define PERF_STRANGER_(rec) ((rec) != PERF_SELF_)
-#else
-#define PERF_STRANGER_(rec) 0
-#endif
-
-#if PERF_ONE_CORE_
-#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* there is one: it began this  */
-#else
-#define perf_core_known_ perf_core_get_
-#endif
-
-/* Ends a scope.  Most of this runs while the counter is read, which takes 40 cycles. */
-PERF_OUTLINE_FN_ void perf_end_(perf_scope *scope)
-{
-    perf_recorder_ *rec = scope->rec;
-    perf_cell_     *cell = scope->open, *outer;
-    uint64_t        end = perf_ticks(), ticks = end - scope->start;
-
-    if (PERF_UNLIKELY_(PERF_STRANGER_(rec) || rec->open != cell ||
-                       ticks - cell->low > cell->width || perf_late_step_(rec))) {
-        perf_core_known_()->end(scope, end);    /* also after a fork, where rec->open is NULL     */
-        return;
-    }
-    outer = cell->parent;
-    PERF_REL_(&rec->open, outer);
-    PERF_ADD_(cell->count, 1);
-    PERF_ADD_(cell->sum, ticks);
-    PERF_ADD_(outer->inside, ticks);
-    perf_bucket_add_(rec, cell, ticks);
-    perf_event_hot_(rec, scope->start, ticks | cell->tag);
-}
 
 #if defined(__cplusplus)
 struct PERF_GUARD_ {
@@ -4431,6 +4398,41 @@ PERF_INLINE_FN_ void perf_guard_(perf_scope *const *open)
         perf_end_(*open);
 }
 #endif
+
+#if defined(__cpp_impl_coroutine)       /* one may end its scopes in the thread that resumes it   */
+#define PERF_STRANGER_(rec) ((rec) != PERF_SELF_)
+#else
+#define PERF_STRANGER_(rec) 0
+#endif
+
+#if PERF_ONE_CORE_
+#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* there is one: it began this  */
+#else
+#define perf_core_known_ perf_core_get_
+#endif
+
+/* Ends a scope.  The first of a cell, and what else has no counter yet, goes to core->end, which is
+ * perf_core_end_ of perf_record.h.  Most of this runs while the counter is read, which takes 40
+ * cycles.                                                                                        */
+PERF_OUTLINE_FN_ void perf_end_(perf_scope *scope)
+{
+    perf_recorder_ *rec = scope->rec;
+    perf_cell_     *cell = scope->open, *outer;
+    uint64_t        end = perf_ticks(), ticks = end - scope->start;
+
+    if (PERF_UNLIKELY_(PERF_STRANGER_(rec) || rec->open != cell ||
+                       ticks - cell->low > cell->width || perf_late_step_(rec))) {
+        perf_core_known_()->end(scope, end);    /* also after a fork, where rec->open is NULL     */
+        return;
+    }
+    outer = cell->parent;
+    PERF_REL_(&rec->open, outer);
+    PERF_ADD_(cell->count, 1);
+    PERF_ADD_(cell->sum, ticks);
+    PERF_ADD_(outer->inside, ticks);
+    perf_bucket_add_(rec, cell, ticks);
+    perf_event_hot_(rec, scope->start, ticks | cell->tag);
+}
 
 /* Counts one more duration; comes before each perf_bucket_add_.  1: counters may be half full, so
  * the core has to look at them.                                                                  */
@@ -10157,7 +10159,7 @@ PERF_FN perf_clock_info perf_clock(void)
     return clock;
 }
 
-/* What the scopes are timed with when the counter will not do. */
+/* A reading of the clock that scopes use: perf_ticks(), or what stands for it in this process. */
 PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *reg)
 {
     if (!reg->clock)
@@ -10353,7 +10355,7 @@ PERF_FN perf_status perf_error(void);
  *   perf_loops_hold_  keeps all loops until perf_loops_let_; 0: inside the lock, do not read them,
  *       do not let go                                                                            */
 
-/* >>private: bodies: helpers, callees above their callers; an end, callers first ------------- */
+/* >>private: bodies: a begin and an end, callers first; the rest, callees above their callers -- */
 
 /* The functions of the way of an end, which stand below perf_core_end_. */
 PERF_COLD_DECL_ int perf_open_end_(perf_recorder_ *rec, perf_cell_ *cell, perf_cell_ *outer,
@@ -10418,6 +10420,174 @@ PERF_COLD_FN_ void perf_lose_(perf_recorder_ *rec, int loss, perf_status why)
     PERF_ADD_(rec->losses[loss], 1);
     perf_fail_(rec->home, why);
 }
+
+/* Counts a mark whose cell could not be made: no memory, or too many names, or something new in a
+ * signal handler that came while its thread was inside.                                          */
+PERF_COLD_FN_ void perf_lose_cell_(perf_recorder_ *rec, uint32_t id)
+{
+    const int no_memory = id && !rec->growing;
+
+    perf_lose_(rec, PERF_LOSS_LOST_, no_memory ? PERF_ENOMEM : PERF_ELIMIT);
+}
+
+/* A mark that would have ended before it began is not counted. */
+PERF_COLD_FN_ void perf_lose_to_clock_(perf_recorder_ *rec)
+{
+    perf_word_set_(&rec->home->warnings, PERF_CLOCK_BACKWARDS);
+    perf_lose_(rec, PERF_LOSS_CLOCK_, PERF_OK);
+}
+
+/* Sees whether the clock was set back behind the beginning of this recorder: then what has begun
+ * after `birth` counts.  `end` may have been read before the recorder began.                     */
+PERF_COLD_FN_ void perf_clock_check_(perf_recorder_ *rec, uint64_t end, uint64_t birth)
+{
+    if (end >= rec->birth || perf_scope_ticks_(rec->home) >= rec->birth)
+        return;
+    perf_word_set_(&rec->home->warnings, PERF_CLOCK_BACKWARDS);
+    PERF_SET_(&rec->made, UINT64_C(0));
+    PERF_SET_(&rec->birth, birth);
+    PERF_LIBC_(memset)(&rec->after, 0, sizeof rec->after);
+    PERF_LIBC_(memset)(&rec->looked, 0, sizeof rec->looked);
+}
+
+/* So many more recursive calls are open. */
+PERF_INLINE_FN_ void perf_deeper_(perf_recorder_ *rec, uint64_t calls)
+{
+    PERF_ADD_(rec->extra, calls);
+    PERF_ADD_(rec->deeper, calls << 56);
+}
+
+/* ---- a scope begins, and perf_begin_() cannot do it ---- */
+
+PERF_COLD_DECL_ perf_recorder_ *perf_recorder_for_mark_(void);
+PERF_COLD_DECL_ void perf_recorder_serve_(perf_recorder_ *rec);
+PERF_COLD_DECL_ uint32_t perf_site_id_(perf_registry_ *reg, perf_site_ *site);
+PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *rec, perf_cell_ *caller, uint32_t id);
+PERF_COLD_DECL_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
+                                             perf_recorder_ **self, int counter);
+
+/* `open` of a scope whose end is cold: no cell.  Not NULL, for a thread of a forked child has NULL
+ * open, and perf_end_() would take the two for the same cell.                                    */
+#define PERF_COLD_END_ PERF_PTR_(perf_cell_ *, PERF_CAST_(uintptr_t, 1))
+
+#define PERF_CLOSED_ (UINT64_C(1) << 63)        /* bit of `low`: no duration passes the compare   */
+#define PERF_NO_LOW_ (UINT64_C(3) << 62)        /* ... also without that bit: none was counted    */
+
+/* Where the table of cells has `id` under `caller`, or an empty slot for it. */
+PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *rec, const perf_cell_ *caller,
+                                          uint32_t id)
+{
+    uint32_t at = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, caller) >> 6) ^ id * 0x9e3779b1u;
+
+    for (;; at++) {
+        perf_slot_ *slot = &rec->slot[at & (rec->slots - 1)];
+        if (!slot->cell || (slot->caller == caller && PERF_CELL_ID_(slot->cell) == id))
+            return slot;
+    }
+}
+
+/* The scope is the innermost one now, with a cell of its own: its end may be hot. */
+PERF_INLINE_FN_ void perf_opened_(perf_scope *scope, perf_recorder_ *rec, perf_cell_ *cell)
+{
+    PERF_SET_(&scope->open, cell);
+    PERF_SET_(&scope->rec, rec);
+    PERF_REL_(&rec->open, cell);
+}
+
+/* Begins one more call of what is open already.  That cell's ends are cold until this one has
+ * ended.                                                                                         */
+PERF_FN void perf_cell_again_(perf_scope *scope, perf_recorder_ *rec, perf_cell_ *cell)
+{
+    scope->outer = rec->open;
+    scope->inside = rec->open->inside;
+    scope->cell = cell;
+    scope->open = PERF_COLD_END_;
+    scope->rec = rec;
+    cell->again_open++;
+    perf_deeper_(rec, 1);
+    PERF_SET_(&cell->low, cell->low | PERF_CLOSED_);
+}
+
+/* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns
+ * `scope`, or NULL: it is not recorded.  Quick, recursion included, where `seen` says that neither
+ * a clock nor a sink is to be asked, and that there are slots.                                   */
+PERF_HOT_FN_ perf_scope *perf_core_begin_(perf_scope *scope, perf_site_ *site,
+                                          perf_recorder_ **self, int counter)
+{
+    uint32_t        id = PERF_GET_(&site->id);
+    perf_recorder_ *rec = PERF_TCC_ ? PERF_NULL_ : *self;
+    perf_cell_     *cell = PERF_NULL_;
+
+    if (PERF_LIKELY_(rec && id && PERF_PEEK_(rec->seen))) {
+        cell = rec->open;
+        if (PERF_CELL_ID_(cell) != id)          /* else it calls itself                           */
+            cell = perf_slot_at_(rec, cell, id)->cell;
+    }
+    if (PERF_UNLIKELY_(!cell))
+        return perf_begin_slow_(scope, site, self, counter);
+    if (PERF_LIKELY_(cell->parent == rec->open)) {
+        *perf_seen_at_(rec, rec->table, rec->open, id) = cell;
+        perf_opened_(scope, rec, cell);
+    } else {
+        perf_cell_again_(scope, rec, cell);
+    }
+    scope->start = perf_ticks();
+    return scope;
+}
+
+/* Notes, for the report, that a file times by another clock than the process does. */
+PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *reg, int counter)
+{
+    if ((counter == 0) != (reg->clock != 0) &&
+        !(PERF_GET_(&reg->warnings) & PERF_CLOCK_NOT_INVARIANT))
+        perf_word_set_(&reg->warnings, PERF_CLOCK_MIXED);
+}
+
+/* The same where that is not quick: the first begin in a thread or under a caller, with another
+ * clock, a sink, a request.  The thread becomes known to *self.                                  */
+PERF_COLD_FN_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
+                                           perf_recorder_ **self, int counter)
+{
+    perf_recorder_   *rec = perf_recorder_for_mark_();
+    const perf_sink_ *sink;
+    perf_label_       label;
+    perf_cell_       *cell;
+    uint32_t          id;
+
+    scope->rec = PERF_NULL_;
+    if (!rec || PERF_GET_(&perf_anchor_v1_.off))
+        return PERF_NULL_;
+    perf_clock_agrees_(rec->home, counter);
+    if (self)
+        *self = rec;
+    id = perf_site_id_(rec->home, site);
+    cell = perf_cell_under_(rec, rec->open, id);
+    if (!cell) {
+        perf_lose_cell_(rec, id);
+        return PERF_NULL_;
+    }
+    sink = PERF_ACQ_(&rec->home->sink);
+    if (!sink || PERF_GET_(&rec->request))
+        perf_recorder_serve_(rec);
+    scope->cell = cell;
+    scope->outer = rec->open;
+    if (cell->parent == rec->open)
+        perf_opened_(scope, rec, cell);
+    else
+        perf_cell_again_(scope, rec, cell);
+    scope->depth = perf_depth_(rec);
+    if (sink) {                                 /* payload: calls before this one in this thread  */
+        label = perf_label_of_(PERF_ACQ_(&rec->home->names)[id], 1, cell->count);
+        PERF_SINK_(rec, sink->begin(rec, &label, scope->depth))
+    }
+    if (rec->home->clock || rec->ranges)
+        scope->open = PERF_COLD_END_;
+    scope->start = perf_scope_ticks_(rec->home);
+    perf_clock_check_(rec, scope->start, scope->start - 1);
+    return scope;
+}
+
+/* ---- the registry, and forks ---- */
 
 #if defined(__linux__) && !PERF_TCC_
 #if defined(__GLIBC__)
@@ -10539,14 +10709,6 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
     while (reg->ring_events < PERF_TRACE_EVENTS)
         reg->ring_events *= 2;
     return reg;
-}
-
-/* Notes, for the report, that a file times by another clock than the process does. */
-PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *reg, int counter)
-{
-    if ((counter == 0) != (reg->clock != 0) &&
-        !(PERF_GET_(&reg->warnings) & PERF_CLOCK_NOT_INVARIANT))
-        perf_word_set_(&reg->warnings, PERF_CLOCK_MIXED);
 }
 
 /* Finds the first anchor of all, which settles races for a new registry, and a registry. */
@@ -10681,6 +10843,7 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site
     return entry;
 }
 
+/* The id of a site's name and kind, made on first sight and kept in the site; 0: no room. */
 PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *reg, perf_site_ *site)
 {
     uint32_t    id = PERF_ACQ_(&site->id);      /* and so its entry in the table of names         */
@@ -10732,9 +10895,6 @@ PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *reg, perf_recorder_ *rec)
     stream->flush(reg, stream, rec);
     return PERF_GET_(&stream->state) == PERF_STREAM_ON_;
 }
-
-#define PERF_CLOSED_ (UINT64_C(1) << 63)        /* bit of `low`: no duration passes the compare   */
-#define PERF_NO_LOW_ (UINT64_C(3) << 62)        /* ... also without that bit: none was counted    */
 
 PERF_COLD_FN_ void perf_halves_clear_(perf_buckets_ *buckets)
 {
@@ -10961,13 +11121,6 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *reg, perf_recorder_ *re
         perf_ring_set_(reg, rec);
 }
 
-/* So many more recursive calls are open. */
-PERF_INLINE_FN_ void perf_deeper_(perf_recorder_ *rec, uint64_t calls)
-{
-    PERF_ADD_(rec->extra, calls);
-    PERF_ADD_(rec->deeper, calls << 56);
-}
-
 /* So many more scopes of thread `rec` have ended elsewhere, and will be found open there. */
 PERF_COLD_FN_ void perf_stray_(perf_recorder_ *rec, uint32_t n)
 {
@@ -11041,7 +11194,8 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *reg, uint32_t
 #define perf_recorder_adopt_(r, thread) PERF_NULL_
 #endif
 
-/* Does what other threads have asked for; the owner calls it when it next begins a scope. */
+/* Does what other threads have asked for, and gives `seen` to the hot path unless a clock or a sink
+ * is to be asked.  The owner calls it when it next begins a scope.                               */
 PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *rec)
 {
     perf_registry_ *reg = rec->home;
@@ -11119,7 +11273,7 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
     return rec;
 }
 
-/* The same for a mark: where there is none it is counted as lost. */
+/* perf_recorder_get_() for a mark, which is counted as lost where it gives NULL. */
 PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_for_mark_(void)
 {
     perf_recorder_ *rec = perf_recorder_get_();
@@ -11158,18 +11312,6 @@ PERF_COLD_FN_ int perf_cells_room_(perf_recorder_ *rec, uint32_t id)
         PERF_REL_(&rec->shown->room, room);
     }
     return 1;
-}
-
-PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *rec, const perf_cell_ *caller,
-                                          uint32_t id)
-{
-    uint32_t at = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, caller) >> 6) ^ id * 0x9e3779b1u;
-
-    for (;; at++) {
-        perf_slot_ *slot = &rec->slot[at & (rec->slots - 1)];
-        if (!slot->cell || (slot->caller == caller && PERF_CELL_ID_(slot->cell) == id))
-            return slot;
-    }
 }
 
 /* Room for one more slot; 0: no memory.  The table is at most half full.  An old one is not needed
@@ -11263,15 +11405,6 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *rec, perf_cell_ *calle
     return cell;
 }
 
-/* Counts a mark whose cell could not be made: no memory, or too many names, or something new in a
- * signal handler that came while its thread was inside.                                          */
-PERF_COLD_FN_ void perf_lose_cell_(perf_recorder_ *rec, uint32_t id)
-{
-    const int no_memory = id && !rec->growing;
-
-    perf_lose_(rec, PERF_LOSS_LOST_, no_memory ? PERF_ENOMEM : PERF_ELIMIT);
-}
-
 /* The cell of `id` when `caller` is open; NULL without memory or for id 0. */
 PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *rec, perf_cell_ *caller, uint32_t id)
 {
@@ -11282,31 +11415,6 @@ PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *rec, perf_cell_ *caller, ui
     if (cell->parent == caller)
         *perf_seen_at_(rec, rec->table, caller, id) = cell;
     return cell;
-}
-
-/* `open` of a scope whose end is cold: no cell.  Not NULL, for a thread of a forked child has NULL
- * open, and perf_end_() would take the two for the same cell.                                    */
-#define PERF_COLD_END_ PERF_PTR_(perf_cell_ *, PERF_CAST_(uintptr_t, 1))
-
-/* Begins one more call of what is open already.  That cell's ends are cold until this one has
- * ended.                                                                                         */
-PERF_FN void perf_cell_again_(perf_scope *scope, perf_recorder_ *rec, perf_cell_ *cell)
-{
-    scope->outer = rec->open;
-    scope->inside = rec->open->inside;
-    scope->cell = cell;
-    scope->open = PERF_COLD_END_;
-    scope->rec = rec;
-    cell->again_open++;
-    perf_deeper_(rec, 1);
-    PERF_SET_(&cell->low, cell->low | PERF_CLOSED_);
-}
-
-PERF_INLINE_FN_ void perf_opened_(perf_scope *scope, perf_recorder_ *rec, perf_cell_ *cell)
-{
-    PERF_SET_(&scope->open, cell);
-    PERF_SET_(&scope->rec, rec);
-    PERF_REL_(&rec->open, cell);
 }
 
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
@@ -11448,26 +11556,6 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *rec, uint64_t start, uint64_t
 #define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
 
 #define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
-
-/* Sees whether the clock was set back behind the beginning of this recorder: then what has begun
- * after `birth` counts.  `end` may have been read before the recorder began.                     */
-PERF_COLD_FN_ void perf_clock_check_(perf_recorder_ *rec, uint64_t end, uint64_t birth)
-{
-    if (end >= rec->birth || perf_scope_ticks_(rec->home) >= rec->birth)
-        return;
-    perf_word_set_(&rec->home->warnings, PERF_CLOCK_BACKWARDS);
-    PERF_SET_(&rec->made, UINT64_C(0));
-    PERF_SET_(&rec->birth, birth);
-    PERF_LIBC_(memset)(&rec->after, 0, sizeof rec->after);
-    PERF_LIBC_(memset)(&rec->looked, 0, sizeof rec->looked);
-}
-
-/* A mark that would have ended before it began is not counted. */
-PERF_COLD_FN_ void perf_lose_to_clock_(perf_recorder_ *rec)
-{
-    perf_word_set_(&rec->home->warnings, PERF_CLOCK_BACKWARDS);
-    perf_lose_(rec, PERF_LOSS_CLOCK_, PERF_OK);
-}
 
 /* Notes how long the thread had no processor in this call, if that is the most so far.
  *  Time without one since the last look counts to this call as a whole if the call was unusual (8
@@ -11623,7 +11711,8 @@ PERF_INLINE_FN_ int perf_end_again_(perf_scope *scope, uint64_t end)
     return 1;
 }
 
-/* The same where perf_end_again_() cannot do it, either. */
+/* The same where perf_end_again_() cannot do it, either: the first of a cell, a new extreme, a long
+ * or rare duration, what is out of order.                                                        */
 PERF_COLD_FN_ void perf_end_slow_(perf_scope *scope, uint64_t end)
 {
     perf_recorder_   *rec = perf_recorder_for_mark_();  /* of the thread that counts this end     */
@@ -11966,81 +12055,6 @@ PERF_COLD_FN_ void perf_event_write_(perf_recorder_ *rec, const perf_event_ *eve
     perf_entries_put_(rec, event, n);
     if (rec->ring_head >= rec->ring_limit)
         perf_ring_due_(rec);
-}
-
-/* ---- a scope begins, and perf_begin_() cannot do it ---- */
-
-PERF_COLD_DECL_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
-                                             perf_recorder_ **self, int counter);
-
-/* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns
- * `scope`, or NULL: it is not recorded.  Quick, recursion included, where `seen` says that neither
- * a clock nor a sink is to be asked, and that there are slots.                                   */
-PERF_HOT_FN_ perf_scope *perf_core_begin_(perf_scope *scope, perf_site_ *site,
-                                          perf_recorder_ **self, int counter)
-{
-    uint32_t        id = PERF_GET_(&site->id);
-    perf_recorder_ *rec = PERF_TCC_ ? PERF_NULL_ : *self;
-    perf_cell_     *cell = PERF_NULL_;
-
-    if (PERF_LIKELY_(rec && id && PERF_PEEK_(rec->seen))) {
-        cell = rec->open;
-        if (PERF_CELL_ID_(cell) != id)          /* else it calls itself                           */
-            cell = perf_slot_at_(rec, cell, id)->cell;
-    }
-    if (PERF_UNLIKELY_(!cell))
-        return perf_begin_slow_(scope, site, self, counter);
-    if (PERF_LIKELY_(cell->parent == rec->open)) {
-        *perf_seen_at_(rec, rec->table, rec->open, id) = cell;
-        perf_opened_(scope, rec, cell);
-    } else {
-        perf_cell_again_(scope, rec, cell);
-    }
-    scope->start = perf_ticks();
-    return scope;
-}
-
-/* The begin of a scope where perf_begin_() cannot do it.  The thread becomes known to *self. */
-PERF_COLD_FN_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
-                                           perf_recorder_ **self, int counter)
-{
-    perf_recorder_   *rec = perf_recorder_for_mark_();
-    const perf_sink_ *sink;
-    perf_label_       label;
-    perf_cell_       *cell;
-    uint32_t          id;
-
-    scope->rec = PERF_NULL_;
-    if (!rec || PERF_GET_(&perf_anchor_v1_.off))
-        return PERF_NULL_;
-    perf_clock_agrees_(rec->home, counter);
-    if (self)
-        *self = rec;
-    id = perf_site_id_(rec->home, site);
-    cell = perf_cell_under_(rec, rec->open, id);
-    if (!cell) {
-        perf_lose_cell_(rec, id);
-        return PERF_NULL_;
-    }
-    sink = PERF_ACQ_(&rec->home->sink);
-    if (!sink || PERF_GET_(&rec->request))
-        perf_recorder_serve_(rec);
-    scope->cell = cell;
-    scope->outer = rec->open;
-    if (cell->parent == rec->open)
-        perf_opened_(scope, rec, cell);
-    else
-        perf_cell_again_(scope, rec, cell);
-    scope->depth = perf_depth_(rec);
-    if (sink) {                                 /* payload: calls before this one in this thread  */
-        label = perf_label_of_(PERF_ACQ_(&rec->home->names)[id], 1, cell->count);
-        PERF_SINK_(rec, sink->begin(rec, &label, scope->depth))
-    }
-    if (rec->home->clock || rec->ranges)
-        scope->open = PERF_COLD_END_;
-    scope->start = perf_scope_ticks_(rec->home);
-    perf_clock_check_(rec, scope->start, scope->start - 1);
-    return scope;
 }
 
 /* Writes the ring to the file.  This is a scope of its own, so that its time is seen in the report
@@ -12765,29 +12779,22 @@ typedef struct perf_sum_ {
     uint64_t bucket[PERF_CELL_BUCKETS_];
 } perf_sum_;
 
-typedef struct perf_ticks_ {
+typedef struct perf_ticks_ {    /* the time of a cell                                             */
     uint64_t total;             /* recursive calls once; never less than what ran inside          */
     uint64_t self;              /* without the scopes inside                                      */
 } perf_ticks_;
 
-typedef struct perf_visit_ {    /* a walk over the cells of a thread, name by name                */
-    perf_recorder_   *recorder; /* set by the caller, the rest is 0 at first                      */
-    const perf_name_ *name;
-    perf_cell_       *cell, *first;             /* first: of that name                            */
-    perf_ticks_       ticks;                    /* of the cell                                    */
-    uint32_t          id;                       /* of the name                                    */
-} perf_visit_;
-
+PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *rec, uint32_t id);
+PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *cell, const perf_cell_ *first);
 PERF_COLD_DECL_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *rec,
                                     perf_cell_ *cell);
-PERF_COLD_DECL_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *cell);
+PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *cell);
 PERF_COLD_DECL_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_cell_ *cell);
+PERF_COLD_DECL_ uint64_t perf_cell_counter_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index);
+PERF_COLD_DECL_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *cell);
 PERF_COLD_DECL_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, double tick);
 PERF_FN double perf_sum_quantile_(const perf_sum_ *sum, double q);
 PERF_FN double perf_bucket_value_(uint32_t index);
-PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *rec, uint32_t id);
-PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *cell, const perf_cell_ *first);
-PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *cell);
 
 /* Added to the number of a bucket it gives the highest bits of a double, see PERF_BUCKET_INDEX_. */
 #define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
@@ -12814,23 +12821,6 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *reg, uint32_t 
     for (i = 0; i < PERF_CELL_BUCKETS_; i++)
         sum->calls += sum->bucket[i];
     perf_row_figures_(row, sum, tick);
-}
-
-/* Goes to the next cell; 0: there is none. */
-PERF_COLD_FN_ int perf_visit_next_(perf_visit_ *visit)
-{
-    perf_registry_ *reg = visit->recorder->home;
-
-    if (visit->cell)
-        visit->cell = perf_kin_next_(visit->cell, visit->first);
-    while (!visit->cell) {
-        if (++visit->id >= PERF_ACQ_(&reg->count))
-            return 0;
-        visit->cell = visit->first = perf_kin_(visit->recorder, visit->id);
-    }
-    visit->name = PERF_ACQ_(&reg->names)[visit->id];
-    visit->ticks = perf_cell_ticks_(visit->cell);
-    return 1;
 }
 
 /* The cells of a name in a thread, whoever called it: the first one, and the one after it; NULL:
@@ -12893,26 +12883,29 @@ PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *cell)
     return ticks;
 }
 
-PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *cell)
+/* Adds the durations of a cell: i < room are its counters, then come the entries of rare ones. */
+PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_cell_ *cell)
 {
-    perf_gauge_ *gauge = PERF_ACQ_(&cell->of.calls.gauge);
-    uint64_t     n = gauge ? PERF_GET_(&gauge->n) : 0;
-    double       least, most;
+    perf_buckets_ *buckets;
+    uint32_t       i, at, index[PERF_RARE_];
 
-    if (!n)
+    do {
+        buckets = PERF_ACQ_(&cell->buckets);
+        for (i = 0; buckets && i < PERF_RARE_; i++)
+            index[i] = PERF_ACQ_(&buckets->rare->n[i]) >> 16;
+    } while (PERF_ACQ_(&cell->buckets) != buckets);
+    if (!buckets)
         return;
-    least = perf_from_bits_(PERF_GET_(&gauge->least));
-    most = perf_from_bits_(PERF_GET_(&gauge->most));
-    if (!row->numbers || least < sum->least)
-        sum->least = least;
-    if (!row->numbers || most > sum->most)
-        sum->most = most;
-    sum->values += perf_from_bits_(PERF_GET_(&gauge->values));
-    if (PERF_GET_(&gauge->at) >= sum->last_at) {
-        sum->last_at = PERF_GET_(&gauge->at);
-        sum->last = perf_from_bits_(PERF_GET_(&gauge->last));
+    for (i = 0; i < buckets->room + PERF_RARE_; i++) {
+        at = buckets->first + i;
+        if (i >= buckets->room)
+            at = index[i - buckets->room];
+        if (i >= buckets->room && at - buckets->first < buckets->room)
+            continue;                           /* this entry is moving to a counter              */
+        at -= PERF_CELL_BIAS_;                  /* slack may reach below the first                */
+        if (at < PERF_CELL_BUCKETS_)
+            sum->bucket[at] += perf_cell_counter_(rec, cell, at + PERF_CELL_BIAS_);
     }
-    row->numbers += n;
 }
 
 /* The durations of a bucket = halves * 2^31 + the low 31 bits of its counter.  The counter's
@@ -12954,31 +12947,29 @@ PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *rec, perf_cell_ *cell,
     return calls;
 }
 
-/* Adds the durations of a cell: i < room are its counters, then come the entries of rare ones. */
-PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_cell_ *cell)
+PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *cell)
 {
-    perf_buckets_ *buckets;
-    uint32_t       i, at, index[PERF_RARE_];
+    perf_gauge_ *gauge = PERF_ACQ_(&cell->of.calls.gauge);
+    uint64_t     n = gauge ? PERF_GET_(&gauge->n) : 0;
+    double       least, most;
 
-    do {
-        buckets = PERF_ACQ_(&cell->buckets);
-        for (i = 0; buckets && i < PERF_RARE_; i++)
-            index[i] = PERF_ACQ_(&buckets->rare->n[i]) >> 16;
-    } while (PERF_ACQ_(&cell->buckets) != buckets);
-    if (!buckets)
+    if (!n)
         return;
-    for (i = 0; i < buckets->room + PERF_RARE_; i++) {
-        at = buckets->first + i;
-        if (i >= buckets->room)
-            at = index[i - buckets->room];
-        if (i >= buckets->room && at - buckets->first < buckets->room)
-            continue;                           /* this entry is moving to a counter              */
-        at -= PERF_CELL_BIAS_;                  /* slack may reach below the first                */
-        if (at < PERF_CELL_BUCKETS_)
-            sum->bucket[at] += perf_cell_counter_(rec, cell, at + PERF_CELL_BIAS_);
+    least = perf_from_bits_(PERF_GET_(&gauge->least));
+    most = perf_from_bits_(PERF_GET_(&gauge->most));
+    if (!row->numbers || least < sum->least)
+        sum->least = least;
+    if (!row->numbers || most > sum->most)
+        sum->most = most;
+    sum->values += perf_from_bits_(PERF_GET_(&gauge->values));
+    if (PERF_GET_(&gauge->at) >= sum->last_at) {
+        sum->last_at = PERF_GET_(&gauge->at);
+        sum->last = perf_from_bits_(PERF_GET_(&gauge->last));
     }
+    row->numbers += n;
 }
 
+/* From ticks to ns: the figures that a table shows. */
 PERF_COLD_FN_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, double tick)
 {
     double *figure = row->figure;
@@ -13032,6 +13023,33 @@ PERF_FN double perf_bucket_value_(uint32_t index)
     double   low = perf_from_bits_(bits);
 
     return low + (perf_from_bits_(bits + (UINT64_C(1) << (52 - PERF_CELL_BITS_))) - low) / 2;
+}
+
+/* ---- a walk over the cells of a thread ---- */
+
+typedef struct perf_visit_ {    /* a walk over the cells of a thread, name by name                */
+    perf_recorder_   *recorder; /* set by the caller, the rest is 0 at first                      */
+    const perf_name_ *name;
+    perf_cell_       *cell, *first;             /* first: of that name                            */
+    perf_ticks_       ticks;                    /* of the cell                                    */
+    uint32_t          id;                       /* of the name                                    */
+} perf_visit_;
+
+/* Goes to the next cell; 0: there is none. */
+PERF_COLD_FN_ int perf_visit_next_(perf_visit_ *visit)
+{
+    perf_registry_ *reg = visit->recorder->home;
+
+    if (visit->cell)
+        visit->cell = perf_kin_next_(visit->cell, visit->first);
+    while (!visit->cell) {
+        if (++visit->id >= PERF_ACQ_(&reg->count))
+            return 0;
+        visit->cell = visit->first = perf_kin_(visit->recorder, visit->id);
+    }
+    visit->name = PERF_ACQ_(&reg->names)[visit->id];
+    visit->ticks = perf_cell_ticks_(visit->cell);
+    return 1;
 }
 
 /* ---- durations from elsewhere: a device, another clock ---- */
@@ -13749,11 +13767,9 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
     perf_zone_  zone;
     uint64_t    i = 0;
 
-    perf_put_(&out, ",\"pid\":");
-    perf_put_u64_(&out, PERF_GET_(&json->registry->process));
-    perf_put_(&out, ",\"tid\":");
-    perf_put_u64_(&out, events->thread);
-    perf_put_char_(&out, '}');
+    perf_putf_(&out, ",\"pid\":%.0f,\"tid\":%.0f}",
+               PERF_CAST_(double, PERF_GET_(&json->registry->process)),
+               PERF_CAST_(double, events->thread));
     if (events->name[0]) {
         perf_out_ buffer = perf_file_out_(file);
         perf_put_(&buffer, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":");
@@ -13804,14 +13820,13 @@ PERF_COLD_FN_ void perf_json_write_(void *with)
 
     perf_json_prefixes_(json);
     out = perf_file_out_(file);
-    perf_put_(&out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":");
-    perf_put_u64_(&out, losses.n[PERF_LOSS_OVERWRITTEN_]);
-    perf_put_(&out, ",\"uncounted_scopes\":");
-    perf_put_u64_(&out, losses.n[PERF_LOSS_LOST_] + losses.n[PERF_LOSS_ORPHANS_]);
-    perf_put_(&out, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",\"args\":{"
-                    "\"labels\":\"perf.h\"},\"pid\":");
-    perf_put_u64_(&out, PERF_GET_(&json->registry->process));
-    perf_put_char_(&out, '}');
+    perf_putf_(&out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":%.0f,"
+                     "\"uncounted_scopes\":%.0f},\"traceEvents\":[\n{\"ph\":\"M\","
+                     "\"name\":\"process_labels\",\"args\":{\"labels\":\"perf.h\"},"
+                     "\"pid\":%.0f}",
+               PERF_CAST_(double, losses.n[PERF_LOSS_OVERWRITTEN_]),
+               PERF_CAST_(double, losses.n[PERF_LOSS_LOST_] + losses.n[PERF_LOSS_ORPHANS_]),
+               PERF_CAST_(double, PERF_GET_(&json->registry->process)));
     perf_file_wrote_(file, &out);
     if (!perf_events_each_(json->registry, perf_json_thread_, json))
         file->failed = 1;
@@ -14743,9 +14758,14 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
  * snprintf does: cut off if it is not below cap; buf NULL with cap 0 asks for the length.        */
 PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts);
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies from the whole to its parts; a leaf may stand above its first user --------- */
 
 /* ---- what one report shows ---- */
+
+PERF_FN const char *perf_name_of_(const perf_registry_ *reg, uint32_t id)
+{
+    return PERF_ACQ_(&reg->names)[id]->site.name;
+}
 
 /* One snapshot, so that the text has the same length each time it is written. */
 typedef struct perf_snapshot_ {
@@ -14762,9 +14782,97 @@ typedef struct perf_snapshot_ {
     perf_evidence_   evidence;  /* of the main thread                                             */
 } perf_snapshot_;
 
-PERF_FN const char *perf_name_of_(const perf_registry_ *reg, uint32_t id)
+PERF_COLD_DECL_ int perf_write_lines_(FILE *file, const char *line, int width);
+PERF_COLD_DECL_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts);
+PERF_COLD_DECL_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double tick, size_t *n);
+PERF_COLD_DECL_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock);
+PERF_COLD_DECL_ void perf_put_spent_(perf_out_ *out, const perf_spent_ *spent);
+PERF_COLD_DECL_ void perf_put_sources_(perf_out_ *out, perf_registry_ *reg, int json);
+PERF_COLD_DECL_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
+                                   const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_counters_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_waits_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_bound_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_tree_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_losses_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_open_(perf_out_ *out, perf_registry_ *reg);
+PERF_COLD_DECL_ void perf_put_csv_report_(perf_out_ *out, const perf_snapshot_ *snap);
+PERF_COLD_DECL_ void perf_put_json_report_(perf_out_ *out, const perf_snapshot_ *snap);
+
+/* ---- the whole ---- */
+
+PERF_FN perf_status perf_report(void)
 {
-    return PERF_ACQ_(&reg->names)[id]->site.name;
+    return perf_report_to(perf_stderr_, PERF_NULL_);
+}
+
+PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
+{
+    perf_snapshot_ snap;
+    perf_out_      out = PERF_ZERO;
+    perf_status    status = PERF_ENOMEM;
+
+    if (!file)
+        return PERF_EINVAL;
+    snap = perf_snapshot_take_(opts);
+    if (snap.opts.width > 0)
+        out.width = snap.opts.width;
+#if PERF_POSIX_FILES_
+    if (snap.opts.width >= 0 && snap.opts.view != PERF_VIEW_CSV && snap.opts.view != PERF_VIEW_JSON)
+        perf_screen_of_(&out, file);
+#endif
+    out.grows = 1;                              /* loops of other threads may end meanwhile       */
+    perf_snapshot_put_(&out, &snap);
+    if (out.p && !out.failed)
+        status = perf_write_lines_(file, out.p, out.width) ? PERF_OK : PERF_EIO;
+    PERF_FREE(out.p);
+    PERF_FREE(snap.row);
+    PERF_FREE(snap.tree);
+    return status;
+}
+
+PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
+{
+    perf_snapshot_ snap = perf_snapshot_take_(opts);
+    perf_out_      out = perf_out_open_(buf, cap);
+
+    if (snap.opts.width > 0)
+        out.width = snap.opts.width;
+    perf_snapshot_put_(&out, &snap);
+    PERF_FREE(snap.row);
+    PERF_FREE(snap.tree);
+    return out.len;
+}
+
+/* Writes a text, and breaks lines that are wider than the screen at a blank; width 0: none.  1:
+ * all was written.                                                                               */
+PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *line, int width)
+{
+    const char *text, *blank = line;
+    perf_char_  ch;
+    int         column = 0, whole = 1;
+
+    for (text = line; *text; text += ch.bytes) {
+        ch = perf_char_of_(text);
+        if (*text == '\033')                    /* a colour: its other characters count, too      */
+            column -= text[3] == 'm' ? 3 : 4;
+        else
+            column += PERF_CAST_(int, perf_char_columns_(ch));
+        if (*text == '\n' || *text == ' ')
+            blank = text;
+        if (*text == '\n')
+            column = 0;
+        if (width && column > width && blank > line && *blank == ' ' && *text != ' ') {
+            whole = whole && perf_out_write_(file, line, PERF_CAST_(size_t, blank - line), 0) &&
+                    perf_out_write_(file, "\n    ", 5, 0);
+            column = 4 + PERF_CAST_(int, text - blank);
+            line = blank + 1;
+        }
+    }
+    return whole && perf_out_write_(file, line, PERF_CAST_(size_t, text - line), 0);
 }
 
 /* ---- what is taken down ---- */
@@ -14783,6 +14891,40 @@ PERF_FN perf_report_opts perf_report_opts_of_(const perf_report_opts *opts)
     else if (options.rows == 0)
         options.rows = -1;
     return options;
+}
+
+/* What has been recorded so far. */
+PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
+{
+    perf_snapshot_  snap = PERF_ZERO;
+    perf_registry_ *reg;
+    size_t          i;
+
+    snap.opts = perf_report_opts_of_(opts);
+    snap.clock = perf_clock();
+    reg = perf_registry_read_();                /* this image may not have recorded anything      */
+    snap.registry = reg;
+    snap.tick = snap.clock.tick_ns;
+    snap.evidence.busy = -1;
+    if (reg) {
+        perf_sources_collect_(reg);
+        snap.losses = perf_losses_sum_(reg);
+        if (perf_lock_(reg)) {
+            snap.spent = reg->spent;
+            perf_unlock_(&reg->lock);
+        }
+        snap.spent = perf_spent_since_(&snap.spent, 0);
+        snap.row = perf_rows_(reg, snap.opts.sort, snap.tick, &snap.rows);
+        (void)perf_host_evidence_(&snap.main, reg, &snap.evidence);
+        if (snap.opts.view == PERF_VIEW_TREE)
+            snap.tree = perf_tree_make_(reg);
+    }
+    for (i = 0; i < snap.rows; i++)
+        if (PERF_KIND_HOST_(snap.row[i].kind))
+            snap.self += snap.row[i].figure[PERF_COLUMN_SELF_];
+    if (!(snap.self > 0))
+        snap.self = 1;
+    return snap;
 }
 
 /* What rows are sorted by, the largest first. */
@@ -14835,38 +14977,48 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double ti
     return row;
 }
 
-/* What has been recorded so far. */
-PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
-{
-    perf_snapshot_  snap = PERF_ZERO;
-    perf_registry_ *reg;
-    size_t          i;
+/* ---- the view that is asked for ---- */
 
-    snap.opts = perf_report_opts_of_(opts);
-    snap.clock = perf_clock();
-    reg = perf_registry_read_();                /* this image may not have recorded anything      */
-    snap.registry = reg;
-    snap.tick = snap.clock.tick_ns;
-    snap.evidence.busy = -1;
-    if (reg) {
-        perf_sources_collect_(reg);
-        snap.losses = perf_losses_sum_(reg);
-        if (perf_lock_(reg)) {
-            snap.spent = reg->spent;
-            perf_unlock_(&reg->lock);
-        }
-        snap.spent = perf_spent_since_(&snap.spent, 0);
-        snap.row = perf_rows_(reg, snap.opts.sort, snap.tick, &snap.rows);
-        (void)perf_host_evidence_(&snap.main, reg, &snap.evidence);
-        if (snap.opts.view == PERF_VIEW_TREE)
-            snap.tree = perf_tree_make_(reg);
+/* Writes it in the view that is asked for. */
+PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap)
+{
+    switch (PERF_CAST_(int, snap->opts.view)) {
+    case PERF_VIEW_CSV: perf_put_csv_report_(out, snap); return;
+    case PERF_VIEW_JSON: perf_put_json_report_(out, snap); return;
+    case PERF_VIEW_DIAGNOSIS:
+        if (snap->registry && PERF_ACQ_(&snap->registry->put_diagnosis))
+            snap->registry->put_diagnosis(out, PERF_DIAGNOSIS_LINES_);
+        else
+            perf_put_(out, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
+                           "perf_diagnosis.h\n");
+        return;
+    case PERF_VIEW_TABLE:
+    case PERF_VIEW_TREE:
+    default: perf_put_report_(out, snap);
     }
-    for (i = 0; i < snap.rows; i++)
-        if (PERF_KIND_HOST_(snap.row[i].kind))
-            snap.self += snap.row[i].figure[PERF_COLUMN_SELF_];
-    if (!(snap.self > 0))
-        snap.self = 1;
-    return snap;
+}
+
+/* Table or tree, and what stands above and below either. */
+PERF_COLD_FN_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap)
+{
+    perf_put_clock_(out, &snap->clock);
+    perf_put_spent_(out, &snap->spent);
+    if (snap->registry) {
+        if (snap->opts.view == PERF_VIEW_TREE) {
+            perf_put_tree_(out, snap);
+        } else {
+            perf_put_scopes_(out, snap);
+            perf_put_waits_(out, snap);
+            perf_put_bound_(out, snap);
+            perf_put_counters_(out, snap);
+            if (PERF_ACQ_(&snap->registry->put_marks))
+                PERF_ACQ_(&snap->registry->put_marks)(out, snap->registry);
+        }
+        perf_put_open_(out, snap->registry);
+        perf_put_losses_(out, snap);
+        perf_put_sources_(out, snap->registry, 0);
+    }
+    perf_report_results_(out);
 }
 
 /* ---- above and below the table ---- */
@@ -14891,9 +15043,7 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock)
 {
     uint32_t bit;
 
-    perf_put_(out, "clock ");
-    perf_put_(out, clock->name);
-    perf_put_(out, ": readings ");
+    perf_putf_(out, "clock %s: readings ", clock->name);
     perf_put_ns_(out, clock->resolution_ns);
     perf_put_(out, " apart, ");
     perf_put_ns_(out, clock->cost_ns);
@@ -14901,11 +15051,8 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock)
     perf_put_number_(out, " MHz within ", clock->error_ppm, clock->error_ppm < 10 ? 2 : 0);
     perf_put_(out, " ppm\n");
     for (bit = 1; bit <= clock->warnings; bit <<= 1)
-        if (clock->warnings & bit) {
-            perf_put_(out, "warning: ");
-            perf_put_(out, perf_clock_text_(bit));
-            perf_put_char_(out, '\n');
-        }
+        if (clock->warnings & bit)
+            perf_putf_(out, "warning: %s\n", perf_clock_text_(bit));
 }
 
 /* Says whether the process was running, as times of scopes are the wall's.  Blanks fill the line
@@ -14917,14 +15064,12 @@ PERF_COLD_FN_ void perf_put_spent_(perf_out_ *out, const perf_spent_ *spent)
 
     if (!(wall > 0))
         return;
-    perf_put_number_(out, "processor time: ", cpu / wall * 100, 0);
-    perf_put_(out, " % of one processor (");
+    perf_putf_(out, "processor time: %.0f %% of one processor (", cpu / wall * 100);
     perf_put_ns_(out, cpu);
     perf_put_(out, " in ");
     perf_put_ns_(out, wall);
-    perf_put_(out, "), taken away ");
-    perf_put_u64_(out, spent->switches);
-    perf_put_(out, spent->switches == 1 ? " time" : " times");
+    perf_putf_(out, "), taken away %.0f time%s", PERF_CAST_(double, spent->switches),
+               spent->switches == 1 ? "" : "s");
     if (!out->width && out->len < end)
         perf_put_blanks_(out, end - out->len);
     perf_put_char_(out, '\n');
@@ -14946,6 +15091,31 @@ PERF_COLD_FN_ void perf_put_sources_(perf_out_ *out, perf_registry_ *reg, int js
 PERF_FN int perf_rows_full_(const perf_snapshot_ *snap, size_t shown)
 {
     return snap->opts.rows >= 0 && shown >= PERF_CAST_(size_t, snap->opts.rows);
+}
+
+/* A row for each scope, up to as many as were asked for. */
+PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
+{
+    static const perf_column_ column[] = {
+        {"scope", 28, 0, 0},   {"calls", 10, 0, 0},  {"total", 10, 0, 0},  {"self", 10, 0, 0},
+        {"share", 9, 0, 0},    {"", 10, 'e', 1},     {"mean", 10, 'c', 0}, {"p50", 10, 'b', 0},
+        {"p95", 10, 'd', 0},   {"p99", 10, 'a', 0},  {"max", 10, 'f', 0}};
+    perf_table_ table = perf_table_open_(out, column, 11);
+    size_t      i, shown = 0, left = 0;
+
+    for (i = 0; i < snap->rows; i++) {
+        if (snap->row[i].point)
+            continue;
+        if (perf_rows_full_(snap, shown)) {
+            left++;
+            continue;
+        }
+        if (!shown++)
+            perf_table_head_(&table);
+        perf_put_row_(&table, &snap->row[i], snap);
+    }
+    if (left)
+        perf_putf_(out, "... and %.0f more\n", PERF_CAST_(double, left));
 }
 
 /* A bar of nine columns. */
@@ -14971,11 +15141,11 @@ PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *table, double share)
     char      text[32];
     perf_out_ out = perf_out_open_(text, sizeof text);
 
-    perf_put_fixed_(&out, share * 100, 1);
-    perf_put_(&out, " %");
+    perf_putf_(&out, "%.1f %%", share * 100);
     perf_cell_text_(table, text);
 }
 
+/* The cells of one row, from left to right. */
 PERF_COLD_FN_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
                                  const perf_snapshot_ *snap)
 {
@@ -15000,33 +15170,6 @@ PERF_COLD_FN_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
     perf_cell_ns_(table, figure[PERF_COLUMN_P99_]);
     perf_cell_ns_(table, figure[PERF_COLUMN_MAX_]);
     perf_row_end_(table);
-}
-
-PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
-{
-    static const perf_column_ column[] = {
-        {"scope", 28, 0, 0},   {"calls", 10, 0, 0},  {"total", 10, 0, 0},  {"self", 10, 0, 0},
-        {"share", 9, 0, 0},    {"", 10, 'e', 1},     {"mean", 10, 'c', 0}, {"p50", 10, 'b', 0},
-        {"p95", 10, 'd', 0},   {"p99", 10, 'a', 0},  {"max", 10, 'f', 0}};
-    perf_table_ table = perf_table_open_(out, column, 11);
-    size_t      i, shown = 0, left = 0;
-
-    for (i = 0; i < snap->rows; i++) {
-        if (snap->row[i].point)
-            continue;
-        if (perf_rows_full_(snap, shown)) {
-            left++;
-            continue;
-        }
-        if (!shown++)
-            perf_table_head_(&table);
-        perf_put_row_(&table, &snap->row[i], snap);
-    }
-    if (left) {
-        perf_put_(out, "... and ");
-        perf_put_u64_(out, left);
-        perf_put_(out, " more\n");
-    }
 }
 
 /* Counters: their last, mean and extreme values; instants: how many there were. */
@@ -15062,10 +15205,8 @@ PERF_COLD_FN_ void perf_put_waiting_(perf_out_ *out, const char *what, double ns
 {
     if (!(ns > 0))
         return;
-    perf_put_(out, "waiting for ");
-    perf_put_(out, what);
-    perf_put_number_(out, ": ", ns / snap->self * 100, 1);
-    perf_put_(out, " % of the time in scopes\n");
+    perf_putf_(out, "waiting for %s: %.1f %% of the time in scopes\n", what,
+               ns / snap->self * 100);
 }
 
 /* What all threads wait for. */
@@ -15097,16 +15238,13 @@ PERF_COLD_FN_ void perf_put_data_wait_(perf_out_ *out, const perf_snapshot_ *sna
 
     if (!(wait > 0))
         return;
-    perf_put_number_(out, "data wait: ", wait / all * 100, 1);
-    perf_put_(out, " % of the main thread (");
+    perf_putf_(out, "data wait: %.1f %% of the main thread (", wait / all * 100);
     perf_put_ns_(out, wait * snap->tick);
     perf_put_(out, " of ");
     perf_put_ns_(out, all * snap->tick);
     perf_put_(out, " in scopes, ");
     perf_put_ns_(out, PERF_CAST_(double, snap->main.most) * snap->tick);
-    perf_put_(out, " of it in ");
-    (void)perf_put_cut_(out, snap->main.where, 40);
-    perf_put_(out, ")\n");
+    perf_putf_(out, " of it in %.40s)\n", snap->main.where);
 }
 
 /* What bounds the program, and what part of it the answer is about.  perf_diagnosis.h answers for
@@ -15125,9 +15263,7 @@ PERF_COLD_FN_ void perf_put_bound_(perf_out_ *out, const perf_snapshot_ *snap)
     }
     if (by == PERF_BY_UNKNOWN || reg->gpu)
         return;
-    perf_put_(out, "bound by: ");
-    perf_put_(out, perf_diagnosis_text(by));
-    perf_put_(out, " (of the main thread)\n");
+    perf_putf_(out, "bound by: %s (of the main thread)\n", perf_diagnosis_text(by));
 }
 
 /* ---- what is in no row: variables that nobody reads, forked children ---- */
@@ -15390,10 +15526,8 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *out, const perf_snapshot_ *snap)
 
     if (!snap->tree || !snap->tree->calls)
         return;
-    perf_put_(out, "of total");
-    if (!narrow)
-        perf_put_(out, "   of parent");
-    perf_put_(out, "      total       self     calls  scope\n");
+    perf_putf_(out, "of total%s      total       self     calls  scope\n",
+               narrow ? "" : "   of parent");
     for (i = 1; i < snap->tree->count && !perf_rows_full_(snap, i - 1); i++)
         perf_put_node_(out, snap, &snap->tree->node[i], narrow); /* stored in the order shown     */
 }
@@ -15432,17 +15566,6 @@ PERF_COLD_FN_ perf_loss_words_ perf_loss_words_of_(size_t i)
     return words[i];
 }
 
-PERF_COLD_FN_ void perf_put_note_(perf_out_ *out, uint64_t n, perf_loss_words_ words)
-{
-    if (!n)
-        return;
-    perf_put_(out, "note: ");
-    perf_put_u64_(out, n);
-    perf_put_(out, n == 1 ? words.one : words.many);
-    perf_put_(out, words.both);
-    perf_put_char_(out, '\n');
-}
-
 /* The calls that were longest without a processor, of four threads at most. */
 PERF_COLD_FN_ void perf_put_away_(perf_out_ *out, perf_registry_ *reg)
 {
@@ -15454,9 +15577,8 @@ PERF_COLD_FN_ void perf_put_away_(perf_out_ *out, perf_registry_ *reg)
         if (!PERF_ACQ_(&rec->away) || reset)
             continue;
         shown++;
-        perf_put_(out, "note: a call of ");
-        (void)perf_put_cut_(out, perf_name_of_(reg, PERF_GET_(&rec->away_in)), 40);
-        perf_put_(out, " was without a processor for ");
+        perf_putf_(out, "note: a call of %.40s was without a processor for ",
+                   perf_name_of_(reg, PERF_GET_(&rec->away_in)));
         perf_put_ns_(out, PERF_CAST_(double, PERF_GET_(&rec->away)));
         perf_put_char_(out, '\n');
     }
@@ -15464,11 +15586,18 @@ PERF_COLD_FN_ void perf_put_away_(perf_out_ *out, perf_registry_ *reg)
 
 PERF_COLD_FN_ void perf_put_losses_(perf_out_ *out, const perf_snapshot_ *snap)
 {
-    size_t i;
+    perf_loss_words_ words;
+    uint64_t         n;
+    size_t           i;
 
     perf_put_away_(out, snap->registry);
-    for (i = 0; i < PERF_LOSS_ALL_; i++)
-        perf_put_note_(out, snap->losses.n[i], perf_loss_words_of_(i));
+    for (i = 0; i < PERF_LOSS_ALL_; i++) {
+        n = snap->losses.n[i];
+        words = perf_loss_words_of_(i);
+        if (n)
+            perf_putf_(out, "note: %.0f%s%s\n", PERF_CAST_(double, n),
+                       n == 1 ? words.one : words.many, words.both);
+    }
     perf_put_children_(out, snap->registry);
     perf_put_environment_(out);
     if (PERF_GET_(&snap->registry->bad_variant))
@@ -15518,16 +15647,12 @@ PERF_COLD_FN_ void perf_put_open_(perf_out_ *out, perf_registry_ *reg)
 
     if (!open.count)
         return;
-    perf_put_(out, "note: ");
-    perf_put_u64_(out, open.count);
-    perf_put_(out, open.count == 1 ? " scope is still open, its" : " scopes are still open, their");
-    perf_put_(out, " time so far not in the numbers");
+    perf_putf_(out, "note: %.0f %s time so far not in the numbers", PERF_CAST_(double, open.count),
+               open.count == 1 ? "scope is still open, its" : "scopes are still open, their");
     perf_put_few_(out, &open.few, open.count);
-    if (!open.recursive)
-        return;
-    perf_put_(out, "note: ");
-    perf_put_u64_(out, open.recursive);
-    perf_put_(out, " of them recursive, or after a longjmp: put a scope around the setjmp\n");
+    if (open.recursive)
+        perf_putf_(out, "note: %.0f of them recursive, or after a longjmp: put a scope around the "
+                        "setjmp\n", PERF_CAST_(double, open.recursive));
 }
 
 /* ---- CSV and JSON ---- */
@@ -15546,10 +15671,7 @@ PERF_COLD_FN_ void perf_put_csv_row_(perf_out_ *out, const perf_row_ *row)
     size_t i;
 
     perf_put_csv_(out, row->name);
-    perf_put_char_(out, ',');
-    perf_put_(out, perf_kind_text_(row->kind));
-    perf_put_char_(out, ',');
-    perf_put_u64_(out, row->count);
+    perf_putf_(out, ",%s,%.0f", perf_kind_text_(row->kind), PERF_CAST_(double, row->count));
     for (i = 0; i < PERF_COLUMNS_; i++) {
         perf_put_char_(out, ',');
         if (perf_is_finite_(row->figure[i]))
@@ -15563,10 +15685,8 @@ PERF_COLD_FN_ void perf_put_csv_report_(perf_out_ *out, const perf_snapshot_ *sn
     size_t i;
 
     perf_put_(out, "name,kind,calls");
-    for (i = 0; i < PERF_COLUMNS_; i++) {
-        perf_put_char_(out, ',');
-        perf_put_(out, perf_column_key_(i));
-    }
+    for (i = 0; i < PERF_COLUMNS_; i++)
+        perf_putf_(out, ",%s", perf_column_key_(i));
     perf_put_char_(out, '\n');
     for (i = 0; i < snap->rows && !perf_rows_full_(snap, i); i++)
         perf_put_csv_row_(out, &snap->row[i]);
@@ -15647,122 +15767,6 @@ PERF_COLD_FN_ void perf_put_json_report_(perf_out_ *out, const perf_snapshot_ *s
     }
     perf_member_close_(&json, '}');
     perf_put_char_(out, '\n');
-}
-
-/* ---- the view that is asked for ---- */
-
-/* Table or tree, and what stands above and below either. */
-PERF_COLD_FN_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap)
-{
-    perf_put_clock_(out, &snap->clock);
-    perf_put_spent_(out, &snap->spent);
-    if (snap->registry) {
-        if (snap->opts.view == PERF_VIEW_TREE) {
-            perf_put_tree_(out, snap);
-        } else {
-            perf_put_scopes_(out, snap);
-            perf_put_waits_(out, snap);
-            perf_put_bound_(out, snap);
-            perf_put_counters_(out, snap);
-            if (PERF_ACQ_(&snap->registry->put_marks))
-                PERF_ACQ_(&snap->registry->put_marks)(out, snap->registry);
-        }
-        perf_put_open_(out, snap->registry);
-        perf_put_losses_(out, snap);
-        perf_put_sources_(out, snap->registry, 0);
-    }
-    perf_report_results_(out);
-}
-
-PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap)
-{
-    switch (PERF_CAST_(int, snap->opts.view)) {
-    case PERF_VIEW_CSV: perf_put_csv_report_(out, snap); return;
-    case PERF_VIEW_JSON: perf_put_json_report_(out, snap); return;
-    case PERF_VIEW_DIAGNOSIS:
-        if (snap->registry && PERF_ACQ_(&snap->registry->put_diagnosis))
-            snap->registry->put_diagnosis(out, PERF_DIAGNOSIS_LINES_);
-        else
-            perf_put_(out, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
-                           "perf_diagnosis.h\n");
-        return;
-    case PERF_VIEW_TABLE:
-    case PERF_VIEW_TREE:
-    default: perf_put_report_(out, snap);
-    }
-}
-
-/* ---- the whole ---- */
-
-PERF_FN perf_status perf_report(void)
-{
-    return perf_report_to(perf_stderr_, PERF_NULL_);
-}
-
-/* Writes a text, and breaks lines that are wider than the screen at a blank; width 0: none.  1:
- * all was written.                                                                               */
-PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *line, int width)
-{
-    const char *text, *blank = line;
-    perf_char_  ch;
-    int         column = 0, whole = 1;
-
-    for (text = line; *text; text += ch.bytes) {
-        ch = perf_char_of_(text);
-        if (*text == '\033')                    /* a colour: its other characters count, too      */
-            column -= text[3] == 'm' ? 3 : 4;
-        else
-            column += PERF_CAST_(int, perf_char_columns_(ch));
-        if (*text == '\n' || *text == ' ')
-            blank = text;
-        if (*text == '\n')
-            column = 0;
-        if (width && column > width && blank > line && *blank == ' ' && *text != ' ') {
-            whole = whole && perf_out_write_(file, line, PERF_CAST_(size_t, blank - line), 0) &&
-                    perf_out_write_(file, "\n    ", 5, 0);
-            column = 4 + PERF_CAST_(int, text - blank);
-            line = blank + 1;
-        }
-    }
-    return whole && perf_out_write_(file, line, PERF_CAST_(size_t, text - line), 0);
-}
-
-PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
-{
-    perf_snapshot_ snap;
-    perf_out_      out = PERF_ZERO;
-    perf_status    status = PERF_ENOMEM;
-
-    if (!file)
-        return PERF_EINVAL;
-    snap = perf_snapshot_take_(opts);
-    if (snap.opts.width > 0)
-        out.width = snap.opts.width;
-#if PERF_POSIX_FILES_
-    if (snap.opts.width >= 0 && snap.opts.view != PERF_VIEW_CSV && snap.opts.view != PERF_VIEW_JSON)
-        perf_screen_of_(&out, file);
-#endif
-    out.grows = 1;                              /* loops of other threads may end meanwhile       */
-    perf_snapshot_put_(&out, &snap);
-    if (out.p && !out.failed)
-        status = perf_write_lines_(file, out.p, out.width) ? PERF_OK : PERF_EIO;
-    PERF_FREE(out.p);
-    PERF_FREE(snap.row);
-    PERF_FREE(snap.tree);
-    return status;
-}
-
-PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
-{
-    perf_snapshot_ snap = perf_snapshot_take_(opts);
-    perf_out_      out = perf_out_open_(buf, cap);
-
-    if (snap.opts.width > 0)
-        out.width = snap.opts.width;
-    perf_snapshot_put_(&out, &snap);
-    PERF_FREE(snap.row);
-    PERF_FREE(snap.tree);
-    return out.len;
 }
 
 /* ---- at exit ---- */
