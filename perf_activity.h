@@ -392,7 +392,7 @@ PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *activity, uint32_t corr
     PERF_REL_(&launch->begin, perf_scope_ticks_(reg));
     PERF_REL_(&launch->ns, now);
     PERF_REL_(&launch->took, UINT64_C(0));
-    PERF_REL_(&launch->key, key | (rec->open ? PERF_CELL_ID_(rec->open) : 0));
+    PERF_REL_(&launch->key, key | (rec->open ? perf_cell_id_(rec->open) : 0));
 }
 
 /* ---- records ---- */

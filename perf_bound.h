@@ -138,7 +138,7 @@ PERF_COLD_FN_ int perf_host_evidence_(perf_host_time_ *host, perf_registry_ *reg
     while (main.recorder && perf_visit_next_(&main)) {
         const char   *name = main.name->site.name;
         perf_bound_by by = perf_kind_bound_(main.name->kind, name);
-        if (!PERF_KIND_HOST_(main.name->kind))
+        if (!perf_kind_is_host_(main.name->kind))
             continue;
         if (main.cell == main.first)
             self = 0;

@@ -15,9 +15,9 @@
  *   perf_site_  what a mark says, constant but for its id
  *   perf_recorder_  a thread; PERF_SELF_  the caller's or NULL
  *   perf_known_  names by address; perf_spent_  time of a thread
- *   perf_cell_, PERF_CELL_*_  node of its call tree; perf_gauge_
+ *   perf_cell_, PERF_CELL_*_  node of its call tree; perf_cell_id_  its name; perf_gauge_
  *   perf_buckets_, perf_halves_, PERF_RARE_  durations of a cell; PERF_LATE_  counted later
- *   perf_event_, PERF_EVENT_PART_  the ring's
+ *   perf_event_, perf_event_is_part_  the ring's
  *   PERF_LOSSES_, PERF_LOSS_*_  what went wrong
  *   PERF_ON_  does this image record?
  *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
@@ -150,7 +150,12 @@ typedef struct perf_cell_ {
     unsigned  again_open : 31;  /* recursive calls that are open now                              */
     unsigned  held : 1;         /* a reset came while it was open: its end is a cold one          */
 } perf_cell_;
-#define PERF_CELL_ID_(c) PERF_CAST_(uint32_t, (c)->tag >> 32 & 0xffffff)    /* 0: the root        */
+
+/* The number of its name; 0: the root. */
+PERF_INLINE_FN_ uint32_t perf_cell_id_(const perf_cell_ *cell)
+{
+    return PERF_CAST_(uint32_t, cell->tag >> 32 & 0xffffff);
+}
 
 /* A bucket whose 32-bit counter has come to 2^31, or beyond its range.  `halves` is the durations
  * / 2^31 at the last perf_halves_look_: its lowest bit was the highest one of the counter then.  */
@@ -184,7 +189,12 @@ typedef struct perf_event_ {
     uint64_t start;             /* ticks                                                          */
     uint64_t what;
 } perf_event_;
-#define PERF_EVENT_PART_(what) (!((what) >> 32 & 0xffffff))     /* belongs to the event after it  */
+
+/* 1: it belongs to the event after it. */
+PERF_INLINE_FN_ int perf_event_is_part_(uint64_t what)
+{
+    return !(what >> 32 & 0xffffff);
+}
 
 typedef struct perf_spent_ {    /* time, that of processors; how often one was taken, given away  */
     uint64_t ns, cpu_ns, switches, waits;

@@ -1158,7 +1158,7 @@ PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *counters, perf_loop
         return PERF_EDISABLED;
     if (!counters || counters->opts.process)
         return PERF_EINVAL;
-    if (PERF_LOOP_KIND_(state) < 1 || PERF_LOOP_KIND_(state) > 3)
+    if (perf_loop_kind_(state) < 1 || perf_loop_kind_(state) > 3)
         return PERF_EINVAL;
     if (counters->counting || counters->counts ||
         counters->process != PERF_CAST_(int, perf_process_id_()))
@@ -1668,7 +1668,7 @@ PERF_COLD_FN_ void perf_work_begin_(perf_recorder_ *rec, const perf_label_ *labe
 
     if (!worker || worker->number != rec->number)
         worker = perf_worker_open_(rec);
-    while (cell && PERF_CELL_ID_(cell) != label->name->site.id)
+    while (cell && perf_cell_id_(cell) != label->name->site.id)
         cell = cell->parent;
     while (worker && worker->open && worker->frame[worker->open - 1].depth >= depth)
         worker->open--;                         /* these have had no end                          */

@@ -160,7 +160,7 @@ PERF_COLD_FN_ void perf_look_threads_(perf_look_ *look, double *device, double *
                 *device += ns;
             else if (kind > PERF_KIND_DEVICE_ && kind <= PERF_KIND_COPY_)
                 *copies += ns;
-            if (!PERF_KIND_HOST_(kind))
+            if (!perf_kind_is_host_(kind))
                 continue;
             while (up->depth > depth)
                 up = up->parent;

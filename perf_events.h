@@ -131,7 +131,7 @@ PERF_HOT_FN_ void perf_events_read_(perf_events_ *events, perf_registry_ *reg, p
         n = room - (now - head);
     events->count = n / sizeof(perf_event_);
     /* parts whose first one is not there */
-    while (events->count && PERF_EVENT_PART_(events->event[0].what)) {
+    while (events->count && perf_event_is_part_(events->event[0].what)) {
         events->event++;
         events->count--;
     }
@@ -180,7 +180,7 @@ PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *events, uint64_t *i, perf_
         zone->length = 0;
     }
     for (zone->remarks = *i; *i < events->count && events->event[*i].what; ++*i)
-        if (!PERF_EVENT_PART_(events->event[*i].what))
+        if (!perf_event_is_part_(events->event[*i].what))
             break;
     return 1;
 }
@@ -199,7 +199,7 @@ PERF_HOT_FN_ void perf_events_link_(perf_events_ *events, perf_registry_ *reg)
     perf_zone_ zone;
 
     for (i = 0; i < events->count &&
-         (!events->event[i].what || !PERF_EVENT_PART_(events->event[i].what)); i++) {
+         (!events->event[i].what || !perf_event_is_part_(events->event[i].what)); i++) {
     }
     events->value = PERF_NULL_;
     if (i == events->count || !room)
@@ -248,7 +248,7 @@ PERF_COLD_FN_ int perf_remark_next_(const perf_events_ *events, uint64_t *at, pe
     uint64_t           left = events->count - *at;
     uint32_t           n = 0;
 
-    if (!*at || !left || !event->what || !PERF_EVENT_PART_(event->what) ||
+    if (!*at || !left || !event->what || !perf_event_is_part_(event->what) ||
         (event->what & 0xff) - 1 > PERF_REMARK_IS_TEXT_ - 1)
         return 0;
     PERF_LIBC_(memset)(seen, 0, sizeof *seen);
@@ -257,7 +257,7 @@ PERF_COLD_FN_ int perf_remark_next_(const perf_events_ *events, uint64_t *at, pe
     seen->value = perf_from_bits_(event->start);
     do
         PERF_LIBC_(memcpy)(seen->text + 8 * n, &event[n].start, 8);
-    while (++n < left && n < 8 && PERF_EVENT_PART_(event[n].what) &&
+    while (++n < left && n < 8 && perf_event_is_part_(event[n].what) &&
            (event[n].what & 0xff) == PERF_REMARK_REST_);
     seen->text[sizeof seen->text - 1] = '\0';
     *at = events->value ? events->value[*at] : 0;

@@ -1569,7 +1569,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
     bench = options.in_place_of;
     if (bench)
         name = PERF_NULL_;
-    if (bench && PERF_LOOP_KIND_(bench->state) == 1)
+    if (bench && perf_loop_kind_(bench->state) == 1)
         host = bench->state;
     if (host) {
         if (!(options.bytes > 0.0))

@@ -22,7 +22,7 @@
 PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use ---------------------------------------------------------
- *   PERF_LOOP_KIND_         of a state: PERF_LOOP_BENCH_, _AB_, _RACE_; 0: NULL, or no memory
+ *   perf_loop_kind_         of a state: PERF_LOOP_BENCH_, _AB_, _RACE_; 0: NULL, or no memory
  *   perf_loop_pages_        a state with its arms, all zero, kept until perf_reset(); in the
  *                           report's list unless `kind` is 0; NULL: no memory
  *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
@@ -66,8 +66,6 @@ PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdic
 /* ---- timing a slice ---- */
 
 #define PERF_LOOP_NO_MEMORY_    PERF_PTR_(perf_loop_state_ *, PERF_CAST_(uintptr_t, 1))
-#define PERF_LOOP_IS_ONE_(s)    (PERF_PTR_(uintptr_t, s) > 1)   /* not NULL, not NO_MEMORY        */
-#define PERF_LOOP_KIND_(s)      (PERF_LOOP_IS_ONE_(s) ? PERF_PTR_(const perf_loop_ *, s)->kind : 0)
 #define PERF_LOOP_SAMPLES_      1000    /* of a bench that looks for a narrow interval            */
 #define PERF_LOOP_LEAST_        3       /* however slow the body is                               */
 #define PERF_LOOP_MAX_SAMPLES_  1000000
@@ -81,6 +79,12 @@ PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdic
 #define PERF_LOOP_FULL_         0.7     /* of the slice that was asked for: long enough           */
 #define PERF_PROBE_READINGS_    20      /* of a clock: a group, whose time tells what each costs  */
 #define PERF_LONG_BESIDE_       4.0     /* a slice this much longer leaves cold caches behind     */
+
+/* See the internal section.  A state that is no memory is no address. */
+PERF_FN int perf_loop_kind_(const perf_loop_state_ *state)
+{
+    return state && state != PERF_LOOP_NO_MEMORY_ ? state->loop.kind : 0;
+}
 
 /* How often this thread gave the processor up by itself (sleep, read, wait for a lock); -1: the
  * system does not say.  *forced: how often somebody took it; Linux counts sched_yield there.*/
@@ -788,7 +792,7 @@ PERF_FN void perf_bench_failed_(perf_loop *loop, const char *why)
 {
     perf_loop_state_ *state = loop->state;
 
-    if (PERF_LOOP_KIND_(state) != PERF_LOOP_BENCH_ || PERF_ACQ_(&state->loop.done))
+    if (perf_loop_kind_(state) != PERF_LOOP_BENCH_ || PERF_ACQ_(&state->loop.done))
         return;
     (void)perf_loop_stop_(state, PERF_EFAILED);
     state->loop.note = why;
@@ -799,7 +803,7 @@ PERF_FN void perf_told_rates_(perf_loop *loop, double bytes, double items)
 {
     perf_loop_state_ *state = loop->state;
 
-    if (PERF_LOOP_KIND_(state) != PERF_LOOP_BENCH_)
+    if (perf_loop_kind_(state) != PERF_LOOP_BENCH_)
         return;
     if (!(bytes >= 0.0 && bytes <= 1e30)) {
         perf_bench_failed_(loop, "perf_bench_rates: `bytes` is not within 0 .. 1e30");
@@ -835,7 +839,7 @@ PERF_FN void perf_told_counter_(perf_loop *loop, const char *name, double value)
     perf_loop_state_ *state = loop->state;
     double           *place;
 
-    if (PERF_LOOP_KIND_(state) != PERF_LOOP_BENCH_)
+    if (perf_loop_kind_(state) != PERF_LOOP_BENCH_)
         return;
     place = perf_told_place_(&state->loop, name);
     if (place)
@@ -954,9 +958,9 @@ PERF_FN perf_status perf_loop_status_(const perf_loop_state_ *state, uint64_t co
 /* Why a loop of another state than `kind` cannot end: no memory, no begin, or ended already. */
 PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kind)
 {
-    if (state && !PERF_LOOP_IS_ONE_(state))
+    if (state == PERF_LOOP_NO_MEMORY_)
         return PERF_ENOMEM;
-    if (PERF_LOOP_KIND_(state) != kind || PERF_ACQ_(&state->loop.done))
+    if (perf_loop_kind_(state) != kind || PERF_ACQ_(&state->loop.done))
         return PERF_ESTATE;
     return PERF_OK;
 }
@@ -1663,7 +1667,7 @@ PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *state, int varia
 {
     perf_out_ out;
 
-    if (PERF_LOOP_KIND_(state) != PERF_LOOP_RACE_ || !name || variant < 0 ||
+    if (perf_loop_kind_(state) != PERF_LOOP_RACE_ || !name || variant < 0 ||
         variant >= state->variants)
         return;
     out = perf_out_open_(state->entry[variant].name, sizeof state->entry[variant].name);
@@ -1678,7 +1682,7 @@ PERF_FN void perf_worse_(double *worst, double seen)
 
 PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *state, perf_accuracy seen)
 {
-    if (PERF_LOOP_KIND_(state) < PERF_LOOP_AB_)
+    if (perf_loop_kind_(state) < PERF_LOOP_AB_)
         return;
     if (!seen.compared && perf_is_nan_(seen.max_abs))
         state->ask.accept.guard.required = 1;       /* it looked at nothing                       */
@@ -1696,7 +1700,7 @@ PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *state, perf_accuracy s
 PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *state, int kind)
 {
     const uint64_t  now = perf_now();
-    const int       own_kind = PERF_LOOP_KIND_(state);
+    const int       own_kind = perf_loop_kind_(state);
     const int       by_its_next = (own_kind == PERF_LOOP_BENCH_) == (kind == PERF_LOOP_BENCH_);
     perf_loop_arm_ *arm;
     int             late, good = 1, complete = 0;

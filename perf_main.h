@@ -1103,7 +1103,7 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *run, const perf_case_ *entr
         return result;
     }
     bench = perf_bench_begin(name, &run->opts);
-    if (PERF_LOOP_KIND_(bench.state))
+    if (perf_loop_kind_(bench.state))
         bench.state->loop.round = run->round;
     if (run->counters) {
         counters = perf_main_counters_();
@@ -1121,7 +1121,7 @@ PERF_COLD_FN_ perf_result perf_main_end_(perf_bench bench)
 {
     const perf_loop_state_ *state = bench.state;
 
-    if (PERF_LOOP_KIND_(state) && PERF_ACQ_(&state->loop.done))
+    if (perf_loop_kind_(state) && PERF_ACQ_(&state->loop.done))
         return state->result;
     bench.left = -1;                            /* only the body's copy knows                     */
     return perf_bench_end(&bench);
@@ -1135,7 +1135,7 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *run, const char *name, const perf_
     perf_loop_ loop = PERF_ZERO;
     perf_out_  out = perf_out_open_(loop.name, sizeof loop.name);
 
-    if (PERF_LOOP_KIND_(state))
+    if (perf_loop_kind_(state))
         loop = state->loop;                     /* for its note and its counters                  */
     perf_put_(&out, name);
     loop.result = result;
@@ -1294,7 +1294,7 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
     if (PERF_ACQ_(&crew->go) == 2u)
         return PERF_NULL_;
     bench = perf_bench_begin(name, crew->opts);
-    if (PERF_LOOP_KIND_(bench.state)) {
+    if (perf_loop_kind_(bench.state)) {
         hand->state = bench.state;
         hand->state->loop.round = crew->round;
     }

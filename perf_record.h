@@ -177,7 +177,7 @@ PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *rec, const perf_
 
     for (;; at++) {
         perf_slot_ *slot = &rec->slot[at & (rec->slots - 1)];
-        if (!slot->cell || (slot->caller == caller && PERF_CELL_ID_(slot->cell) == id))
+        if (!slot->cell || (slot->caller == caller && perf_cell_id_(slot->cell) == id))
             return slot;
     }
 }
@@ -216,7 +216,7 @@ PERF_HOT_FN_ perf_scope *perf_core_begin_(perf_scope *scope, perf_site_ *site,
 
     if (PERF_LIKELY_(rec && id && PERF_PEEK_(rec->seen))) {
         cell = rec->open;
-        if (PERF_CELL_ID_(cell) != id)          /* else it calls itself                           */
+        if (perf_cell_id_(cell) != id)          /* else it calls itself                           */
             cell = perf_slot_at_(rec, cell, id)->cell;
     }
     if (PERF_UNLIKELY_(!cell))
@@ -726,12 +726,12 @@ PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *reg, const perf_
     while (i < reg->ring_events) {              /* from the newest back                           */
         what = PERF_GET_(&rec->ring[(head / sizeof(perf_event_) - 1 - i) % reg->ring_events].what);
         entries = 1;
-        if (!PERF_EVENT_PART_(what) && (what & PERF_EVENT_MORE_) == PERF_EVENT_MORE_)
+        if (!perf_event_is_part_(what) && (what & PERF_EVENT_MORE_) == PERF_EVENT_MORE_)
             entries = 2;
         if (entries == 2 && PERF_ACQ_(&reg->names)[what >> 32 & 0xffffff]->kind == PERF_KIND_ASYNC_)
             entries = 3;
         i += entries;
-        whole += !PERF_EVENT_PART_(what) && i <= reg->ring_events;
+        whole += !perf_event_is_part_(what) && i <= reg->ring_events;
     }
     if (written < parts + whole)                /* it may be writing                              */
         return 0;
@@ -1034,7 +1034,7 @@ PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *rec)
     rec->slots = room;
     for (i = 0; i < n; i++)
         if (old[i].cell)
-            *perf_slot_at_(rec, old[i].caller, PERF_CELL_ID_(old[i].cell)) = old[i];
+            *perf_slot_at_(rec, old[i].caller, perf_cell_id_(old[i].cell)) = old[i];
     return 1;
 }
 
@@ -1088,7 +1088,7 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *rec, perf_cell_ *calle
         cell = slot->cell;                      /* a signal handler may just have made it         */
         if (!cell) {
             cell = caller;                      /* open further out?                              */
-            while (cell && PERF_CELL_ID_(cell) != id)
+            while (cell && perf_cell_id_(cell) != id)
                 cell = cell->parent;
             if (!cell)
                 cell = perf_cell_born_(rec, caller, id);
@@ -1230,7 +1230,7 @@ PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *rec, perf_cell_ *cell, uint32
     perf_label_       label;
 
     if (sink) {
-        label = perf_label_of_(PERF_ACQ_(&rec->home->names)[PERF_CELL_ID_(cell)], type,
+        label = perf_label_of_(PERF_ACQ_(&rec->home->names)[perf_cell_id_(cell)], type,
                                perf_bits_(value));
         PERF_SINK_(rec, sink->mark(&label))
     }
@@ -1248,7 +1248,12 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *rec, uint64_t start, uint64_t
     perf_event_write_(rec, &event, 1);
 }
 
-#define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
+/* The name in a cell's tag, where it stands; without the depth. */
+PERF_INLINE_FN_ uint64_t perf_tag_name_(uint64_t tag)
+{
+    return tag & UINT64_C(0xffffff) << 32;
+}
+
 #define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
 
 #define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
@@ -1275,7 +1280,7 @@ PERF_COLD_FN_ void perf_away_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ti
         away = ns;
     if (now.switches > last.switches && now.waits == last.waits && away > 0 &&
         PERF_CAST_(uint64_t, away) > rec->away) {
-        PERF_SET_(&rec->away_in, PERF_CELL_ID_(cell));
+        PERF_SET_(&rec->away_in, perf_cell_id_(cell));
         PERF_REL_(&rec->away, PERF_CAST_(uint64_t, away));      /* readers take its name next     */
     }
 }
@@ -1305,13 +1310,13 @@ PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *rec, uint64_t start, ui
 PERF_COLD_FN_ void perf_end_foreign_(perf_recorder_ *rec, perf_scope *scope,
                                      const perf_cell_ *theirs, uint64_t end)
 {
-    perf_cell_ *cell = perf_cell_get_(rec, PERF_CELL_ID_(theirs));
+    perf_cell_ *cell = perf_cell_get_(rec, perf_cell_id_(theirs));
     uint64_t    ticks;
 
     perf_lose_(rec, PERF_LOSS_FOREIGN_, PERF_OK);
     perf_stray_(scope->rec, 1);                 /* its own thread will find it not ended          */
     if (!cell) {
-        perf_lose_cell_(rec, PERF_CELL_ID_(theirs));
+        perf_lose_cell_(rec, perf_cell_id_(theirs));
     } else if (end < scope->start) {
         perf_lose_to_clock_(rec);
     } else {
@@ -1327,14 +1332,14 @@ PERF_COLD_FN_ void perf_end_foreign_(perf_recorder_ *rec, perf_scope *scope,
 PERF_COLD_FN_ void perf_end_late_(perf_recorder_ *rec, perf_scope *scope, const perf_cell_ *ended,
                                   uint64_t end)
 {
-    perf_cell_ *cell = perf_cell_under_(rec, rec->open, PERF_CELL_ID_(ended));
+    perf_cell_ *cell = perf_cell_under_(rec, rec->open, perf_cell_id_(ended));
     uint64_t    ticks, own = 0;
 
     if (rec->losses[PERF_LOSS_ABANDONED_])
         PERF_ADD_(rec->losses[PERF_LOSS_ABANDONED_], ~UINT64_C(0));
     perf_lose_(rec, PERF_LOSS_DISORDERED_, PERF_ESTATE);
     if (!cell) {
-        perf_lose_cell_(rec, PERF_CELL_ID_(ended));
+        perf_lose_cell_(rec, perf_cell_id_(ended));
         return;
     }
     ticks = perf_cell_close_(rec, cell, scope->start, end);
@@ -1387,7 +1392,7 @@ PERF_INLINE_FN_ int perf_end_again_(perf_scope *scope, uint64_t end)
     if (scope->start <= rec->birth || ticks >= PERF_EVENT_MORE_ ||
         ticks < cell->of.calls.min || ticks > cell->of.calls.max)
         return 0;                               /* no call so far; else `buckets` is there        */
-    if (PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(ticks)) - cell->buckets->first >=
+    if (PERF_CAST_(uint32_t, perf_bucket_index_(ticks)) - cell->buckets->first >=
             cell->buckets->room || perf_late_step_(rec))
         return 0;
     cell->again_open--;
@@ -1402,7 +1407,7 @@ PERF_INLINE_FN_ int perf_end_again_(perf_scope *scope, uint64_t end)
     PERF_ADD_(cell->within, within);
     PERF_ADD_(outer->inside, ticks - within);
     perf_bucket_add_(rec, cell, ticks);
-    perf_event_hot_(rec, scope->start, ticks | PERF_TAG_NAME_(cell->tag) |
+    perf_event_hot_(rec, scope->start, ticks | perf_tag_name_(cell->tag) |
                                               PERF_CAST_(uint64_t, outer->depth + 1u) << 56);
     return 1;
 }
@@ -1544,7 +1549,7 @@ PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, 
 {
     uint64_t most = (UINT64_C(1) << (PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_)) - 1;
     uint64_t counted = perf_larger_(perf_smaller_(ticks, most), 1);
-    uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(counted));
+    uint32_t index = PERF_CAST_(uint32_t, perf_bucket_index_(counted));
 
     if (!perf_buckets_room_(rec, cell, index))
         return 0;
@@ -1693,7 +1698,7 @@ PERF_COLD_FN_ uint64_t perf_bucket_from_(uint32_t index)
 PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
     const perf_buckets_ *buckets = cell->buckets;
-    const uint32_t       index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(ticks));
+    const uint32_t       index = PERF_CAST_(uint32_t, perf_bucket_index_(ticks));
     uint32_t            *rare;
 
     if (ticks - cell->low <= cell->width || perf_buckets_have_(buckets, index)) {
@@ -1738,7 +1743,7 @@ PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *rec, const perf_cell_ *cell
     const uint64_t    length = perf_smaller_(ticks, PERF_EVENT_MORE_);
     const perf_event_ event[2] = {
         {ticks, 0},
-        {start, length | PERF_TAG_NAME_(cell->tag) | PERF_CAST_(uint64_t, depth) << 56}};
+        {start, length | perf_tag_name_(cell->tag) | PERF_CAST_(uint64_t, depth) << 56}};
 
     if (rec->ring_limit)
         perf_event_write_(rec, &event[1 - parts], 1 + parts);
@@ -1967,12 +1972,12 @@ PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const 
                 PERF_LIBC_(memcpy)(&bits, text + 8 * i,
                                    PERF_CAST_(size_t, perf_smaller_(length - 8 * i, 8)));
             event[parts - 1 - i].start = bits;
-            event[parts - 1 - i].what = part | PERF_TAG_NAME_(cell->tag) >> 24;
+            event[parts - 1 - i].what = part | perf_tag_name_(cell->tag) >> 24;
             part = PERF_REMARK_REST_;
         }
         event[parts].start = perf_scope_ticks_(rec->home);
         event[parts].what =
-            PERF_TAG_NAME_(cell->tag) | PERF_CAST_(uint64_t, perf_depth_(rec)) << 56;
+            perf_tag_name_(cell->tag) | PERF_CAST_(uint64_t, perf_depth_(rec)) << 56;
         perf_event_write_(rec, event, parts + 1);
     }
     if (value)
@@ -2141,7 +2146,7 @@ PERF_HOT_FN_ void perf_core_lap_(perf_lap *lap, perf_site_ *site, uint64_t now)
 
     if (PERF_LIKELY_(seen && lap->calls == open->count && lap->open == open))
         cell = *perf_seen_at_(rec, seen, open, id);
-    if (PERF_UNLIKELY_(!cell || cell->parent != open || PERF_CELL_ID_(cell) != id ||
+    if (PERF_UNLIKELY_(!cell || cell->parent != open || perf_cell_id_(cell) != id ||
                        ticks - cell->low > cell->width || perf_late_step_(rec))) {
         perf_lap_slow_(lap, site, now);
         return;
@@ -2424,7 +2429,7 @@ PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *rec, perf_cell_ *cell, uint
     else
         perf_fail_(rec->home, PERF_ENOMEM);
     if (PERF_LIKELY_(shown < PERF_EVENT_MORE_))
-        perf_event_hot_(rec, start, shown | PERF_TAG_NAME_(cell->tag) | depth << 56);
+        perf_event_hot_(rec, start, shown | perf_tag_name_(cell->tag) | depth << 56);
     else
         perf_event_scope_(rec, cell, start, shown, PERF_CAST_(uint32_t, depth));
 }

@@ -228,7 +228,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
             snap.tree = perf_tree_make_(reg);
     }
     for (i = 0; i < snap.rows; i++)
-        if (PERF_KIND_HOST_(snap.row[i].kind))
+        if (perf_kind_is_host_(snap.row[i].kind))
             snap.self += snap.row[i].figure[PERF_COLUMN_SELF_];
     if (!(snap.self > 0))
         snap.self = 1;
@@ -463,7 +463,7 @@ PERF_COLD_FN_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
     perf_cell_text_(table, row->name);
     perf_cell_fixed_(table, PERF_CAST_(double, row->count), 0);
     perf_cell_ns_(table, figure[PERF_COLUMN_TOTAL_]);
-    if (PERF_KIND_HOST_(row->kind)) {
+    if (perf_kind_is_host_(row->kind)) {
         perf_cell_ns_(table, figure[PERF_COLUMN_SELF_]);
         perf_cell_percent_(table, share);
         perf_cell_bar_(table, share);
@@ -742,7 +742,7 @@ PERF_COLD_FN_ void perf_member_add_(perf_registry_ *reg, const perf_member_ *mem
             name = perf_member_name_(reg, member, id);
             if (!name)
                 children->whole = 0;
-            else if (PERF_KIND_HOST_(name->kind))
+            else if (perf_kind_is_host_(name->kind))
                 perf_children_add_(children, name->site.name, calls);
         }
     }
@@ -935,7 +935,7 @@ PERF_COLD_FN_ perf_still_open_ perf_open_scopes_(perf_registry_ *reg)
             open.recursive += recursive;
         }
         for (cell = PERF_ACQ_(&rec->open); depth > 0 && cell->parent; cell = cell->parent)
-            perf_few_add_(&open.few, perf_name_of_(reg, PERF_CELL_ID_(cell)));
+            perf_few_add_(&open.few, perf_name_of_(reg, perf_cell_id_(cell)));
         for (root = &rec->root; root; root = PERF_ACQ_(&root->of.root.older)) {
             cell = PERF_ACQ_(&root->of.root.waiting);
             if (cell) {
@@ -943,7 +943,7 @@ PERF_COLD_FN_ perf_still_open_ perf_open_scopes_(perf_registry_ *reg)
                 open.recursive += PERF_GET_(&root->of.root.again_open);
             }
             for (; cell && cell->parent; cell = cell->parent)
-                perf_few_add_(&open.few, perf_name_of_(reg, PERF_CELL_ID_(cell)));
+                perf_few_add_(&open.few, perf_name_of_(reg, perf_cell_id_(cell)));
         }
     }
     return open;

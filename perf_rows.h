@@ -18,7 +18,7 @@ PERF_BEGIN_DECLS
  *   PERF_COLUMNS_, PERF_COLUMN_*_  those figures of it that are in ns, in the order of the CSV
  *   perf_source_add_, perf_sources_collect_  durations from elsewhere; they take a lock
  *   perf_bucket_value_  middle of a bucket in ticks
- *   perf_kind_text_  a kind in words
+ *   perf_kind_text_  a kind in words; perf_kind_is_host_  1: it has self time
  *   perf_visit_, perf_visit_next_  a walk over the cells of a thread, each with its time         */
 
 /* >>private: bodies from the whole to its parts; a leaf may stand above its first user --------- */
@@ -63,8 +63,13 @@ PERF_COLD_DECL_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, dou
 PERF_FN double perf_sum_quantile_(const perf_sum_ *sum, double q);
 PERF_FN double perf_bucket_value_(uint32_t index);
 
-/* Added to the number of a bucket it gives the highest bits of a double, see PERF_BUCKET_INDEX_. */
+/* Added to the number of a bucket it gives the highest bits of a double, see perf_bucket_index_. */
 #define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
+
+PERF_FN int perf_kind_is_host_(uint32_t kind)
+{
+    return kind < PERF_KIND_ASYNC_ || kind == PERF_KIND_SYNC_;
+}
 
 /* What was recorded under name `id`; its buckets stay in *sum.  tick: ns. */
 PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *reg, uint32_t id, perf_sum_ *sum,

@@ -150,7 +150,6 @@ enum {                          /* what a mark is                               
     PERF_KIND_OUT_,             /* out,                                                           */
     PERF_KIND_COPY_             /* within                                                         */
 };
-#define PERF_KIND_HOST_(k)  ((k) < PERF_KIND_ASYNC_ || (k) == PERF_KIND_SYNC_)  /* has self time  */
 
 /* A name that is no literal ends the compilation with a sentence, not with a syntax error.  In C it
  * is the name of a bit-field: glibc redefines _Static_assert before C11.                         */
@@ -217,7 +216,7 @@ enum {                          /* what a mark is                               
  *   PERF_SITE_, PERF_KIND_*_  what a mark says, and what it is; no goto jumps past it
  *   perf_begin_, perf_end_  a scope without a macro; the first gives NULL: not recorded
  *   PERF_SCOPE_  a scope of some kind; perf_seen_at_  its cell
- *   PERF_BUCKET_INDEX_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
+ *   perf_bucket_index_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
  *       scopes later, after perf_late_step_
  *   perf_entries_put_  several entries of the trace's ring side by side
  *   perf_event_hot_  an event, where there is a trace                                            */
@@ -241,7 +240,7 @@ PERF_OUTLINE_FN_ perf_scope *perf_begin_(perf_scope *scope, perf_site_ *site)
     if (PERF_UNLIKELY_(!seen))
         return perf_begin_other_(scope, site);
     cell = *perf_seen_at_(rec, seen, rec->open, id);
-    if (PERF_UNLIKELY_(cell->parent != rec->open || PERF_CELL_ID_(cell) != id))
+    if (PERF_UNLIKELY_(cell->parent != rec->open || perf_cell_id_(cell) != id))
         return perf_begin_other_(scope, site);
     PERF_SET_(&scope->open, cell);
     PERF_SET_(&scope->rec, rec);
@@ -357,8 +356,10 @@ PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *rec)
 
 /* The bucket of a duration: the exponent of `ticks` as a double, and the first PERF_CELL_BITS_
  * bits of its mantissa.                                                                          */
-#define PERF_BUCKET_INDEX_(ticks)                                                                 \
-    (perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_))
+PERF_INLINE_FN_ uint64_t perf_bucket_index_(uint64_t ticks)
+{
+    return perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_);
+}
 
 /* Puts the bucket of a duration into `late`, and counts the one that stood there: the duration of
  * PERF_LATE_ scopes ago.  One word changes at a time.  So a signal handler in between has at worst
@@ -366,7 +367,7 @@ PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *rec)
 PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
     uint32_t  i = rec->late_next % PERF_LATE_;
-    uint32_t *bucket = &PERF_PTR_(uint32_t *, cell->bucket)[PERF_BUCKET_INDEX_(ticks)];
+    uint32_t *bucket = &PERF_PTR_(uint32_t *, cell->bucket)[perf_bucket_index_(ticks)];
 
     PERF_ADD_(*rec->late[i], 1);
 #if !PERF_TCC_

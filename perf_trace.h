@@ -892,7 +892,8 @@ PERF_COLD_FN_ uint64_t perf_stream_part_(perf_streaming_ *stream, perf_registry_
     }
     stream->whole = stream->pf.file.written;
     for (more = 0; events.count--; events.event++)
-        more += PERF_EVENT_PART_(events.event->what);
+        if (perf_event_is_part_(events.event->what))
+            more++;
     PERF_SET_(&rec->sent_more, PERF_GET_(&rec->sent_more) + more);
     return until;
 }

@@ -104,7 +104,7 @@ PERF_COLD_FN_ uint32_t perf_tree_names_(const perf_cell_ *cell, uint32_t *id)
 
     for (; cell->parent; cell = cell->parent)
         if (cell->depth <= PERF_TREE_DEPTH_)
-            id[n++] = PERF_CELL_ID_(cell);
+            id[n++] = perf_cell_id_(cell);
     return n;
 }
 
@@ -205,7 +205,7 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *reg)
         perf_visit_ visit = PERF_ZERO;
         visit.recorder = rec;
         while (perf_visit_next_(&visit))
-            if (PERF_KIND_HOST_(visit.name->kind))
+            if (perf_kind_is_host_(visit.name->kind))
                 perf_tree_cell_(&tree, &visit);
     }
     for (i = tree->count; i; i--) {             /* children first: they come behind their parents */

@@ -3673,9 +3673,9 @@ PERF_END_DECLS
  *   perf_site_  what a mark says, constant but for its id
  *   perf_recorder_  a thread; PERF_SELF_  the caller's or NULL
  *   perf_known_  names by address; perf_spent_  time of a thread
- *   perf_cell_, PERF_CELL_*_  node of its call tree; perf_gauge_
+ *   perf_cell_, PERF_CELL_*_  node of its call tree; perf_cell_id_  its name; perf_gauge_
  *   perf_buckets_, perf_halves_, PERF_RARE_  durations of a cell; PERF_LATE_  counted later
- *   perf_event_, PERF_EVENT_PART_  the ring's
+ *   perf_event_, perf_event_is_part_  the ring's
  *   PERF_LOSSES_, PERF_LOSS_*_  what went wrong
  *   PERF_ON_  does this image record?
  *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
@@ -3808,7 +3808,12 @@ typedef struct perf_cell_ {
     unsigned  again_open : 31;  /* recursive calls that are open now                              */
     unsigned  held : 1;         /* a reset came while it was open: its end is a cold one          */
 } perf_cell_;
-#define PERF_CELL_ID_(c) PERF_CAST_(uint32_t, (c)->tag >> 32 & 0xffffff)    /* 0: the root        */
+
+/* The number of its name; 0: the root. */
+PERF_INLINE_FN_ uint32_t perf_cell_id_(const perf_cell_ *cell)
+{
+    return PERF_CAST_(uint32_t, cell->tag >> 32 & 0xffffff);
+}
 
 /* A bucket whose 32-bit counter has come to 2^31, or beyond its range.  `halves` is the durations
  * / 2^31 at the last perf_halves_look_: its lowest bit was the highest one of the counter then.  */
@@ -3842,7 +3847,12 @@ typedef struct perf_event_ {
     uint64_t start;             /* ticks                                                          */
     uint64_t what;
 } perf_event_;
-#define PERF_EVENT_PART_(what) (!((what) >> 32 & 0xffffff))     /* belongs to the event after it  */
+
+/* 1: it belongs to the event after it. */
+PERF_INLINE_FN_ int perf_event_is_part_(uint64_t what)
+{
+    return !(what >> 32 & 0xffffff);
+}
 
 typedef struct perf_spent_ {    /* time, that of processors; how often one was taken, given away  */
     uint64_t ns, cpu_ns, switches, waits;
@@ -4243,7 +4253,6 @@ enum {                          /* what a mark is                               
     PERF_KIND_OUT_,             /* out,                                                           */
     PERF_KIND_COPY_             /* within                                                         */
 };
-#define PERF_KIND_HOST_(k)  ((k) < PERF_KIND_ASYNC_ || (k) == PERF_KIND_SYNC_)  /* has self time  */
 
 /* A name that is no literal ends the compilation with a sentence, not with a syntax error.  In C it
  * is the name of a bit-field: glibc redefines _Static_assert before C11.                         */
@@ -4310,7 +4319,7 @@ enum {                          /* what a mark is                               
  *   PERF_SITE_, PERF_KIND_*_  what a mark says, and what it is; no goto jumps past it
  *   perf_begin_, perf_end_  a scope without a macro; the first gives NULL: not recorded
  *   PERF_SCOPE_  a scope of some kind; perf_seen_at_  its cell
- *   PERF_BUCKET_INDEX_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
+ *   perf_bucket_index_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
  *       scopes later, after perf_late_step_
  *   perf_entries_put_  several entries of the trace's ring side by side
  *   perf_event_hot_  an event, where there is a trace                                            */
@@ -4334,7 +4343,7 @@ PERF_OUTLINE_FN_ perf_scope *perf_begin_(perf_scope *scope, perf_site_ *site)
     if (PERF_UNLIKELY_(!seen))
         return perf_begin_other_(scope, site);
     cell = *perf_seen_at_(rec, seen, rec->open, id);
-    if (PERF_UNLIKELY_(cell->parent != rec->open || PERF_CELL_ID_(cell) != id))
+    if (PERF_UNLIKELY_(cell->parent != rec->open || perf_cell_id_(cell) != id))
         return perf_begin_other_(scope, site);
     PERF_SET_(&scope->open, cell);
     PERF_SET_(&scope->rec, rec);
@@ -4450,8 +4459,10 @@ PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *rec)
 
 /* The bucket of a duration: the exponent of `ticks` as a double, and the first PERF_CELL_BITS_
  * bits of its mantissa.                                                                          */
-#define PERF_BUCKET_INDEX_(ticks)                                                                 \
-    (perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_))
+PERF_INLINE_FN_ uint64_t perf_bucket_index_(uint64_t ticks)
+{
+    return perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_);
+}
 
 /* Puts the bucket of a duration into `late`, and counts the one that stood there: the duration of
  * PERF_LATE_ scopes ago.  One word changes at a time.  So a signal handler in between has at worst
@@ -4459,7 +4470,7 @@ PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *rec)
 PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
     uint32_t  i = rec->late_next % PERF_LATE_;
-    uint32_t *bucket = &PERF_PTR_(uint32_t *, cell->bucket)[PERF_BUCKET_INDEX_(ticks)];
+    uint32_t *bucket = &PERF_PTR_(uint32_t *, cell->bucket)[perf_bucket_index_(ticks)];
 
     PERF_ADD_(*rec->late[i], 1);
 #if !PERF_TCC_
@@ -10481,7 +10492,7 @@ PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *rec, const perf_
 
     for (;; at++) {
         perf_slot_ *slot = &rec->slot[at & (rec->slots - 1)];
-        if (!slot->cell || (slot->caller == caller && PERF_CELL_ID_(slot->cell) == id))
+        if (!slot->cell || (slot->caller == caller && perf_cell_id_(slot->cell) == id))
             return slot;
     }
 }
@@ -10520,7 +10531,7 @@ PERF_HOT_FN_ perf_scope *perf_core_begin_(perf_scope *scope, perf_site_ *site,
 
     if (PERF_LIKELY_(rec && id && PERF_PEEK_(rec->seen))) {
         cell = rec->open;
-        if (PERF_CELL_ID_(cell) != id)          /* else it calls itself                           */
+        if (perf_cell_id_(cell) != id)          /* else it calls itself                           */
             cell = perf_slot_at_(rec, cell, id)->cell;
     }
     if (PERF_UNLIKELY_(!cell))
@@ -11030,12 +11041,12 @@ PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *reg, const perf_
     while (i < reg->ring_events) {              /* from the newest back                           */
         what = PERF_GET_(&rec->ring[(head / sizeof(perf_event_) - 1 - i) % reg->ring_events].what);
         entries = 1;
-        if (!PERF_EVENT_PART_(what) && (what & PERF_EVENT_MORE_) == PERF_EVENT_MORE_)
+        if (!perf_event_is_part_(what) && (what & PERF_EVENT_MORE_) == PERF_EVENT_MORE_)
             entries = 2;
         if (entries == 2 && PERF_ACQ_(&reg->names)[what >> 32 & 0xffffff]->kind == PERF_KIND_ASYNC_)
             entries = 3;
         i += entries;
-        whole += !PERF_EVENT_PART_(what) && i <= reg->ring_events;
+        whole += !perf_event_is_part_(what) && i <= reg->ring_events;
     }
     if (written < parts + whole)                /* it may be writing                              */
         return 0;
@@ -11338,7 +11349,7 @@ PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *rec)
     rec->slots = room;
     for (i = 0; i < n; i++)
         if (old[i].cell)
-            *perf_slot_at_(rec, old[i].caller, PERF_CELL_ID_(old[i].cell)) = old[i];
+            *perf_slot_at_(rec, old[i].caller, perf_cell_id_(old[i].cell)) = old[i];
     return 1;
 }
 
@@ -11392,7 +11403,7 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *rec, perf_cell_ *calle
         cell = slot->cell;                      /* a signal handler may just have made it         */
         if (!cell) {
             cell = caller;                      /* open further out?                              */
-            while (cell && PERF_CELL_ID_(cell) != id)
+            while (cell && perf_cell_id_(cell) != id)
                 cell = cell->parent;
             if (!cell)
                 cell = perf_cell_born_(rec, caller, id);
@@ -11534,7 +11545,7 @@ PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *rec, perf_cell_ *cell, uint32
     perf_label_       label;
 
     if (sink) {
-        label = perf_label_of_(PERF_ACQ_(&rec->home->names)[PERF_CELL_ID_(cell)], type,
+        label = perf_label_of_(PERF_ACQ_(&rec->home->names)[perf_cell_id_(cell)], type,
                                perf_bits_(value));
         PERF_SINK_(rec, sink->mark(&label))
     }
@@ -11552,7 +11563,12 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *rec, uint64_t start, uint64_t
     perf_event_write_(rec, &event, 1);
 }
 
-#define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
+/* The name in a cell's tag, where it stands; without the depth. */
+PERF_INLINE_FN_ uint64_t perf_tag_name_(uint64_t tag)
+{
+    return tag & UINT64_C(0xffffff) << 32;
+}
+
 #define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
 
 #define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
@@ -11579,7 +11595,7 @@ PERF_COLD_FN_ void perf_away_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ti
         away = ns;
     if (now.switches > last.switches && now.waits == last.waits && away > 0 &&
         PERF_CAST_(uint64_t, away) > rec->away) {
-        PERF_SET_(&rec->away_in, PERF_CELL_ID_(cell));
+        PERF_SET_(&rec->away_in, perf_cell_id_(cell));
         PERF_REL_(&rec->away, PERF_CAST_(uint64_t, away));      /* readers take its name next     */
     }
 }
@@ -11609,13 +11625,13 @@ PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *rec, uint64_t start, ui
 PERF_COLD_FN_ void perf_end_foreign_(perf_recorder_ *rec, perf_scope *scope,
                                      const perf_cell_ *theirs, uint64_t end)
 {
-    perf_cell_ *cell = perf_cell_get_(rec, PERF_CELL_ID_(theirs));
+    perf_cell_ *cell = perf_cell_get_(rec, perf_cell_id_(theirs));
     uint64_t    ticks;
 
     perf_lose_(rec, PERF_LOSS_FOREIGN_, PERF_OK);
     perf_stray_(scope->rec, 1);                 /* its own thread will find it not ended          */
     if (!cell) {
-        perf_lose_cell_(rec, PERF_CELL_ID_(theirs));
+        perf_lose_cell_(rec, perf_cell_id_(theirs));
     } else if (end < scope->start) {
         perf_lose_to_clock_(rec);
     } else {
@@ -11631,14 +11647,14 @@ PERF_COLD_FN_ void perf_end_foreign_(perf_recorder_ *rec, perf_scope *scope,
 PERF_COLD_FN_ void perf_end_late_(perf_recorder_ *rec, perf_scope *scope, const perf_cell_ *ended,
                                   uint64_t end)
 {
-    perf_cell_ *cell = perf_cell_under_(rec, rec->open, PERF_CELL_ID_(ended));
+    perf_cell_ *cell = perf_cell_under_(rec, rec->open, perf_cell_id_(ended));
     uint64_t    ticks, own = 0;
 
     if (rec->losses[PERF_LOSS_ABANDONED_])
         PERF_ADD_(rec->losses[PERF_LOSS_ABANDONED_], ~UINT64_C(0));
     perf_lose_(rec, PERF_LOSS_DISORDERED_, PERF_ESTATE);
     if (!cell) {
-        perf_lose_cell_(rec, PERF_CELL_ID_(ended));
+        perf_lose_cell_(rec, perf_cell_id_(ended));
         return;
     }
     ticks = perf_cell_close_(rec, cell, scope->start, end);
@@ -11691,7 +11707,7 @@ PERF_INLINE_FN_ int perf_end_again_(perf_scope *scope, uint64_t end)
     if (scope->start <= rec->birth || ticks >= PERF_EVENT_MORE_ ||
         ticks < cell->of.calls.min || ticks > cell->of.calls.max)
         return 0;                               /* no call so far; else `buckets` is there        */
-    if (PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(ticks)) - cell->buckets->first >=
+    if (PERF_CAST_(uint32_t, perf_bucket_index_(ticks)) - cell->buckets->first >=
             cell->buckets->room || perf_late_step_(rec))
         return 0;
     cell->again_open--;
@@ -11706,7 +11722,7 @@ PERF_INLINE_FN_ int perf_end_again_(perf_scope *scope, uint64_t end)
     PERF_ADD_(cell->within, within);
     PERF_ADD_(outer->inside, ticks - within);
     perf_bucket_add_(rec, cell, ticks);
-    perf_event_hot_(rec, scope->start, ticks | PERF_TAG_NAME_(cell->tag) |
+    perf_event_hot_(rec, scope->start, ticks | perf_tag_name_(cell->tag) |
                                               PERF_CAST_(uint64_t, outer->depth + 1u) << 56);
     return 1;
 }
@@ -11848,7 +11864,7 @@ PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, 
 {
     uint64_t most = (UINT64_C(1) << (PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_)) - 1;
     uint64_t counted = perf_larger_(perf_smaller_(ticks, most), 1);
-    uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(counted));
+    uint32_t index = PERF_CAST_(uint32_t, perf_bucket_index_(counted));
 
     if (!perf_buckets_room_(rec, cell, index))
         return 0;
@@ -11997,7 +12013,7 @@ PERF_COLD_FN_ uint64_t perf_bucket_from_(uint32_t index)
 PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
     const perf_buckets_ *buckets = cell->buckets;
-    const uint32_t       index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(ticks));
+    const uint32_t       index = PERF_CAST_(uint32_t, perf_bucket_index_(ticks));
     uint32_t            *rare;
 
     if (ticks - cell->low <= cell->width || perf_buckets_have_(buckets, index)) {
@@ -12042,7 +12058,7 @@ PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *rec, const perf_cell_ *cell
     const uint64_t    length = perf_smaller_(ticks, PERF_EVENT_MORE_);
     const perf_event_ event[2] = {
         {ticks, 0},
-        {start, length | PERF_TAG_NAME_(cell->tag) | PERF_CAST_(uint64_t, depth) << 56}};
+        {start, length | perf_tag_name_(cell->tag) | PERF_CAST_(uint64_t, depth) << 56}};
 
     if (rec->ring_limit)
         perf_event_write_(rec, &event[1 - parts], 1 + parts);
@@ -12271,12 +12287,12 @@ PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const 
                 PERF_LIBC_(memcpy)(&bits, text + 8 * i,
                                    PERF_CAST_(size_t, perf_smaller_(length - 8 * i, 8)));
             event[parts - 1 - i].start = bits;
-            event[parts - 1 - i].what = part | PERF_TAG_NAME_(cell->tag) >> 24;
+            event[parts - 1 - i].what = part | perf_tag_name_(cell->tag) >> 24;
             part = PERF_REMARK_REST_;
         }
         event[parts].start = perf_scope_ticks_(rec->home);
         event[parts].what =
-            PERF_TAG_NAME_(cell->tag) | PERF_CAST_(uint64_t, perf_depth_(rec)) << 56;
+            perf_tag_name_(cell->tag) | PERF_CAST_(uint64_t, perf_depth_(rec)) << 56;
         perf_event_write_(rec, event, parts + 1);
     }
     if (value)
@@ -12445,7 +12461,7 @@ PERF_HOT_FN_ void perf_core_lap_(perf_lap *lap, perf_site_ *site, uint64_t now)
 
     if (PERF_LIKELY_(seen && lap->calls == open->count && lap->open == open))
         cell = *perf_seen_at_(rec, seen, open, id);
-    if (PERF_UNLIKELY_(!cell || cell->parent != open || PERF_CELL_ID_(cell) != id ||
+    if (PERF_UNLIKELY_(!cell || cell->parent != open || perf_cell_id_(cell) != id ||
                        ticks - cell->low > cell->width || perf_late_step_(rec))) {
         perf_lap_slow_(lap, site, now);
         return;
@@ -12728,7 +12744,7 @@ PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *rec, perf_cell_ *cell, uint
     else
         perf_fail_(rec->home, PERF_ENOMEM);
     if (PERF_LIKELY_(shown < PERF_EVENT_MORE_))
-        perf_event_hot_(rec, start, shown | PERF_TAG_NAME_(cell->tag) | depth << 56);
+        perf_event_hot_(rec, start, shown | perf_tag_name_(cell->tag) | depth << 56);
     else
         perf_event_scope_(rec, cell, start, shown, PERF_CAST_(uint32_t, depth));
 }
@@ -12751,7 +12767,7 @@ PERF_BEGIN_DECLS
  *   PERF_COLUMNS_, PERF_COLUMN_*_  those figures of it that are in ns, in the order of the CSV
  *   perf_source_add_, perf_sources_collect_  durations from elsewhere; they take a lock
  *   perf_bucket_value_  middle of a bucket in ticks
- *   perf_kind_text_  a kind in words
+ *   perf_kind_text_  a kind in words; perf_kind_is_host_  1: it has self time
  *   perf_visit_, perf_visit_next_  a walk over the cells of a thread, each with its time         */
 
 /* >>private: bodies from the whole to its parts; a leaf may stand above its first user --------- */
@@ -12796,8 +12812,13 @@ PERF_COLD_DECL_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, dou
 PERF_FN double perf_sum_quantile_(const perf_sum_ *sum, double q);
 PERF_FN double perf_bucket_value_(uint32_t index);
 
-/* Added to the number of a bucket it gives the highest bits of a double, see PERF_BUCKET_INDEX_. */
+/* Added to the number of a bucket it gives the highest bits of a double, see perf_bucket_index_. */
 #define PERF_CELL_BIAS_ (1023u << PERF_CELL_BITS_)
+
+PERF_FN int perf_kind_is_host_(uint32_t kind)
+{
+    return kind < PERF_KIND_ASYNC_ || kind == PERF_KIND_SYNC_;
+}
 
 /* What was recorded under name `id`; its buckets stay in *sum.  tick: ns. */
 PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *reg, uint32_t id, perf_sum_ *sum,
@@ -13222,7 +13243,7 @@ PERF_COLD_FN_ int perf_host_evidence_(perf_host_time_ *host, perf_registry_ *reg
     while (main.recorder && perf_visit_next_(&main)) {
         const char   *name = main.name->site.name;
         perf_bound_by by = perf_kind_bound_(main.name->kind, name);
-        if (!PERF_KIND_HOST_(main.name->kind))
+        if (!perf_kind_is_host_(main.name->kind))
             continue;
         if (main.cell == main.first)
             self = 0;
@@ -13445,7 +13466,7 @@ PERF_HOT_FN_ void perf_events_read_(perf_events_ *events, perf_registry_ *reg, p
         n = room - (now - head);
     events->count = n / sizeof(perf_event_);
     /* parts whose first one is not there */
-    while (events->count && PERF_EVENT_PART_(events->event[0].what)) {
+    while (events->count && perf_event_is_part_(events->event[0].what)) {
         events->event++;
         events->count--;
     }
@@ -13494,7 +13515,7 @@ PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *events, uint64_t *i, perf_
         zone->length = 0;
     }
     for (zone->remarks = *i; *i < events->count && events->event[*i].what; ++*i)
-        if (!PERF_EVENT_PART_(events->event[*i].what))
+        if (!perf_event_is_part_(events->event[*i].what))
             break;
     return 1;
 }
@@ -13513,7 +13534,7 @@ PERF_HOT_FN_ void perf_events_link_(perf_events_ *events, perf_registry_ *reg)
     perf_zone_ zone;
 
     for (i = 0; i < events->count &&
-         (!events->event[i].what || !PERF_EVENT_PART_(events->event[i].what)); i++) {
+         (!events->event[i].what || !perf_event_is_part_(events->event[i].what)); i++) {
     }
     events->value = PERF_NULL_;
     if (i == events->count || !room)
@@ -13562,7 +13583,7 @@ PERF_COLD_FN_ int perf_remark_next_(const perf_events_ *events, uint64_t *at, pe
     uint64_t           left = events->count - *at;
     uint32_t           n = 0;
 
-    if (!*at || !left || !event->what || !PERF_EVENT_PART_(event->what) ||
+    if (!*at || !left || !event->what || !perf_event_is_part_(event->what) ||
         (event->what & 0xff) - 1 > PERF_REMARK_IS_TEXT_ - 1)
         return 0;
     PERF_LIBC_(memset)(seen, 0, sizeof *seen);
@@ -13571,7 +13592,7 @@ PERF_COLD_FN_ int perf_remark_next_(const perf_events_ *events, uint64_t *at, pe
     seen->value = perf_from_bits_(event->start);
     do
         PERF_LIBC_(memcpy)(seen->text + 8 * n, &event[n].start, 8);
-    while (++n < left && n < 8 && PERF_EVENT_PART_(event[n].what) &&
+    while (++n < left && n < 8 && perf_event_is_part_(event[n].what) &&
            (event[n].what & 0xff) == PERF_REMARK_REST_);
     seen->text[sizeof seen->text - 1] = '\0';
     *at = events->value ? events->value[*at] : 0;
@@ -14581,7 +14602,7 @@ PERF_COLD_FN_ uint32_t perf_tree_names_(const perf_cell_ *cell, uint32_t *id)
 
     for (; cell->parent; cell = cell->parent)
         if (cell->depth <= PERF_TREE_DEPTH_)
-            id[n++] = PERF_CELL_ID_(cell);
+            id[n++] = perf_cell_id_(cell);
     return n;
 }
 
@@ -14682,7 +14703,7 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *reg)
         perf_visit_ visit = PERF_ZERO;
         visit.recorder = rec;
         while (perf_visit_next_(&visit))
-            if (PERF_KIND_HOST_(visit.name->kind))
+            if (perf_kind_is_host_(visit.name->kind))
                 perf_tree_cell_(&tree, &visit);
     }
     for (i = tree->count; i; i--) {             /* children first: they come behind their parents */
@@ -14920,7 +14941,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
             snap.tree = perf_tree_make_(reg);
     }
     for (i = 0; i < snap.rows; i++)
-        if (PERF_KIND_HOST_(snap.row[i].kind))
+        if (perf_kind_is_host_(snap.row[i].kind))
             snap.self += snap.row[i].figure[PERF_COLUMN_SELF_];
     if (!(snap.self > 0))
         snap.self = 1;
@@ -15155,7 +15176,7 @@ PERF_COLD_FN_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
     perf_cell_text_(table, row->name);
     perf_cell_fixed_(table, PERF_CAST_(double, row->count), 0);
     perf_cell_ns_(table, figure[PERF_COLUMN_TOTAL_]);
-    if (PERF_KIND_HOST_(row->kind)) {
+    if (perf_kind_is_host_(row->kind)) {
         perf_cell_ns_(table, figure[PERF_COLUMN_SELF_]);
         perf_cell_percent_(table, share);
         perf_cell_bar_(table, share);
@@ -15434,7 +15455,7 @@ PERF_COLD_FN_ void perf_member_add_(perf_registry_ *reg, const perf_member_ *mem
             name = perf_member_name_(reg, member, id);
             if (!name)
                 children->whole = 0;
-            else if (PERF_KIND_HOST_(name->kind))
+            else if (perf_kind_is_host_(name->kind))
                 perf_children_add_(children, name->site.name, calls);
         }
     }
@@ -15627,7 +15648,7 @@ PERF_COLD_FN_ perf_still_open_ perf_open_scopes_(perf_registry_ *reg)
             open.recursive += recursive;
         }
         for (cell = PERF_ACQ_(&rec->open); depth > 0 && cell->parent; cell = cell->parent)
-            perf_few_add_(&open.few, perf_name_of_(reg, PERF_CELL_ID_(cell)));
+            perf_few_add_(&open.few, perf_name_of_(reg, perf_cell_id_(cell)));
         for (root = &rec->root; root; root = PERF_ACQ_(&root->of.root.older)) {
             cell = PERF_ACQ_(&root->of.root.waiting);
             if (cell) {
@@ -15635,7 +15656,7 @@ PERF_COLD_FN_ perf_still_open_ perf_open_scopes_(perf_registry_ *reg)
                 open.recursive += PERF_GET_(&root->of.root.again_open);
             }
             for (; cell && cell->parent; cell = cell->parent)
-                perf_few_add_(&open.few, perf_name_of_(reg, PERF_CELL_ID_(cell)));
+                perf_few_add_(&open.few, perf_name_of_(reg, perf_cell_id_(cell)));
         }
     }
     return open;
@@ -16266,7 +16287,7 @@ PERF_END_DECLS
 PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use ---------------------------------------------------------
- *   PERF_LOOP_KIND_         of a state: PERF_LOOP_BENCH_, _AB_, _RACE_; 0: NULL, or no memory
+ *   perf_loop_kind_         of a state: PERF_LOOP_BENCH_, _AB_, _RACE_; 0: NULL, or no memory
  *   perf_loop_pages_        a state with its arms, all zero, kept until perf_reset(); in the
  *                           report's list unless `kind` is 0; NULL: no memory
  *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
@@ -16310,8 +16331,6 @@ PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdic
 /* ---- timing a slice ---- */
 
 #define PERF_LOOP_NO_MEMORY_    PERF_PTR_(perf_loop_state_ *, PERF_CAST_(uintptr_t, 1))
-#define PERF_LOOP_IS_ONE_(s)    (PERF_PTR_(uintptr_t, s) > 1)   /* not NULL, not NO_MEMORY        */
-#define PERF_LOOP_KIND_(s)      (PERF_LOOP_IS_ONE_(s) ? PERF_PTR_(const perf_loop_ *, s)->kind : 0)
 #define PERF_LOOP_SAMPLES_      1000    /* of a bench that looks for a narrow interval            */
 #define PERF_LOOP_LEAST_        3       /* however slow the body is                               */
 #define PERF_LOOP_MAX_SAMPLES_  1000000
@@ -16325,6 +16344,12 @@ PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdic
 #define PERF_LOOP_FULL_         0.7     /* of the slice that was asked for: long enough           */
 #define PERF_PROBE_READINGS_    20      /* of a clock: a group, whose time tells what each costs  */
 #define PERF_LONG_BESIDE_       4.0     /* a slice this much longer leaves cold caches behind     */
+
+/* See the internal section.  A state that is no memory is no address. */
+PERF_FN int perf_loop_kind_(const perf_loop_state_ *state)
+{
+    return state && state != PERF_LOOP_NO_MEMORY_ ? state->loop.kind : 0;
+}
 
 /* How often this thread gave the processor up by itself (sleep, read, wait for a lock); -1: the
  * system does not say.  *forced: how often somebody took it; Linux counts sched_yield there.*/
@@ -17032,7 +17057,7 @@ PERF_FN void perf_bench_failed_(perf_loop *loop, const char *why)
 {
     perf_loop_state_ *state = loop->state;
 
-    if (PERF_LOOP_KIND_(state) != PERF_LOOP_BENCH_ || PERF_ACQ_(&state->loop.done))
+    if (perf_loop_kind_(state) != PERF_LOOP_BENCH_ || PERF_ACQ_(&state->loop.done))
         return;
     (void)perf_loop_stop_(state, PERF_EFAILED);
     state->loop.note = why;
@@ -17043,7 +17068,7 @@ PERF_FN void perf_told_rates_(perf_loop *loop, double bytes, double items)
 {
     perf_loop_state_ *state = loop->state;
 
-    if (PERF_LOOP_KIND_(state) != PERF_LOOP_BENCH_)
+    if (perf_loop_kind_(state) != PERF_LOOP_BENCH_)
         return;
     if (!(bytes >= 0.0 && bytes <= 1e30)) {
         perf_bench_failed_(loop, "perf_bench_rates: `bytes` is not within 0 .. 1e30");
@@ -17079,7 +17104,7 @@ PERF_FN void perf_told_counter_(perf_loop *loop, const char *name, double value)
     perf_loop_state_ *state = loop->state;
     double           *place;
 
-    if (PERF_LOOP_KIND_(state) != PERF_LOOP_BENCH_)
+    if (perf_loop_kind_(state) != PERF_LOOP_BENCH_)
         return;
     place = perf_told_place_(&state->loop, name);
     if (place)
@@ -17198,9 +17223,9 @@ PERF_FN perf_status perf_loop_status_(const perf_loop_state_ *state, uint64_t co
 /* Why a loop of another state than `kind` cannot end: no memory, no begin, or ended already. */
 PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kind)
 {
-    if (state && !PERF_LOOP_IS_ONE_(state))
+    if (state == PERF_LOOP_NO_MEMORY_)
         return PERF_ENOMEM;
-    if (PERF_LOOP_KIND_(state) != kind || PERF_ACQ_(&state->loop.done))
+    if (perf_loop_kind_(state) != kind || PERF_ACQ_(&state->loop.done))
         return PERF_ESTATE;
     return PERF_OK;
 }
@@ -17907,7 +17932,7 @@ PERF_OUTLINE_FN_ void perf_race_title_(struct perf_loop_state_ *state, int varia
 {
     perf_out_ out;
 
-    if (PERF_LOOP_KIND_(state) != PERF_LOOP_RACE_ || !name || variant < 0 ||
+    if (perf_loop_kind_(state) != PERF_LOOP_RACE_ || !name || variant < 0 ||
         variant >= state->variants)
         return;
     out = perf_out_open_(state->entry[variant].name, sizeof state->entry[variant].name);
@@ -17922,7 +17947,7 @@ PERF_FN void perf_worse_(double *worst, double seen)
 
 PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *state, perf_accuracy seen)
 {
-    if (PERF_LOOP_KIND_(state) < PERF_LOOP_AB_)
+    if (perf_loop_kind_(state) < PERF_LOOP_AB_)
         return;
     if (!seen.compared && perf_is_nan_(seen.max_abs))
         state->ask.accept.guard.required = 1;       /* it looked at nothing                       */
@@ -17940,7 +17965,7 @@ PERF_FN void perf_race_accuracy_(struct perf_loop_state_ *state, perf_accuracy s
 PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *state, int kind)
 {
     const uint64_t  now = perf_now();
-    const int       own_kind = PERF_LOOP_KIND_(state);
+    const int       own_kind = perf_loop_kind_(state);
     const int       by_its_next = (own_kind == PERF_LOOP_BENCH_) == (kind == PERF_LOOP_BENCH_);
     perf_loop_arm_ *arm;
     int             late, good = 1, complete = 0;
@@ -20477,7 +20502,7 @@ PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *counters, perf_loop
         return PERF_EDISABLED;
     if (!counters || counters->opts.process)
         return PERF_EINVAL;
-    if (PERF_LOOP_KIND_(state) < 1 || PERF_LOOP_KIND_(state) > 3)
+    if (perf_loop_kind_(state) < 1 || perf_loop_kind_(state) > 3)
         return PERF_EINVAL;
     if (counters->counting || counters->counts ||
         counters->process != PERF_CAST_(int, perf_process_id_()))
@@ -20987,7 +21012,7 @@ PERF_COLD_FN_ void perf_work_begin_(perf_recorder_ *rec, const perf_label_ *labe
 
     if (!worker || worker->number != rec->number)
         worker = perf_worker_open_(rec);
-    while (cell && PERF_CELL_ID_(cell) != label->name->site.id)
+    while (cell && perf_cell_id_(cell) != label->name->site.id)
         cell = cell->parent;
     while (worker && worker->open && worker->frame[worker->open - 1].depth >= depth)
         worker->open--;                         /* these have had no end                          */
@@ -27750,7 +27775,7 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *run, const perf_case_ *entr
         return result;
     }
     bench = perf_bench_begin(name, &run->opts);
-    if (PERF_LOOP_KIND_(bench.state))
+    if (perf_loop_kind_(bench.state))
         bench.state->loop.round = run->round;
     if (run->counters) {
         counters = perf_main_counters_();
@@ -27768,7 +27793,7 @@ PERF_COLD_FN_ perf_result perf_main_end_(perf_bench bench)
 {
     const perf_loop_state_ *state = bench.state;
 
-    if (PERF_LOOP_KIND_(state) && PERF_ACQ_(&state->loop.done))
+    if (perf_loop_kind_(state) && PERF_ACQ_(&state->loop.done))
         return state->result;
     bench.left = -1;                            /* only the body's copy knows                     */
     return perf_bench_end(&bench);
@@ -27782,7 +27807,7 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *run, const char *name, const perf_
     perf_loop_ loop = PERF_ZERO;
     perf_out_  out = perf_out_open_(loop.name, sizeof loop.name);
 
-    if (PERF_LOOP_KIND_(state))
+    if (perf_loop_kind_(state))
         loop = state->loop;                     /* for its note and its counters                  */
     perf_put_(&out, name);
     loop.result = result;
@@ -27941,7 +27966,7 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
     if (PERF_ACQ_(&crew->go) == 2u)
         return PERF_NULL_;
     bench = perf_bench_begin(name, crew->opts);
-    if (PERF_LOOP_KIND_(bench.state)) {
+    if (perf_loop_kind_(bench.state)) {
         hand->state = bench.state;
         hand->state->loop.round = crew->round;
     }
@@ -28689,7 +28714,7 @@ PERF_COLD_FN_ void perf_look_threads_(perf_look_ *look, double *device, double *
                 *device += ns;
             else if (kind > PERF_KIND_DEVICE_ && kind <= PERF_KIND_COPY_)
                 *copies += ns;
-            if (!PERF_KIND_HOST_(kind))
+            if (!perf_kind_is_host_(kind))
                 continue;
             while (up->depth > depth)
                 up = up->parent;
@@ -30256,7 +30281,8 @@ PERF_COLD_FN_ uint64_t perf_stream_part_(perf_streaming_ *stream, perf_registry_
     }
     stream->whole = stream->pf.file.written;
     for (more = 0; events.count--; events.event++)
-        more += PERF_EVENT_PART_(events.event->what);
+        if (perf_event_is_part_(events.event->what))
+            more++;
     PERF_SET_(&rec->sent_more, PERF_GET_(&rec->sent_more) + more);
     return until;
 }
@@ -38390,7 +38416,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
     bench = options.in_place_of;
     if (bench)
         name = PERF_NULL_;
-    if (bench && PERF_LOOP_KIND_(bench->state) == 1)
+    if (bench && perf_loop_kind_(bench->state) == 1)
         host = bench->state;
     if (host) {
         if (!(options.bytes > 0.0))
@@ -40399,7 +40425,7 @@ PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *activity, uint32_t corr
     PERF_REL_(&launch->begin, perf_scope_ticks_(reg));
     PERF_REL_(&launch->ns, now);
     PERF_REL_(&launch->took, UINT64_C(0));
-    PERF_REL_(&launch->key, key | (rec->open ? PERF_CELL_ID_(rec->open) : 0));
+    PERF_REL_(&launch->key, key | (rec->open ? perf_cell_id_(rec->open) : 0));
 }
 
 /* ---- records ---- */

@@ -454,7 +454,7 @@ INSIDE_UNUSED static void core_calls_more(uint32_t id, uint64_t ticks, uint32_t 
 {
     perf_recorder_ *t = perf_self_v1_;
     perf_cell_     *c = t->cell[id];
-    uint32_t        index = (uint32_t)PERF_BUCKET_INDEX_(ticks);
+    uint32_t        index = (uint32_t)perf_bucket_index_(ticks);
 
     while (!perf_grow_begin_(t)) {
     }
