@@ -458,12 +458,12 @@ PERF_FN perf_status perf_counters_start(perf_counters *counters)
         scopes = perf_counted_scopes_on_();
     if (scopes != PERF_OK && scopes != PERF_ENODATA)
         return scopes;                          /* a profiler has them, or there is no memory     */
+    counters->status = PERF_ENODATA;
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        if (counters->own[i].how == PERF_NEVER_RAN_) {  /* before the last stop                   */
+        if (counters->own[i].how == PERF_NEVER_RAN_)    /* before the last stop                   */
             counters->own[i].how = PERF_BY_EVENT_;
+        if (perf_counter_read_(counters, i, counters->own[i].at))
             counters->status = PERF_OK;
-        }
-        (void)perf_counter_read_(counters, i, counters->own[i].at);
     }
     counters->counting = 1;
     perf_counters_switch_(counters, 1);
@@ -2196,14 +2196,15 @@ PERF_COLD_FN_ void perf_counted_path_lost_(perf_evidence_ *evidence,
     evidence->lost_there[cause] = most / unit->count[PERF_COUNTED_CYCLES_];
 }
 
-/* Evidence that others' turns left out of some calls, as if all counted calls had had it. */
-PERF_COLD_FN_ void perf_counted_path_fill_gaps_(perf_counted_path_ *path)
+/* Scales evidence to the calls that have counted cycles: others' turns leave either group out of
+ * some calls.                                                                                    */
+PERF_COLD_FN_ void perf_counted_path_match_calls_(perf_counted_path_ *path)
 {
     const double calls = path->calls[PERF_COUNTED_CYCLES_];
     int          i;
 
     for (i = PERF_COUNTED_EVIDENCE_; i < PERF_COUNTED_EVENTS_; i++)
-        if (path->calls[i] > 0.0 && path->calls[i] < calls)
+        if (path->calls[i] > 0.0)
             path->count[i] *= calls / path->calls[i];
 }
 
@@ -2223,7 +2224,7 @@ PERF_COLD_FN_ void perf_counted_scopes_evidence_(perf_evidence_ *evidence, doubl
     if (!exclusive)
         return;
     for (i = 1; i < nodes; i++)
-        perf_counted_path_fill_gaps_(&exclusive[i]);
+        perf_counted_path_match_calls_(&exclusive[i]);
     unit = exclusive[evidence->unit];
     for (i = 1; i < nodes; i++)                 /* callers come before what they call             */
         for (which = 0; which < PERF_COUNTED_EVENTS_; which++)
