@@ -31744,11 +31744,13 @@ PERF_FN void perf_zip_block_(perf_zip_ *zip, const unsigned char *bytes, size_t 
     perf_zip_coded_(zip, bytes, n);
 }
 
-/* Empties the buffer. */
+/* Empties the buffer.  last: ends with deflate's last block, an empty one where nothing is left. */
 PERF_FN void perf_zip_flush_(perf_zip_ *zip, int last)
 {
     size_t i, n;
 
+    if (zip->writing && last && zip->n == 0)
+        perf_zip_short_(zip, zip->content, 0, 1);
     for (i = 0; zip->writing && i < zip->n; i += n) {
         n = PERF_ZIP_BLOCK_;
         if (n > zip->n - i)
