@@ -25837,7 +25837,8 @@ PERF_BEGIN_DECLS
 typedef enum perf_export_format {
     PERF_EXPORT_GOOGLE,         /* Google Benchmark: compare.py and the trackers that read it     */
     PERF_EXPORT_GO,             /* Go benchmark text: benchstat; a line a slice                   */
-    PERF_EXPORT_OPENMETRICS,    /* scopes as histograms, counters, medians; collectors too        */
+    PERF_EXPORT_OPENMETRICS,    /* scopes as histograms, those of waits with kind="wait"; counters,
+                                   medians; collectors too                                        */
     PERF_EXPORT_FOLDED,         /* flamegraph.pl, inferno, speedscope: "main;load;decode 1200", a
                                    line a path of scopes, self time in ns.  Names lose ';', newlines
                                    and bytes that are not UTF-8                                   */
@@ -25953,12 +25954,13 @@ PERF_COLD_FN_ void perf_put_google_entry_(perf_writer_ *json, const perf_arm_ *a
                                           const perf_google_entry_ *entry)
 {
     const char *aggregate = entry->aggregate;
+    const int   is_time = !aggregate || strcmp(aggregate, "stddev") != 0;   /* 0: a spread        */
     char        more[16];
     perf_out_   behind = perf_out_open_(more, sizeof more);
 
     json->line = 1;
     perf_member_open_(json, PERF_CAST_(const char *, PERF_NULL_), '{');
-    if (!aggregate || strcmp(aggregate, "stddev") != 0)
+    if (is_time)
         perf_put_google_counters_(json, arm);
     if (aggregate) {
         perf_put_char_(&behind, '_');
@@ -25981,9 +25983,9 @@ PERF_COLD_FN_ void perf_put_google_entry_(perf_writer_ *json, const perf_arm_ *a
     perf_member_real_(json, "real_time", entry->ns);
     perf_member_real_(json, "cpu_time", entry->ns);
     perf_member_text_(json, "time_unit", "ns");
-    if (arm->bytes > 0.0)
+    if (is_time && arm->bytes > 0.0)
         perf_member_real_(json, "bytes_per_second", arm->bytes / entry->ns * 1e9);
-    if (arm->items > 0.0)
+    if (is_time && arm->items > 0.0)
         perf_member_real_(json, "items_per_second", arm->items / entry->ns * 1e9);
     perf_member_close_(json, '}');
 }
@@ -26239,7 +26241,7 @@ PERF_COLD_FN_ void perf_put_label_(perf_out_ *out, const char *text)
 typedef struct perf_series_ {
     const char *name, *part;    /* part: "_sum" ... or ""                                         */
     const char *label, *text;
-    const char *suffix;         /* behind the text, as it is                                      */
+    const char *suffix;         /* behind the text, as it is: '/baseline' or '",le="0.1'          */
 } perf_series_;
 
 PERF_COLD_FN_ void perf_put_sample_(perf_out_ *out, const perf_series_ *series, double x)
@@ -26266,15 +26268,18 @@ PERF_COLD_FN_ void perf_put_family_(perf_out_ *out, const char *name, const char
         perf_putf_(out, "# UNIT %s %s\n", name, unit);
 }
 
-/* Buckets, count and sum of a scope. */
+/* Buckets, count and sum of a scope.  A wait may have the name of a scope: it has a label more. */
 PERF_COLD_FN_ void perf_put_histogram_(perf_out_ *out, const perf_saving_ *saving,
                                        const perf_saved_scope_ *scope, const char *family)
 {
     perf_series_ series = {PERF_NULL_, "_bucket", "scope", PERF_NULL_, PERF_NULL_};
+    const char  *kind = "";
     uint64_t     count[PERF_BOUNDS_ + 1], total = 0;
-    char         text[32];
+    char         text[48];
     int          i;
 
+    if (scope->row.kind == PERF_KIND_WAIT_)
+        kind = "\",kind=\"wait";
     series.name = family;
     series.text = scope->row.name;
     series.suffix = text;
@@ -26282,6 +26287,7 @@ PERF_COLD_FN_ void perf_put_histogram_(perf_out_ *out, const perf_saving_ *savin
     for (i = 0; i <= PERF_BOUNDS_; i++) {
         perf_out_ bound = perf_out_open_(text, sizeof text);
         total += count[i];
+        perf_put_(&bound, kind);
         perf_put_(&bound, "\",le=\"");
         if (i == PERF_BOUNDS_) {
             perf_put_(&bound, "+Inf");
@@ -26292,7 +26298,7 @@ PERF_COLD_FN_ void perf_put_histogram_(perf_out_ *out, const perf_saving_ *savin
         }
         perf_put_sample_(out, &series, PERF_CAST_(double, total));
     }
-    series.suffix = "";
+    series.suffix = kind;
     series.part = "_count";
     perf_put_sample_(out, &series, PERF_CAST_(double, total));
     series.part = "_sum";
