@@ -144,8 +144,9 @@ PERF_FN const char *perf_counters_text(perf_counters *counters);
  * opts.threads.  A body that pauses is not counted.  `counters` counts this loop until
  * perf_counters_close, which comes after the loop's end.  PERF_EINVAL: NULL, or opts.process;
  * PERF_ESTATE: `counters` is closed, counts already, or was opened by another process, or the loop
- * has begun, or a profiler has the scopes that opts.scopes asks for; PERF_ENODATA: every counter is
- * missing; PERF_ENOMEM: no memory.  The loop then runs as without it.                            */
+ * has begun, or a profiler has the scopes that opts.scopes asks for; PERF_ENOMEM: no memory.  After
+ * these the loop runs as without `counters`.  PERF_ENODATA: every counter is missing; the slices
+ * run all the same, and perf_counters_judge says what is missing.                                */
 PERF_FN perf_status perf_counters_loop(perf_counters *counters, perf_loop *loop);
 
 /* The verdict on a count of an A/B loop, between its last next and the close of `counters`:
@@ -248,14 +249,15 @@ PERF_COLD_FN_ uint64_t perf_linux_event_id_(int fd)
     return id;
 }
 
-/* A program may have closed all descriptors, as a daemon does, and have a file of its own under the
- * number, which is neither read nor closed.  0: so it is, or there is no descriptor.             */
+/* 0: there is no descriptor, or it is not the event that we opened.  A program may have closed all
+ * descriptors, as a daemon does, and have a file of its own under the number: that is neither read
+ * nor closed.                                                                                    */
 PERF_FN int perf_linux_event_is_ours_(int fd, uint64_t id)
 {
     return fd >= 0 && perf_linux_event_id_(fd) == id;
 }
 
-/* Value, ns enabled, ns running.  0: they cannot be read. */
+/* Reads value, ns enabled, ns running into at[3].  0: they cannot be read. */
 PERF_FN int perf_linux_event_read_(int fd, uint64_t id, uint64_t *at)
 {
     const long bytes = PERF_CAST_(long, 3 * sizeof *at);
@@ -346,24 +348,24 @@ PERF_COLD_DECL_ void perf_counted_scopes_off_(void);
 #define PERF_COUNTED_MISSING_ 0
 #endif
 
-/* What the system tells without a counter, of this thread or of the process: value, thread or 0.
- * 0: it does not tell it.                                                                        */
+/* What the system tells without a counter, of this thread or of the process: at[0] is the value,
+ * at[1] the thread, or 0 for the process.  Returns 0 if the system does not tell it.             */
 PERF_FN int perf_counter_read_system_(const perf_counters *counters, int which, uint64_t *at)
 {
 #if defined(__linux__) && PERF_LP64_UNIX_
     struct perf_usage_ usage;
-    const int          who = !counters->opts.threads; /* RUSAGE_SELF 0, RUSAGE_THREAD 1           */
+    const int          of_thread = !counters->opts.threads;
 
     if (counters->opts.process)
         return 0;
-    at[1] = who ? perf_thread_id_() : 0;
-    if (which == PERF_COUNTER_TASK_CLOCK) {
-        at[0] = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);      /* the next id: this thread's */
+    at[1] = of_thread ? perf_thread_id_() : 0;
+    if (which == PERF_COUNTER_TASK_CLOCK) {             /* the next clock's id is of this thread  */
+        at[0] = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + of_thread);
         return at[0] != 0;
     }
     if (which != PERF_COUNTER_PAGE_FAULTS && which != PERF_COUNTER_SWITCHES)
         return 0;
-    if (perf_getrusage_(who, &usage))
+    if (perf_getrusage_(of_thread, &usage))             /* RUSAGE_SELF 0, RUSAGE_THREAD 1         */
         return 0;
     at[0] = PERF_CAST_(uint64_t, usage.nvcsw + usage.nivcsw);
     if (which == PERF_COUNTER_PAGE_FAULTS)
@@ -384,6 +386,7 @@ typedef struct perf_counter_kind_ {
 } perf_counter_kind_;
 
 #define PERF_COUNTER_KIND_(name, text, kind, number, leader) {kind, number, leader},
+/* Chooses where the value comes from: from the system, which needs no descriptor, or an event. */
 PERF_COLD_FN_ void perf_counter_choose_source_(perf_counters *counters, int which)
 {
     static const perf_counter_kind_ kinds[] = {PERF_COUNTER_LIST_(PERF_COUNTER_KIND_)};
@@ -401,6 +404,7 @@ PERF_COLD_FN_ void perf_counter_choose_source_(perf_counters *counters, int whic
 }
 #undef PERF_COUNTER_KIND_
 
+/* 1: it has where its value comes from. */
 PERF_FN int perf_counter_is_counted_(const perf_counter_ *counter)
 {
     return counter->how == PERF_BY_EVENT_ || counter->how == PERF_BY_SYSTEM_;
@@ -546,7 +550,9 @@ PERF_FN void perf_counters_close(perf_counters *counters)
 #define PERF_NO_SENTENCE_   "perf_event_open failed with an error that is not expected"
 #define PERF_PARANOID_TEXT_ "the kernel forbids it: /proc/sys/kernel/perf_event_paranoid is "
 
-/* The sentence with perf_event_paranoid, static; NULL: that does not forbid it. */
+/* The sentence with perf_event_paranoid, static; NULL: that does not forbid it.  Without privileges
+ * 2 allows the program's own code, 1 the kernel's, too (perf_event_open(2)); some distributions
+ * have 3 and 4, which allow nothing.                                                             */
 PERF_COLD_FN_ const char *perf_counter_forbidden_(const perf_counters *counters, int which)
 {
     static const char *const is[] = {PERF_PARANOID_TEXT_ "2", PERF_PARANOID_TEXT_ "3",
@@ -569,25 +575,25 @@ PERF_COLD_FN_ const char *perf_counter_refusal_(const perf_counters *counters, i
     const char *forbidden;
 
     switch (counters->own[which].error) {
-    case 1:                                         /* EPERM, EACCES                              */
-    case 13:
+    case 1:                                         /* EPERM                                      */
+    case 13:                                        /* EACCES                                     */
         forbidden = perf_counter_forbidden_(counters, which);
         if (forbidden)
             return forbidden;
         return "a sandbox forbids it (seccomp of a container, or a security module)";
-    case 2:                                         /* ENOENT, ENODEV, EINVAL, EOPNOTSUPP         */
-    case 19:
-    case 22:
-    case 95:
+    case 2:                                         /* ENOENT                                     */
+    case 19:                                        /* ENODEV                                     */
+    case 22:                                        /* EINVAL                                     */
+    case 95:                                        /* EOPNOTSUPP                                 */
         return "this processor does not count it, or a virtual machine hides the counter";
-    case 3:
+    case 3:                                         /* ESRCH                                      */
         return "there is no such process";
-    case 16:
+    case 16:                                        /* EBUSY                                      */
         return "another program has taken the counter for itself";
-    case 23:
-    case 24:
+    case 23:                                        /* ENFILE                                     */
+    case 24:                                        /* EMFILE                                     */
         return "too many files are open: see ulimit -n";
-    case 38:
+    case 38:                                        /* ENOSYS                                     */
         return "the kernel, or a sandbox, has no perf_event_open";
     default:
         return PERF_NO_SENTENCE_;
@@ -1055,7 +1061,8 @@ PERF_COLD_FN_ perf_verdict perf_slices_judge_(const perf_counters *counters, per
     return verdict;
 }
 
-/* Beside a rule on time: the worse part decides. */
+/* Joins the verdict on a count with that on time, which entry->verdict has: the worse one decides,
+ * REJECT before INCONCLUSIVE before ACCEPT.                                                      */
 PERF_COLD_FN_ void perf_slices_join_parts_(perf_race_entry *entry, const perf_verdict *also)
 {
     static const int bad[] = {1, 0, 2};             /* INCONCLUSIVE, ACCEPT, REJECT               */
@@ -1721,7 +1728,7 @@ PERF_COLD_FN_ void perf_counted_scope_begin_(perf_recorder_ *rec, const perf_lab
     PERF_ERRNO_ = errno_before;
 }
 
-/* What is kept of a cell; NULL: no memory, or inside a handler. */
+/* What is kept of a cell, made at its first call; NULL: no memory, or inside a handler. */
 PERF_COLD_FN_ perf_counted_scope_ *perf_counted_scope_of_cell_(perf_recorder_ *rec,
                                                                perf_thread_counters_ *counters,
                                                                const perf_cell_ *cell)

@@ -48,15 +48,16 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
 
 /* ---- results ---- */
 
-/* Both arms of an A/B loop as results of their own, for formats that know no pairs. */
+/* A bench, or one arm of an A/B loop as a result of its own, for formats that know no pairs. */
 typedef struct perf_arm_ {
-    const char         *name, *suffix;  /* suffix: "" or "/baseline" ...                          */
+    const char         *name;           /* of the loop                                            */
+    const char         *suffix;         /* "", "/baseline" or "/candidate"                        */
     const perf_saved_  *loop;
-    const perf_summary *time;
-    int                 arm;
-    int                 threads;        /* at once; `bytes` and `items` are those of all          */
-    uint64_t            batch;
-    double              bytes, items;
+    const perf_summary *time;           /* ns of an iteration                                     */
+    int                 arm;            /* 0: bench or baseline, 1: candidate                     */
+    int                 threads;        /* at once                                                */
+    uint64_t            batch;          /* iterations of a slice                                  */
+    double              bytes, items;   /* of an iteration of all threads; 0: not told            */
 } perf_arm_;
 
 /* What a bench moves in one iteration of all its threads. */
@@ -117,12 +118,12 @@ PERF_COLD_FN_ void perf_member_arm_(perf_writer_ *json, const char *key, const p
     perf_put_char_(json->out, '"');
 }
 
-/* What an entry is: of a run or (aggregate not NULL) of all, with a value in ns. */
+/* An entry of Google's: a repetition, or what `aggregate` says of all of them. */
 typedef struct perf_google_entry_ {
     const char *aggregate;      /* "mean" ...; NULL: a repetition                                 */
-    size_t      family;         /* a number a benchmark                                           */
-    size_t      repetition;
-    double      ns;
+    size_t      family;         /* number of the benchmark, from 0                                */
+    size_t      repetition;     /* from 0                                                         */
+    double      ns;             /* of an iteration                                                */
 } perf_google_entry_;
 
 /* The user's numbers stand first: of two members of a name readers keep the last. */
@@ -381,8 +382,8 @@ PERF_COLD_FN_ double perf_metric_bound_(int i)
     return bound;
 }
 
-/* count[i]: the calls in (bound i - 1, bound i], the last without a bound.  A bucket of ours (3 %
- * wide) counts where its middle lies.                                                            */
+/* Fills count[PERF_BOUNDS_ + 1]: count[i] is the calls in (bound i - 1, bound i], the last has no
+ * upper bound.  A bucket of ours (3 % wide) counts where its middle lies.                        */
 PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *saving, const perf_saved_scope_ *scope,
                                       uint64_t *count)
 {

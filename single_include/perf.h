@@ -13301,17 +13301,20 @@ PERF_BEGIN_DECLS
 /* A thread's events as they were at one moment, newest first. */
 typedef struct perf_events_ {
     perf_event_ *event;
-    uint64_t     count;
-    uint64_t     thread, number;
+    uint64_t     count;         /* entries; an event has one to three, and its remarks            */
+    uint64_t     thread;        /* id of the system's                                             */
+    uint64_t     number;        /* of the recorder's thread, as perf_recorder_.number             */
     const char  *name;
-    uint32_t    *value;         /* which remark belongs to which event, see perf_events_link_;    */
-} perf_events_;                 /* NULL: none to any                                              */
+    uint32_t    *value;         /* [count] links to remarks, see perf_events_link_;               */
+                                /* NULL: no event has one                                         */
+} perf_events_;
 
 PERF_COLD_DECL_ void perf_events_read_(perf_events_ *events, perf_registry_ *reg,
                                        perf_recorder_ *rec, uint64_t head, uint64_t n);
 PERF_COLD_DECL_ void perf_events_link_(perf_events_ *events, perf_registry_ *reg);
 
-/* Hands a copy of the events of every thread there is or was to `use`; 0 without memory. */
+/* Calls `use` with `with` and a copy of the events of each thread that is or was.  0: for some
+ * there was no memory, and these have no events; or the caller is inside the lock.               */
 PERF_COLD_FN_ int perf_events_each_(perf_registry_ *reg, void (*use)(void *, const perf_events_ *),
                                     void *with)
 {
@@ -13319,7 +13322,8 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *reg, void (*use)(void *, con
     perf_recorder_ *rec;
     char           *at, *end, name[sizeof rec->name];
     void           *copy;
-    uint64_t        head, n, room = reg->ring_events * sizeof(perf_event_);
+    uint64_t        head, n;                    /* n: bytes before `head`                         */
+    uint64_t        room = reg->ring_events * sizeof(perf_event_);
     int             whole = 1;
 
     if (!perf_lock_(reg))
@@ -13409,7 +13413,7 @@ PERF_HOT_FN_ void perf_events_read_(perf_events_ *events, perf_registry_ *reg, p
     else if (n > room - (now - head))
         n = room - (now - head);
     events->count = n / sizeof(perf_event_);
-    /* parts whose first one is not there */
+    /* The newest entries may be parts of an event that is not there yet. */
     while (events->count && PERF_EVENT_PART_(events->event[0].what)) {
         events->event++;
         events->count--;
@@ -13417,15 +13421,18 @@ PERF_HOT_FN_ void perf_events_read_(perf_events_ *events, perf_registry_ *reg, p
     perf_events_link_(events, reg);
 }
 
-/* Decodes entry *i, and moves *i past it and the entries it needs.  0: not a whole one. */
+/* One event, decoded. */
 typedef struct perf_zone_ {
-    uint64_t start, length, extra;      /* extra: value of a counter, id of a span                */
+    uint64_t start, length;             /* ticks                                                  */
+    uint64_t extra;                     /* bits of a counter's value, id of a span                */
     uint32_t name, kind, depth;
     int      slice;                     /* 1: it nests                                            */
     uint32_t value;                     /* events->value of it; 0: none                          */
-    uint64_t remarks;                   /* index of its number or text; *i is behind it           */
+    uint64_t remarks;                   /* index of its first remark, if that is one              */
 } perf_zone_;
 
+/* Decodes the event at index *i, and moves *i past it, the entries that it needs, and its remarks.
+ * 0: not a whole one.                                                                            */
 PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *events, uint64_t *i, perf_registry_ *reg,
                                   perf_zone_ *zone)
 {
@@ -13519,19 +13526,21 @@ typedef struct perf_seen_ {     /* the number or the text of an instant         
     char     text[64];
 } perf_seen_;
 
-/* Reads the number or text at index *at, and moves *at to the next one of that scope, 0: the end.
- * 0: there is none.                                                                              */
+/* Reads the number or text at index *at, which becomes that of the next one of its scope; 0: it was
+ * the last.  Returns 0 if there is none at *at.                                                  */
 PERF_COLD_FN_ int perf_remark_next_(const perf_events_ *events, uint64_t *at, perf_seen_ *seen)
 {
     const perf_event_ *event = events->event + *at;
-    uint64_t           left = events->count - *at;
+    uint64_t           left = events->count - *at, kind;
     uint32_t           n = 0;
 
-    if (!*at || !left || !event->what || !PERF_EVENT_PART_(event->what) ||
-        (event->what & 0xff) - 1 > PERF_REMARK_IS_TEXT_ - 1)
+    if (!*at || !left || !PERF_EVENT_PART_(event->what))
+        return 0;
+    kind = event->what & 0xff;
+    if (kind == 0 || kind > PERF_REMARK_IS_TEXT_)       /* a duration, or the rest of a text      */
         return 0;
     PERF_LIBC_(memset)(seen, 0, sizeof *seen);
-    seen->kind = PERF_CAST_(uint32_t, event->what & 0xff);
+    seen->kind = PERF_CAST_(uint32_t, kind);
     seen->name = PERF_CAST_(uint32_t, event->what >> 8);
     seen->value = perf_from_bits_(event->start);
     do
@@ -13554,8 +13563,7 @@ typedef struct perf_epoch_ {
 PERF_COLD_FN_ perf_epoch_ perf_epoch_of_(perf_registry_ *reg)
 {
     perf_epoch_ epoch = {reg->clock ? reg->made.ns : reg->made.ticks, reg->made.ns,
-                         perf_scope_tick_ns_(reg),
-                     PERF_NULL_};
+                         perf_scope_tick_ns_(reg), PERF_NULL_};
 
     return epoch;
 }
@@ -19375,8 +19383,9 @@ PERF_FN const char *perf_counters_text(perf_counters *counters);
  * opts.threads.  A body that pauses is not counted.  `counters` counts this loop until
  * perf_counters_close, which comes after the loop's end.  PERF_EINVAL: NULL, or opts.process;
  * PERF_ESTATE: `counters` is closed, counts already, or was opened by another process, or the loop
- * has begun, or a profiler has the scopes that opts.scopes asks for; PERF_ENODATA: every counter is
- * missing; PERF_ENOMEM: no memory.  The loop then runs as without it.                            */
+ * has begun, or a profiler has the scopes that opts.scopes asks for; PERF_ENOMEM: no memory.  After
+ * these the loop runs as without `counters`.  PERF_ENODATA: every counter is missing; the slices
+ * run all the same, and perf_counters_judge says what is missing.                                */
 PERF_FN perf_status perf_counters_loop(perf_counters *counters, perf_loop *loop);
 
 /* The verdict on a count of an A/B loop, between its last next and the close of `counters`:
@@ -19479,14 +19488,15 @@ PERF_COLD_FN_ uint64_t perf_linux_event_id_(int fd)
     return id;
 }
 
-/* A program may have closed all descriptors, as a daemon does, and have a file of its own under the
- * number, which is neither read nor closed.  0: so it is, or there is no descriptor.             */
+/* 0: there is no descriptor, or it is not the event that we opened.  A program may have closed all
+ * descriptors, as a daemon does, and have a file of its own under the number: that is neither read
+ * nor closed.                                                                                    */
 PERF_FN int perf_linux_event_is_ours_(int fd, uint64_t id)
 {
     return fd >= 0 && perf_linux_event_id_(fd) == id;
 }
 
-/* Value, ns enabled, ns running.  0: they cannot be read. */
+/* Reads value, ns enabled, ns running into at[3].  0: they cannot be read. */
 PERF_FN int perf_linux_event_read_(int fd, uint64_t id, uint64_t *at)
 {
     const long bytes = PERF_CAST_(long, 3 * sizeof *at);
@@ -19577,24 +19587,24 @@ PERF_COLD_DECL_ void perf_counted_scopes_off_(void);
 #define PERF_COUNTED_MISSING_ 0
 #endif
 
-/* What the system tells without a counter, of this thread or of the process: value, thread or 0.
- * 0: it does not tell it.                                                                        */
+/* What the system tells without a counter, of this thread or of the process: at[0] is the value,
+ * at[1] the thread, or 0 for the process.  Returns 0 if the system does not tell it.             */
 PERF_FN int perf_counter_read_system_(const perf_counters *counters, int which, uint64_t *at)
 {
 #if defined(__linux__) && PERF_LP64_UNIX_
     struct perf_usage_ usage;
-    const int          who = !counters->opts.threads; /* RUSAGE_SELF 0, RUSAGE_THREAD 1           */
+    const int          of_thread = !counters->opts.threads;
 
     if (counters->opts.process)
         return 0;
-    at[1] = who ? perf_thread_id_() : 0;
-    if (which == PERF_COUNTER_TASK_CLOCK) {
-        at[0] = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);      /* the next id: this thread's */
+    at[1] = of_thread ? perf_thread_id_() : 0;
+    if (which == PERF_COUNTER_TASK_CLOCK) {             /* the next clock's id is of this thread  */
+        at[0] = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + of_thread);
         return at[0] != 0;
     }
     if (which != PERF_COUNTER_PAGE_FAULTS && which != PERF_COUNTER_SWITCHES)
         return 0;
-    if (perf_getrusage_(who, &usage))
+    if (perf_getrusage_(of_thread, &usage))             /* RUSAGE_SELF 0, RUSAGE_THREAD 1         */
         return 0;
     at[0] = PERF_CAST_(uint64_t, usage.nvcsw + usage.nivcsw);
     if (which == PERF_COUNTER_PAGE_FAULTS)
@@ -19615,6 +19625,7 @@ typedef struct perf_counter_kind_ {
 } perf_counter_kind_;
 
 #define PERF_COUNTER_KIND_(name, text, kind, number, leader) {kind, number, leader},
+/* Chooses where the value comes from: from the system, which needs no descriptor, or an event. */
 PERF_COLD_FN_ void perf_counter_choose_source_(perf_counters *counters, int which)
 {
     static const perf_counter_kind_ kinds[] = {PERF_COUNTER_LIST_(PERF_COUNTER_KIND_)};
@@ -19632,6 +19643,7 @@ PERF_COLD_FN_ void perf_counter_choose_source_(perf_counters *counters, int whic
 }
 #undef PERF_COUNTER_KIND_
 
+/* 1: it has where its value comes from. */
 PERF_FN int perf_counter_is_counted_(const perf_counter_ *counter)
 {
     return counter->how == PERF_BY_EVENT_ || counter->how == PERF_BY_SYSTEM_;
@@ -19777,7 +19789,9 @@ PERF_FN void perf_counters_close(perf_counters *counters)
 #define PERF_NO_SENTENCE_   "perf_event_open failed with an error that is not expected"
 #define PERF_PARANOID_TEXT_ "the kernel forbids it: /proc/sys/kernel/perf_event_paranoid is "
 
-/* The sentence with perf_event_paranoid, static; NULL: that does not forbid it. */
+/* The sentence with perf_event_paranoid, static; NULL: that does not forbid it.  Without privileges
+ * 2 allows the program's own code, 1 the kernel's, too (perf_event_open(2)); some distributions
+ * have 3 and 4, which allow nothing.                                                             */
 PERF_COLD_FN_ const char *perf_counter_forbidden_(const perf_counters *counters, int which)
 {
     static const char *const is[] = {PERF_PARANOID_TEXT_ "2", PERF_PARANOID_TEXT_ "3",
@@ -19800,25 +19814,25 @@ PERF_COLD_FN_ const char *perf_counter_refusal_(const perf_counters *counters, i
     const char *forbidden;
 
     switch (counters->own[which].error) {
-    case 1:                                         /* EPERM, EACCES                              */
-    case 13:
+    case 1:                                         /* EPERM                                      */
+    case 13:                                        /* EACCES                                     */
         forbidden = perf_counter_forbidden_(counters, which);
         if (forbidden)
             return forbidden;
         return "a sandbox forbids it (seccomp of a container, or a security module)";
-    case 2:                                         /* ENOENT, ENODEV, EINVAL, EOPNOTSUPP         */
-    case 19:
-    case 22:
-    case 95:
+    case 2:                                         /* ENOENT                                     */
+    case 19:                                        /* ENODEV                                     */
+    case 22:                                        /* EINVAL                                     */
+    case 95:                                        /* EOPNOTSUPP                                 */
         return "this processor does not count it, or a virtual machine hides the counter";
-    case 3:
+    case 3:                                         /* ESRCH                                      */
         return "there is no such process";
-    case 16:
+    case 16:                                        /* EBUSY                                      */
         return "another program has taken the counter for itself";
-    case 23:
-    case 24:
+    case 23:                                        /* ENFILE                                     */
+    case 24:                                        /* EMFILE                                     */
         return "too many files are open: see ulimit -n";
-    case 38:
+    case 38:                                        /* ENOSYS                                     */
         return "the kernel, or a sandbox, has no perf_event_open";
     default:
         return PERF_NO_SENTENCE_;
@@ -20286,7 +20300,8 @@ PERF_COLD_FN_ perf_verdict perf_slices_judge_(const perf_counters *counters, per
     return verdict;
 }
 
-/* Beside a rule on time: the worse part decides. */
+/* Joins the verdict on a count with that on time, which entry->verdict has: the worse one decides,
+ * REJECT before INCONCLUSIVE before ACCEPT.                                                      */
 PERF_COLD_FN_ void perf_slices_join_parts_(perf_race_entry *entry, const perf_verdict *also)
 {
     static const int bad[] = {1, 0, 2};             /* INCONCLUSIVE, ACCEPT, REJECT               */
@@ -20952,7 +20967,7 @@ PERF_COLD_FN_ void perf_counted_scope_begin_(perf_recorder_ *rec, const perf_lab
     PERF_ERRNO_ = errno_before;
 }
 
-/* What is kept of a cell; NULL: no memory, or inside a handler. */
+/* What is kept of a cell, made at its first call; NULL: no memory, or inside a handler. */
 PERF_COLD_FN_ perf_counted_scope_ *perf_counted_scope_of_cell_(perf_recorder_ *rec,
                                                                perf_thread_counters_ *counters,
                                                                const perf_cell_ *cell)
@@ -25862,15 +25877,16 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
 
 /* ---- results ---- */
 
-/* Both arms of an A/B loop as results of their own, for formats that know no pairs. */
+/* A bench, or one arm of an A/B loop as a result of its own, for formats that know no pairs. */
 typedef struct perf_arm_ {
-    const char         *name, *suffix;  /* suffix: "" or "/baseline" ...                          */
+    const char         *name;           /* of the loop                                            */
+    const char         *suffix;         /* "", "/baseline" or "/candidate"                        */
     const perf_saved_  *loop;
-    const perf_summary *time;
-    int                 arm;
-    int                 threads;        /* at once; `bytes` and `items` are those of all          */
-    uint64_t            batch;
-    double              bytes, items;
+    const perf_summary *time;           /* ns of an iteration                                     */
+    int                 arm;            /* 0: bench or baseline, 1: candidate                     */
+    int                 threads;        /* at once                                                */
+    uint64_t            batch;          /* iterations of a slice                                  */
+    double              bytes, items;   /* of an iteration of all threads; 0: not told            */
 } perf_arm_;
 
 /* What a bench moves in one iteration of all its threads. */
@@ -25931,12 +25947,12 @@ PERF_COLD_FN_ void perf_member_arm_(perf_writer_ *json, const char *key, const p
     perf_put_char_(json->out, '"');
 }
 
-/* What an entry is: of a run or (aggregate not NULL) of all, with a value in ns. */
+/* An entry of Google's: a repetition, or what `aggregate` says of all of them. */
 typedef struct perf_google_entry_ {
     const char *aggregate;      /* "mean" ...; NULL: a repetition                                 */
-    size_t      family;         /* a number a benchmark                                           */
-    size_t      repetition;
-    double      ns;
+    size_t      family;         /* number of the benchmark, from 0                                */
+    size_t      repetition;     /* from 0                                                         */
+    double      ns;             /* of an iteration                                                */
 } perf_google_entry_;
 
 /* The user's numbers stand first: of two members of a name readers keep the last. */
@@ -26195,8 +26211,8 @@ PERF_COLD_FN_ double perf_metric_bound_(int i)
     return bound;
 }
 
-/* count[i]: the calls in (bound i - 1, bound i], the last without a bound.  A bucket of ours (3 %
- * wide) counts where its middle lies.                                                            */
+/* Fills count[PERF_BOUNDS_ + 1]: count[i] is the calls in (bound i - 1, bound i], the last has no
+ * upper bound.  A bucket of ours (3 % wide) counts where its middle lies.                        */
 PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *saving, const perf_saved_scope_ *scope,
                                       uint64_t *count)
 {
@@ -31423,7 +31439,7 @@ typedef struct perf_zip_ {
 #define PERF_ADLER_PRIME_ 65521u
 #define PERF_ADLER_BYTES_ 5552u     /* so many at once cannot overflow 32 bits                    */
 
-/* zlib's checksum, continued: a is the sum of the bytes, b the sum of all a. */
+/* zlib's checksum Adler-32 (RFC 1950), continued: a is the sum of the bytes, b the sum of all a. */
 PERF_FN uint32_t perf_adler32_(uint32_t adler, const unsigned char *bytes, size_t n)
 {
     uint32_t a = adler & 65535, b = adler >> 16;
@@ -31514,10 +31530,11 @@ PERF_FN void perf_zip_code_(perf_zip_ *zip, uint32_t code)
     perf_zip_bits_(zip, code & 0xffff, code >> 16);
 }
 
-/* Begins a block in deflate's fixed codes; bit 0: it is the last. */
+/* Begins a block in deflate's fixed codes: bit 0 says whether it is the last, and 1 in the next two
+ * that its codes are fixed (RFC 1951, 3.2.3).                                                    */
 PERF_FN void perf_zip_head_fixed_(perf_zip_ *zip, int last)
 {
-    perf_zip_bits_(zip, 2u + (last != 0), 3);
+    perf_zip_bits_(zip, 1u << 1 | (last != 0), 3);
 }
 
 /* A block of few bytes in fixed codes.  Runs of a byte are matches at distance 1. */
@@ -31543,8 +31560,9 @@ PERF_FN void perf_zip_short_(perf_zip_ *zip, const unsigned char *bytes, size_t 
     perf_zip_code_(zip, perf_zip_fixed_(PERF_ZIP_END_));
 }
 
-/* Shortens codes by a bit each, as far as *room goes.  Only of symbols with
- * n * 2^length >= quarters / 4 * total.  Returns the bits of the block that this saves.          */
+/* Shortens codes by a bit each, as far as *room goes.  n * 2^length / total says how much a code
+ * was rounded up: from 1, not at all, to 2, almost a bit.  Only those with quarters / 4 or more are
+ * shortened; 0: all.  Returns the bits of the block that this saves.                             */
 PERF_FN size_t perf_zip_shorten_(perf_zip_ *zip, uint32_t total, unsigned quarters, unsigned *room)
 {
     size_t   saved = 0;
@@ -31586,7 +31604,7 @@ PERF_FN size_t perf_zip_lengths_(perf_zip_ *zip, uint32_t total)
     return size;
 }
 
-/* Canonical codes from their lengths. */
+/* Canonical codes from their lengths (RFC 1951, 3.2.2). */
 PERF_FN void perf_zip_codes_(perf_zip_ *zip)
 {
     unsigned next[16], count[16], i, code = 0;
@@ -31602,7 +31620,8 @@ PERF_FN void perf_zip_codes_(perf_zip_ *zip)
     }
 }
 
-/* One code length of a table, or a run of absent symbols: sixteen symbols of four bits each. */
+/* One code length of a table (symbol: 1 to 13), or absent symbols: 0 is one of them, 17 and 18 a
+ * run, whose length is in `extra`.  Each of these sixteen has a code of four bits.               */
 PERF_FN void perf_zip_length_(perf_zip_ *zip, unsigned symbol, unsigned extra, unsigned extra_bits)
 {
     unsigned code = symbol;
@@ -31612,15 +31631,17 @@ PERF_FN void perf_zip_length_(perf_zip_ *zip, unsigned symbol, unsigned extra, u
     perf_zip_bits_(zip, perf_reversed_(code, 4) | extra << 4, 4 + extra_bits);
 }
 
-/* The table of a block's codes.  Code lengths of code lengths: four bits for 0 to 13 and both runs
- * of zeros, in the order 16 17 18 0 8 7 9 6 10 5 11 4 12 3 13 2 14 1.                            */
+/* The table of a block's codes (RFC 1951, 3.2.7).  It begins with the lengths of the codes in which
+ * it is written, in the order 16 17 18 0 8 7 9 6 10 5 11 4 12 3 13 2 14 1: four bits for 0 to 13
+ * and for both runs of zeros; 16 and 14 do not occur.                                            */
 PERF_FN void perf_zip_table_(perf_zip_ *zip)
 {
     unsigned i, at = 0, run;
 
-    perf_zip_bits_(zip, (18u - 4) << 10, 14);   /* 257 symbols, 1 distance, 18 lengths            */
+    /* Each number less the fewest: 257 - 257 symbols, 1 - 1 distances, 18 - 4 lengths. */
+    perf_zip_bits_(zip, (18u - 4) << 10, 14);
     for (i = 0; i < 18; i++)
-        perf_zip_bits_(zip, 4u * (i != 0 && i != 16), 3);
+        perf_zip_bits_(zip, 4u * (i != 0 && i != 16), 3);       /* places of 16 and 14            */
     for (i = 0; i < zip->used; i++) {
         for (; at < zip->symbol[i]; at += run) {
             run = zip->symbol[i] - at;
@@ -31733,7 +31754,7 @@ PERF_FN void perf_zip_block_(perf_zip_ *zip, const unsigned char *bytes, size_t 
     }
     perf_zip_count_(zip, bytes, n);
     if (perf_zip_lengths_(zip, PERF_CAST_(uint32_t, n) + 1) < perf_zip_fixed_size_(zip)) {
-        perf_zip_bits_(zip, 4u + (last != 0), 3);
+        perf_zip_bits_(zip, 2u << 1 | (last != 0), 3);          /* 2: it has codes of its own     */
         perf_zip_codes_(zip);
         perf_zip_table_(zip);
     } else {
@@ -31793,7 +31814,7 @@ PERF_FN void perf_hlog_put_(perf_zip_ *zip, uint64_t *next, uint64_t index, uint
 {
     unsigned char *at;
 
-    if (zip->n > sizeof zip->content - 18)
+    if (zip->n > sizeof zip->content - 18)      /* a gap and a count, nine bytes each at most     */
         perf_zip_flush_(zip, 0);
     at = zip->content + zip->n;
     if (index > *next)
@@ -31813,10 +31834,10 @@ PERF_FN void perf_hlog_cells_(perf_zip_ *zip, const perf_hist *hist, const perf_
 
     while (i < end) {
         zip->n = PERF_CAST_(size_t, bytes - zip->content);
-        if (zip->n > sizeof zip->content - 20)
+        if (zip->n > sizeof zip->content - 20)  /* else `stop` is i + 2 at least                  */
             perf_zip_flush_(zip, 0);
         bytes = zip->content + zip->n;
-        stop = i + (sizeof zip->content - zip->n) / 10;     /* none takes more than ten bytes     */
+        stop = i + (sizeof zip->content - zip->n) / 10;     /* none takes more than nine bytes    */
         if (stop > end)
             stop = end;
         while (i < stop) {
@@ -32434,7 +32455,7 @@ typedef struct perf_hlog_target_ {
     perf_hist_shape_ shape;         /* of into                                                    */
     unsigned         bits;          /* the line's: 2^bits buckets an octave                       */
     unsigned         unit;          /* log2 of the line's smallest value                          */
-    int              minus;
+    int              minus;         /* 1: the pass takes back, 0: it adds                         */
     uint64_t         steps, done;   /* buckets to add or take back at most, and so far            */
     uint64_t         count, sum;
     uint64_t         first, last;   /* occupied buckets of the line, valid when count > 0         */
@@ -32500,7 +32521,8 @@ PERF_FN int perf_hlog_zigzag_(perf_hlog_source_ *source, uint64_t *left, int64_t
     return 1;
 }
 
-/* 1: the counts end 40 bytes early: old versions of HdrHistogram_c counted the front, too. */
+/* 1: the counts end where `left` says that 40 bytes are to come: old versions of HdrHistogram_c
+ * counted the front, too.                                                                        */
 PERF_FN int perf_hlog_short_by_header_(perf_hlog_source_ *source, uint64_t left)
 {
     return left == PERF_ZIP_FRONT_ && source->read == source->written &&
@@ -32595,7 +32617,7 @@ PERF_FN int perf_hlog_head_(perf_hlog_source_ *source, perf_hlog_target_ *target
     unsigned octaves;
     int      word_ok, left_ok, sound;
 
-    *word = PERF_CAST_(int, cookie >> 4 & 14);
+    *word = PERF_CAST_(int, cookie >> 4 & 14);  /* bytes of a count; V2 has 1 there, so 0         */
     *left = UINT64_MAX;
     if (iv->version > 0) {
         *left = perf_hlog_get_be_(source, 4);
