@@ -19544,21 +19544,29 @@ PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which,
     }
 }
 
-/* Starts or stops all, by the leaders.  The group of instructions starts last and stops first. */
-PERF_FN void perf_counters_switch_(perf_counters *counters, int on)
+/* Gives counter `which` an order, and so its group; nothing where it does not lead one. */
+PERF_FN void perf_counter_order_(perf_counters *counters, int which, unsigned long order)
 {
-    unsigned long order = PERF_LINUX_EVENT_DISABLE_;
-    int           i, which;
+    if (counters->own[which].fd >= 0 && counters->own[which].leads)
+        (void)perf_linux_event_ioctl_(counters->own[which].fd, order, 0);
+}
 
-    if (on)
-        order = PERF_LINUX_EVENT_ENABLE_;
-    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        which = i;
-        if (on)
-            which = PERF_COUNTER_COUNT - 1 - i;
-        if (counters->own[which].fd >= 0 && counters->own[which].leads)
-            (void)perf_linux_event_ioctl_(counters->own[which].fd, order, 0);
-    }
+/* Switches all on.  The group of instructions is the last: it counts the least of our own code. */
+PERF_FN void perf_counters_switch_on_(perf_counters *counters)
+{
+    int i;
+
+    for (i = PERF_COUNTER_COUNT - 1; i >= 0; i--)
+        perf_counter_order_(counters, i, PERF_LINUX_EVENT_ENABLE_);
+}
+
+/* Switches all off, the group of instructions first. */
+PERF_FN void perf_counters_switch_off_(perf_counters *counters)
+{
+    int i;
+
+    for (i = 0; i < PERF_COUNTER_COUNT; i++)
+        perf_counter_order_(counters, i, PERF_LINUX_EVENT_DISABLE_);
 }
 #else
 typedef struct perf_linux_event_attr_ {
@@ -19566,7 +19574,8 @@ typedef struct perf_linux_event_attr_ {
     uint64_t config;
 } perf_linux_event_attr_;
 #define perf_linux_event_read_(fd, id, at) ((void)(fd), (void)(id), (void)(at), 0)
-#define perf_counters_switch_(counters, on) ((void)0)
+#define perf_counters_switch_on_(counters) ((void)0)
+#define perf_counters_switch_off_(counters) ((void)0)
 
 PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which,
                                       perf_linux_event_attr_ attr, int leader)
@@ -19715,7 +19724,7 @@ PERF_FN perf_status perf_counters_start(perf_counters *counters)
             counters->status = PERF_OK;
     }
     counters->counting = 1;
-    perf_counters_switch_(counters, 1);
+    perf_counters_switch_on_(counters);
     return scopes == PERF_OK ? counters->status : scopes;
 }
 
@@ -19757,7 +19766,7 @@ PERF_FN perf_status perf_counters_stop(perf_counters *counters)
     if (!counters || !counters->counting ||
         counters->process != PERF_CAST_(int, perf_process_id_()))
         return PERF_ESTATE;
-    perf_counters_switch_(counters, 0);
+    perf_counters_switch_off_(counters);
     counters->counting = 0;
     if (counters->opts.scopes)
         perf_counted_scopes_off_();
@@ -20816,7 +20825,7 @@ PERF_COLD_FN_ int perf_thread_event_open_(int which, int group)
         attr.flags |= PERF_LINUX_EVENT_DISABLED_;
     attr.config1 = PERF_LINUX_EVENT_USER_;
     fd = perf_linux_event_open_(&attr, 0, group);
-    if (fd < 0 && PERF_LINUX_EVENT_USER_) {
+    if (fd < 0 && PERF_LINUX_EVENT_USER_) {     /* then only read() can read it                   */
         attr.config1 = 0;
         fd = perf_linux_event_open_(&attr, 0, group);
     }
@@ -21184,24 +21193,26 @@ PERF_COLD_FN_ perf_counted_path_ *perf_counted_paths_of_tree_(perf_tree_ *tree)
 {
     perf_counted_shared_  *shared = &perf_counted_shared_v1_;
     const uint64_t         period = PERF_GET_(&shared->period);
-    const uint32_t         room = tree->count, process = perf_process_id_();
-    perf_counted_path_    *paths =
-        PERF_CAST_(perf_counted_path_ *, PERF_MALLOC(room * sizeof *paths));
+    const uint32_t         process = perf_process_id_();
+    const size_t           bytes = tree->count * sizeof(perf_counted_path_);
+    perf_counted_path_    *paths = PERF_CAST_(perf_counted_path_ *, PERF_MALLOC(bytes));
     perf_thread_counters_ *counters;
     perf_counted_scope_   *scope;
     uint32_t               i;
 
     if (!paths)
         return PERF_NULL_;
-    PERF_LIBC_(memset)(paths, 0, room * sizeof *paths);
-    for (counters = PERF_ACQ_(&shared->threads); counters; counters = counters->next)
-        for (i = 0; i < PERF_COUNTED_SCOPE_BUCKETS_ && PERF_GET_(&counters->process) == process;
-             i++)
+    PERF_LIBC_(memset)(paths, 0, bytes);
+    for (counters = PERF_ACQ_(&shared->threads); counters; counters = counters->next) {
+        if (PERF_GET_(&counters->process) != process)
+            continue;                           /* of the parent of this forked child             */
+        for (i = 0; i < PERF_COUNTED_SCOPE_BUCKETS_; i++)
             for (scope = PERF_ACQ_(&counters->buckets[i]); scope; scope = scope->next) {
                 const uint32_t node = perf_tree_path_(tree, scope->cell);
                 if (node && PERF_ACQ_(&scope->period) == period)
                     perf_counted_path_add_(&paths[node], scope);        /* else new, or forgotten */
             }
+    }
     return paths;
 }
 
@@ -21213,12 +21224,10 @@ PERF_COLD_FN_ perf_counted_path_ *perf_counted_paths_make_(perf_tree_ **tree, ui
 
     *nodes = 0;
     *tree = perf_tree_make_(perf_registry_get_());
-    if (*tree) {
-        *nodes = (*tree)->count;
+    if (*tree)
         paths = perf_counted_paths_of_tree_(*tree);
-    }
-    if (!paths)
-        *nodes = 0;
+    if (paths)
+        *nodes = (*tree)->count;
     return paths;
 }
 
