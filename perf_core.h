@@ -282,7 +282,7 @@ typedef struct perf_recorder_ {
     perf_cell_  *fresh;                         /* the next one of a block                        */
     uint32_t     fresh_left;
     void        *functions;                     /* open ones, see perf_auto.h; NULL: none yet     */
-    void        *worker;                        /* its counters, of perf_counters.h; NULL: none   */
+    void        *counters;                      /* of its scopes, see perf_counters.h; NULL: none */
 } perf_recorder_;
 
 /* ---- all images of the process ---- */

@@ -86,7 +86,7 @@ typedef struct perf_counters {
                                         /* missing, or not yet                                    */
     perf_counter_ own[PERF_COUNTER_COUNT];      /* the rest is the library's                      */
     int         process, counting;
-    struct perf_counts_ *counts;        /* of a loop; NULL: none                                  */
+    struct perf_slices_ *slices;        /* of a loop; NULL: none                                  */
 } perf_counters;
 
 /* Opens counters of the calling thread; they do not count yet.  opts NULL: defaults.  Takes up to
@@ -144,8 +144,9 @@ PERF_FN const char *perf_counters_text(perf_counters *counters);
  * opts.threads.  A body that pauses is not counted.  `counters` counts this loop until
  * perf_counters_close, which comes after the loop's end.  PERF_EINVAL: NULL, or opts.process;
  * PERF_ESTATE: `counters` is closed, counts already, or was opened by another process, or the loop
- * has begun, or a profiler has the scopes that opts.scopes asks for; PERF_ENODATA: every counter is
- * missing; PERF_ENOMEM: no memory.  The loop then runs as without it.                            */
+ * has begun, or a profiler has the scopes that opts.scopes asks for; PERF_ENOMEM: no memory.  After
+ * these the loop runs as without `counters`.  PERF_ENODATA: every counter is missing; the slices
+ * run all the same, and perf_counters_judge says what is missing.                                */
 PERF_FN perf_status perf_counters_loop(perf_counters *counters, perf_loop *loop);
 
 /* The verdict on a count of an A/B loop, between its last next and the close of `counters`:
@@ -174,7 +175,14 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *counters, const perf_rul
  * Off: nothing.  Linux with gcc or clang; elsewhere scopes are not counted: perf_counters_start
  * says PERF_ENODATA, and perf_counters_text and a note in the reports say why.                   */
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, in the order of the prototypes ---------------------------------------------
+ * Three things are called counting here; a prefix says which:
+ *   perf_counter_       one counter of a perf_counters, between its start and stop
+ *   perf_slices_        slices that a loop runs after the timed ones, to be counted
+ *   perf_counted_       what scopes have counted: _scope_ in one thread, _path_ in all
+ * and below them:
+ *   perf_linux_event_   an event of the system call perf_event_open
+ *   perf_thread_        the events that a thread opens to count its scopes                       */
 
 enum { PERF_HARDWARE_, PERF_SOFTWARE_, PERF_CACHE_ = 3 };       /* PERF_TYPE_ of the kernel       */
 
@@ -200,89 +208,90 @@ PERF_FN const char *perf_counter_name_(int which)
 }
 #undef PERF_COUNTER_TEXT_
 
-/* ---- the kernel's interface ---- */
+/* ---- the kernel's interface: perf_linux_event_ ---- */
 
 #if PERF_SYS_EVENT_OPEN_
-#define PERF_EVENT_ENABLE_   0x2400ul           /* numbers of <linux/perf_event.h>                */
-#define PERF_EVENT_DISABLE_  0x2401ul
-#define PERF_EVENT_ID_       0x80082407ul
-#define PERF_EVENT_CLOEXEC_  8ul
-#define PERF_EVENT_TIMES_    3u                 /* read: value, ns enabled, ns running            */
-#define PERF_EVENT_DISABLED_ 0x1u               /* bits of `flags`                                */
-#define PERF_EVENT_INHERIT_  0x2u
-#define PERF_EVENT_NO_KERNEL_ 0x60u             /* neither kernel nor hypervisor                  */
-#define PERF_EVENT_AT_EXEC_  0x1000u
+#define PERF_LINUX_EVENT_ENABLE_   0x2400ul     /* numbers of <linux/perf_event.h>                */
+#define PERF_LINUX_EVENT_DISABLE_  0x2401ul
+#define PERF_LINUX_EVENT_ID_       0x80082407ul
+#define PERF_LINUX_EVENT_CLOEXEC_  8ul
+#define PERF_LINUX_EVENT_TIMES_    3u           /* read: value, ns enabled, ns running            */
+#define PERF_LINUX_EVENT_DISABLED_ 0x1u         /* bits of `flags`                                */
+#define PERF_LINUX_EVENT_INHERIT_  0x2u
+#define PERF_LINUX_EVENT_NO_KERNEL_ 0x60u       /* neither kernel nor hypervisor                  */
+#define PERF_LINUX_EVENT_AT_EXEC_  0x1000u
 
-typedef struct perf_event_attr_ {               /* the kernel's struct, in its first version      */
+typedef struct perf_linux_event_attr_ {         /* the kernel's struct, in its first version      */
     uint32_t type, size;
     uint64_t config, period, sample_type, read_format, flags;
     uint32_t wakeup, breakpoint;
     uint64_t config1;
-} perf_event_attr_;
+} perf_linux_event_attr_;
 
-extern int perf_event_ioctl_(int, unsigned long, ...) __asm__(PERF_SYM_("ioctl"));
+extern int perf_linux_event_ioctl_(int, unsigned long, ...) __asm__(PERF_SYM_("ioctl"));
 
 /* A new descriptor, or minus errno. */
-PERF_COLD_FN_ int perf_event_open_(const perf_event_attr_ *attr, int process, int group)
+PERF_COLD_FN_ int perf_linux_event_open_(const perf_linux_event_attr_ *attr, int process, int group)
 {
     long fd = perf_syscall_(PERF_SYS_EVENT_OPEN_, attr, PERF_CAST_(long, process), -1L,
-                            PERF_CAST_(long, group), PERF_EVENT_CLOEXEC_);
+                            PERF_CAST_(long, group), PERF_LINUX_EVENT_CLOEXEC_);
 
     return fd < 0 ? -PERF_ERRNO_ : PERF_CAST_(int, fd);
 }
 
 /* The kernel's number of an event; 0: the descriptor is no event, or the kernel does not tell. */
-PERF_COLD_FN_ uint64_t perf_event_id_(int fd)
+PERF_COLD_FN_ uint64_t perf_linux_event_id_(int fd)
 {
     uint64_t id = 0;
 
-    if (perf_event_ioctl_(fd, PERF_EVENT_ID_, &id))
+    if (perf_linux_event_ioctl_(fd, PERF_LINUX_EVENT_ID_, &id))
         return 0;
     return id;
 }
 
-/* A program may have closed all descriptors, as a daemon does, and have a file of its own under the
- * number, which is neither read nor closed.  0: so it is, or there is no descriptor.             */
-PERF_FN int perf_event_is_ours_(int fd, uint64_t id)
+/* 0: there is no descriptor, or it is not the event that we opened.  A program may have closed all
+ * descriptors, as a daemon does, and have a file of its own under the number: that is neither read
+ * nor closed.                                                                                    */
+PERF_FN int perf_linux_event_is_ours_(int fd, uint64_t id)
 {
-    return fd >= 0 && perf_event_id_(fd) == id;
+    return fd >= 0 && perf_linux_event_id_(fd) == id;
 }
 
-/* Value, ns enabled, ns running.  0: they cannot be read. */
-PERF_FN int perf_event_read_(int fd, uint64_t id, uint64_t *at)
+/* Reads value, ns enabled, ns running into at[3].  0: they cannot be read. */
+PERF_FN int perf_linux_event_read_(int fd, uint64_t id, uint64_t *at)
 {
     const long bytes = PERF_CAST_(long, 3 * sizeof *at);
 
-    return perf_event_is_ours_(fd, id) && perf_fd_read_(fd, at, 3 * sizeof *at) == bytes;
+    return perf_linux_event_is_ours_(fd, id) && perf_fd_read_(fd, at, 3 * sizeof *at) == bytes;
 }
 
 /* Opens counter `which`, in its group if that is open and has room. */
-PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which, perf_event_attr_ attr,
-                                      int leader)
+PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which,
+                                      perf_linux_event_attr_ attr, int leader)
 {
     perf_counter_ *counter = &counters->own[which];
     const int      group = leader == which ? -1 : counters->own[leader].fd;
     const int      of_kernel = which == PERF_COUNTER_SWITCHES || which == PERF_COUNTER_MIGRATIONS;
 
     attr.size = PERF_CAST_(uint32_t, sizeof attr);
-    attr.read_format = PERF_EVENT_TIMES_;
+    attr.read_format = PERF_LINUX_EVENT_TIMES_;
     if (counters->opts.threads || counters->opts.process)
-        attr.flags |= PERF_EVENT_INHERIT_;
+        attr.flags |= PERF_LINUX_EVENT_INHERIT_;
     if (!counters->opts.kernel && !of_kernel)       /* these happen in the kernel alone           */
-        attr.flags |= PERF_EVENT_NO_KERNEL_;
+        attr.flags |= PERF_LINUX_EVENT_NO_KERNEL_;
     counter->fd = -1;
     if (group >= 0)                                 /* on and off with its leader, as one         */
-        counter->fd = perf_event_open_(&attr, counters->opts.process, group);
+        counter->fd = perf_linux_event_open_(&attr, counters->opts.process, group);
     counter->leads = counter->fd < 0;
     if (counter->leads) {                       /* or no room in the group: alone                 */
-        attr.flags |= PERF_EVENT_DISABLED_;
+        attr.flags |= PERF_LINUX_EVENT_DISABLED_;
         if (counters->opts.process)
-            attr.flags |= PERF_EVENT_AT_EXEC_;
-        counter->fd = perf_event_open_(&attr, counters->opts.process, -1);
+            attr.flags |= PERF_LINUX_EVENT_AT_EXEC_;
+        counter->fd = perf_linux_event_open_(&attr, counters->opts.process, -1);
     }
     counter->how = PERF_BY_EVENT_;
     if (counter->fd >= 0) {
-        counter->id = perf_event_id_(counter->fd);
+        counter->id = perf_linux_event_id_(counter->fd);
     } else {
         counter->error = -counter->fd;
         counter->fd = -1;
@@ -290,71 +299,82 @@ PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which, perf_e
     }
 }
 
-/* Starts or stops all, by the leaders.  The group of instructions starts last and stops first. */
-PERF_FN void perf_counters_switch_(perf_counters *counters, int on)
+/* Gives counter `which` an order, and so its group; nothing where it does not lead one. */
+PERF_FN void perf_counter_order_(perf_counters *counters, int which, unsigned long order)
 {
-    unsigned long order = PERF_EVENT_DISABLE_;
-    int           i, which;
+    if (counters->own[which].fd >= 0 && counters->own[which].leads)
+        (void)perf_linux_event_ioctl_(counters->own[which].fd, order, 0);
+}
 
-    if (on)
-        order = PERF_EVENT_ENABLE_;
-    for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        which = i;
-        if (on)
-            which = PERF_COUNTER_COUNT - 1 - i;
-        if (counters->own[which].fd >= 0 && counters->own[which].leads)
-            (void)perf_event_ioctl_(counters->own[which].fd, order, 0);
-    }
+/* Switches all on.  The group of instructions is the last: it counts the least of our own code. */
+PERF_FN void perf_counters_switch_on_(perf_counters *counters)
+{
+    int i;
+
+    for (i = PERF_COUNTER_COUNT - 1; i >= 0; i--)
+        perf_counter_order_(counters, i, PERF_LINUX_EVENT_ENABLE_);
+}
+
+/* Switches all off, the group of instructions first. */
+PERF_FN void perf_counters_switch_off_(perf_counters *counters)
+{
+    int i;
+
+    for (i = 0; i < PERF_COUNTER_COUNT; i++)
+        perf_counter_order_(counters, i, PERF_LINUX_EVENT_DISABLE_);
 }
 #else
-typedef struct perf_event_attr_ {
+typedef struct perf_linux_event_attr_ {
     uint32_t type;
     uint64_t config;
-} perf_event_attr_;
-#define perf_event_read_(fd, id, at) ((void)(fd), (void)(id), (void)(at), 0)
-#define perf_counters_switch_(counters, on) ((void)0)
+} perf_linux_event_attr_;
+#define perf_linux_event_read_(fd, id, at) ((void)(fd), (void)(id), (void)(at), 0)
+#define perf_counters_switch_on_(counters) ((void)0)
+#define perf_counters_switch_off_(counters) ((void)0)
 
-PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which, perf_event_attr_ attr,
-                                      int leader)
+PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which,
+                                      perf_linux_event_attr_ attr, int leader)
 {
     (void)attr, (void)leader;
     counters->own[which].how = PERF_NO_SYSTEM_;
 }
 #endif
 
-/* ---- scopes that count, see below ---- */
+/* ---- scopes that count, see below: perf_counted_ ---- */
 
-/* PERF_ENODATA: not here; PERF_ESTATE: a profiler has them; PERF_ENOMEM, also in a handler. */
-PERF_COLD_DECL_ perf_status perf_works_begin_(void);
-PERF_COLD_DECL_ void perf_works_end_(void);
+/* Makes scopes count.  PERF_ENODATA: not on this system; PERF_ESTATE: a profiler has the scopes;
+ * PERF_ENOMEM: no memory, or called within a signal handler that came inside the lock.           */
+PERF_COLD_DECL_ perf_status perf_counted_scopes_on_(void);
+/* Takes one perf_counted_scopes_on_ back; the last of them stops the counting. */
+PERF_COLD_DECL_ void perf_counted_scopes_off_(void);
 
 /* Why scopes cannot count in this program: PERF_NO_SYSTEM_ ...; 0: they can. */
 #if !PERF_SYS_EVENT_OPEN_
-#define PERF_WORKS_MISSING_ PERF_NO_SYSTEM_
+#define PERF_COUNTED_MISSING_ PERF_NO_SYSTEM_
 #elif PERF_TCC_
-#define PERF_WORKS_MISSING_ PERF_NO_COMPILER_
+#define PERF_COUNTED_MISSING_ PERF_NO_COMPILER_
 #else
-#define PERF_WORKS_MISSING_ 0
+#define PERF_COUNTED_MISSING_ 0
 #endif
 
-/* What the system tells without a counter, of this thread or of the process: value, thread or 0.
- * 0: it does not tell it.                                                                        */
-PERF_FN int perf_counter_system_(const perf_counters *counters, int which, uint64_t *at)
+/* What the system tells without a counter, of this thread or of the process: at[0] is the value,
+ * at[1] the thread, or 0 for the process.  Returns 0 if the system does not tell it.             */
+PERF_FN int perf_counter_read_system_(const perf_counters *counters, int which, uint64_t *at)
 {
 #if defined(__linux__) && PERF_LP64_UNIX_
     struct perf_usage_ usage;
-    const int          who = !counters->opts.threads; /* RUSAGE_SELF 0, RUSAGE_THREAD 1           */
+    const int          of_thread = !counters->opts.threads;
 
     if (counters->opts.process)
         return 0;
-    at[1] = who ? perf_thread_id_() : 0;
-    if (which == PERF_COUNTER_TASK_CLOCK) {
-        at[0] = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who);      /* the next id: this thread's */
+    at[1] = of_thread ? perf_thread_id_() : 0;
+    if (which == PERF_COUNTER_TASK_CLOCK) {             /* the next clock's id is of this thread  */
+        at[0] = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + of_thread);
         return at[0] != 0;
     }
     if (which != PERF_COUNTER_PAGE_FAULTS && which != PERF_COUNTER_SWITCHES)
         return 0;
-    if (perf_getrusage_(who, &usage))
+    if (perf_getrusage_(of_thread, &usage))             /* RUSAGE_SELF 0, RUSAGE_THREAD 1         */
         return 0;
     at[0] = PERF_CAST_(uint64_t, usage.nvcsw + usage.nivcsw);
     if (which == PERF_COUNTER_PAGE_FAULTS)
@@ -366,7 +386,7 @@ PERF_FN int perf_counter_system_(const perf_counters *counters, int which, uint6
 #endif
 }
 
-/* ---- open, start, stop, close ---- */
+/* ---- open, start, stop, close: perf_counter_ ---- */
 
 typedef struct perf_counter_kind_ {
     uint32_t type;
@@ -375,23 +395,25 @@ typedef struct perf_counter_kind_ {
 } perf_counter_kind_;
 
 #define PERF_COUNTER_KIND_(name, text, kind, number, leader) {kind, number, leader},
-PERF_COLD_FN_ void perf_counter_begin_(perf_counters *counters, int which)
+/* Chooses where the value comes from: from the system, which needs no descriptor, or an event. */
+PERF_COLD_FN_ void perf_counter_choose_source_(perf_counters *counters, int which)
 {
     static const perf_counter_kind_ kinds[] = {PERF_COUNTER_LIST_(PERF_COUNTER_KIND_)};
-    perf_event_attr_                attr;
+    perf_linux_event_attr_          attr;
 
     PERF_LIBC_(memset)(&attr, 0, sizeof attr);
     attr.type = kinds[which].type;
     attr.config = kinds[which].number;
     if (PERF_DISABLE)
         counters->own[which].how = PERF_COUNTERS_OFF_;
-    else if (perf_counter_system_(counters, which, counters->own[which].at))
+    else if (perf_counter_read_system_(counters, which, counters->own[which].at))
         counters->own[which].how = PERF_BY_SYSTEM_;
     else
         perf_counter_open_(counters, which, attr, kinds[which].leader);
 }
 #undef PERF_COUNTER_KIND_
 
+/* 1: it has where its value comes from. */
 PERF_FN int perf_counter_is_counted_(const perf_counter_ *counter)
 {
     return counter->how == PERF_BY_EVENT_ || counter->how == PERF_BY_SYSTEM_;
@@ -416,7 +438,7 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
         counters.own[i].fd = -1;
         counters.value[i] = counters.iteration[0][i] = counters.iteration[1][i] = PERF_NAN_;
         if (counters.opts.which & (1u << i))
-            perf_counter_begin_(&counters, i);
+            perf_counter_choose_source_(&counters, i);
         if (perf_counter_is_counted_(&counters.own[i]))
             counters.status = PERF_OK;
     }
@@ -431,8 +453,8 @@ PERF_FN int perf_counter_read_(const perf_counters *counters, int which, uint64_
     const perf_counter_ *counter = &counters->own[which];
 
     if (counter->how == PERF_BY_SYSTEM_)
-        return perf_counter_system_(counters, which, at);
-    return perf_event_read_(counter->fd, counter->id, at);
+        return perf_counter_read_system_(counters, which, at);
+    return perf_linux_event_read_(counter->fd, counter->id, at);
 }
 
 PERF_FN perf_status perf_counters_start(perf_counters *counters)
@@ -446,23 +468,23 @@ PERF_FN perf_status perf_counters_start(perf_counters *counters)
         counters->process != PERF_CAST_(int, perf_process_id_()))
         return PERF_ESTATE;
     if (counters->opts.scopes)
-        scopes = perf_works_begin_();
+        scopes = perf_counted_scopes_on_();
     if (scopes != PERF_OK && scopes != PERF_ENODATA)
         return scopes;                          /* a profiler has them, or there is no memory     */
+    counters->status = PERF_ENODATA;
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        if (counters->own[i].how == PERF_NEVER_RAN_) {  /* before the last stop                   */
+        if (counters->own[i].how == PERF_NEVER_RAN_)    /* before the last stop                   */
             counters->own[i].how = PERF_BY_EVENT_;
+        if (perf_counter_read_(counters, i, counters->own[i].at))
             counters->status = PERF_OK;
-        }
-        (void)perf_counter_read_(counters, i, counters->own[i].at);
     }
     counters->counting = 1;
-    perf_counters_switch_(counters, 1);
+    perf_counters_switch_on_(counters);
     return scopes == PERF_OK ? counters->status : scopes;
 }
 
 /* What a counter has counted since start, scaled up by the share of the time that it ran. */
-PERF_FN void perf_counter_count_(perf_counters *counters, int which)
+PERF_FN void perf_counter_file_(perf_counters *counters, int which)
 {
     perf_counter_ *counter = &counters->own[which];
     uint64_t       now[3] = {0, 0, 0};
@@ -499,13 +521,13 @@ PERF_FN perf_status perf_counters_stop(perf_counters *counters)
     if (!counters || !counters->counting ||
         counters->process != PERF_CAST_(int, perf_process_id_()))
         return PERF_ESTATE;
-    perf_counters_switch_(counters, 0);
+    perf_counters_switch_off_(counters);
     counters->counting = 0;
     if (counters->opts.scopes)
-        perf_works_end_();
+        perf_counted_scopes_off_();
     counters->status = PERF_ENODATA;
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        perf_counter_count_(counters, i);
+        perf_counter_file_(counters, i);
         if (counters->share[i] > 0.0)
             counters->status = PERF_OK;
     }
@@ -519,12 +541,12 @@ PERF_FN void perf_counters_close(perf_counters *counters)
     if (!counters || !counters->process)
         return;
     if (counters->opts.scopes && counters->counting)
-        perf_works_end_();
-    PERF_FREE(counters->counts);
-    counters->counts = PERF_NULL_;
+        perf_counted_scopes_off_();
+    PERF_FREE(counters->slices);
+    counters->slices = PERF_NULL_;
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
 #if PERF_SYS_EVENT_OPEN_
-        if (perf_event_is_ours_(counters->own[i].fd, counters->own[i].id))
+        if (perf_linux_event_is_ours_(counters->own[i].fd, counters->own[i].id))
             (void)perf_close_(counters->own[i].fd);
 #endif
         counters->own[i].fd = -1;
@@ -537,7 +559,9 @@ PERF_FN void perf_counters_close(perf_counters *counters)
 #define PERF_NO_SENTENCE_   "perf_event_open failed with an error that is not expected"
 #define PERF_PARANOID_TEXT_ "the kernel forbids it: /proc/sys/kernel/perf_event_paranoid is "
 
-/* The sentence with perf_event_paranoid, static; NULL: that does not forbid it. */
+/* The sentence with perf_event_paranoid, static; NULL: that does not forbid it.  Without privileges
+ * 2 allows the program's own code, 1 the kernel's, too (perf_event_open(2)); some distributions
+ * have 3 and 4, which allow nothing.                                                             */
 PERF_COLD_FN_ const char *perf_counter_forbidden_(const perf_counters *counters, int which)
 {
     static const char *const is[] = {PERF_PARANOID_TEXT_ "2", PERF_PARANOID_TEXT_ "3",
@@ -560,25 +584,25 @@ PERF_COLD_FN_ const char *perf_counter_refusal_(const perf_counters *counters, i
     const char *forbidden;
 
     switch (counters->own[which].error) {
-    case 1:                                         /* EPERM, EACCES                              */
-    case 13:
+    case 1:                                         /* EPERM                                      */
+    case 13:                                        /* EACCES                                     */
         forbidden = perf_counter_forbidden_(counters, which);
         if (forbidden)
             return forbidden;
         return "a sandbox forbids it (seccomp of a container, or a security module)";
-    case 2:                                         /* ENOENT, ENODEV, EINVAL, EOPNOTSUPP         */
-    case 19:
-    case 22:
-    case 95:
+    case 2:                                         /* ENOENT                                     */
+    case 19:                                        /* ENODEV                                     */
+    case 22:                                        /* EINVAL                                     */
+    case 95:                                        /* EOPNOTSUPP                                 */
         return "this processor does not count it, or a virtual machine hides the counter";
-    case 3:
+    case 3:                                         /* ESRCH                                      */
         return "there is no such process";
-    case 16:
+    case 16:                                        /* EBUSY                                      */
         return "another program has taken the counter for itself";
-    case 23:
-    case 24:
+    case 23:                                        /* ENFILE                                     */
+    case 24:                                        /* EMFILE                                     */
         return "too many files are open: see ulimit -n";
-    case 38:
+    case 38:                                        /* ENOSYS                                     */
         return "the kernel, or a sandbox, has no perf_event_open";
     default:
         return PERF_NO_SENTENCE_;
@@ -607,7 +631,8 @@ PERF_COLD_FN_ const char *perf_counter_missing_(const perf_counters *counters, i
     }
 }
 
-PERF_COLD_FN_ void perf_put_missing_(perf_out_ *out, const perf_counters *counters, int which)
+PERF_COLD_FN_ void perf_put_counter_missing_(perf_out_ *out, const perf_counters *counters,
+                                             int which)
 {
     const char *why = perf_counter_missing_(counters, which);
 
@@ -637,12 +662,12 @@ PERF_FN const char *perf_counters_why(perf_counters *counters, perf_counter whic
     if (perf_counter_is_here_(counters, PERF_CAST_(int, which)))
         return PERF_NULL_;
     out = perf_out_open_(counters->text, sizeof counters->text);
-    perf_put_missing_(&out, counters, PERF_CAST_(int, which));
+    perf_put_counter_missing_(&out, counters, PERF_CAST_(int, which));
     return counters->text;
 }
 
 /* "1204 instructions"; whole numbers, as scaled ones are no more exact. */
-PERF_COLD_FN_ void perf_put_counted_(perf_out_ *out, const perf_counters *counters, int which)
+PERF_COLD_FN_ void perf_put_counter_(perf_out_ *out, const perf_counters *counters, int which)
 {
     perf_put_fixed_(out, counters->value[which], 0);
     perf_put_char_(out, ' ');
@@ -654,7 +679,7 @@ PERF_COLD_FN_ void perf_put_counted_(perf_out_ *out, const perf_counters *counte
 }
 
 /* 1: both are missing for the same reason. */
-PERF_COLD_FN_ int perf_missing_alike_(const perf_counters *counters, int i, int j)
+PERF_COLD_FN_ int perf_counters_missing_alike_(const perf_counters *counters, int i, int j)
 {
     char      text[2][200];
     perf_out_ out;
@@ -663,15 +688,15 @@ PERF_COLD_FN_ int perf_missing_alike_(const perf_counters *counters, int i, int 
         counters->own[i].error != counters->own[j].error)
         return 0;
     out = perf_out_open_(text[0], sizeof text[0]);
-    perf_put_missing_(&out, counters, i);
+    perf_put_counter_missing_(&out, counters, i);
     out = perf_out_open_(text[1], sizeof text[1]);
-    perf_put_missing_(&out, counters, j);
+    perf_put_counter_missing_(&out, counters, j);
     return !PERF_LIBC_(strcmp)(text[0], text[1]);
 }
 
 /* "; no branches, branch misses: this processor does not count it", one for each reason. */
-PERF_COLD_FN_ void perf_put_all_missing_(perf_out_ *out, const perf_counters *counters,
-                                         const char *lead)
+PERF_COLD_FN_ void perf_put_counters_missing_(perf_out_ *out, const perf_counters *counters,
+                                              const char *lead)
 {
     uint32_t said = 0;
     int      i, j;
@@ -684,34 +709,34 @@ PERF_COLD_FN_ void perf_put_all_missing_(perf_out_ *out, const perf_counters *co
         lead = "; no ";
         perf_put_(out, perf_counter_name_(i));
         for (j = i + 1; j < PERF_COUNTER_COUNT; j++) {
-            if (perf_counter_is_here_(counters, j) || !perf_missing_alike_(counters, i, j))
+            if (perf_counter_is_here_(counters, j) || !perf_counters_missing_alike_(counters, i, j))
                 continue;
             said |= 1u << j;
             perf_put_(out, ", ");
             perf_put_(out, perf_counter_name_(j));
         }
         perf_put_(out, ": ");
-        perf_put_missing_(out, counters, i);
+        perf_put_counter_missing_(out, counters, i);
     }
 }
 
 /* "no cycles: the kernel forbids it", of the two that scopes count; error[2]: errno of each, or 0.
  * Returns 0 if nothing is missing.                                                               */
-PERF_COLD_FN_ int perf_put_works_missing_(perf_out_ *out, const char *lead, const uint32_t *error)
+PERF_COLD_FN_ int perf_put_scopes_missing_(perf_out_ *out, const char *lead, const uint32_t *error)
 {
     perf_counters counters;
     int           i, some = 0;
 
     PERF_LIBC_(memset)(&counters, 0, sizeof counters);
     for (i = 0; i < 2; i++) {
-        counters.own[i].how = PERF_WORKS_MISSING_;
+        counters.own[i].how = PERF_COUNTED_MISSING_;
         counters.own[i].error = PERF_CAST_(int, PERF_GET_(&error[i]));
         if (counters.own[i].error)
             counters.own[i].how = PERF_REFUSED_;
         some |= counters.own[i].how;
     }
     if (some)
-        perf_put_all_missing_(out, &counters, lead);
+        perf_put_counters_missing_(out, &counters, lead);
     return some;
 }
 
@@ -730,140 +755,143 @@ PERF_FN const char *perf_counters_text(perf_counters *counters)
             continue;
         perf_put_(&out, lead);
         lead = ", ";
-        perf_put_counted_(&out, counters, i);
+        perf_put_counter_(&out, counters, i);
         if (i == PERF_COUNTER_CYCLES && counters->value[i] > 0.0 &&
             counters->share[PERF_COUNTER_INSTRUCTIONS] > 0.0)
             perf_put_number_(&out, ", IPC ",
                              counters->value[PERF_COUNTER_INSTRUCTIONS] / counters->value[i], 2);
     }
-    perf_put_all_missing_(&out, counters, *lead ? "; no " : "no ");
-    if (counters->opts.scopes && PERF_WORKS_MISSING_ != 0)
-        (void)perf_put_works_missing_(&out, "; counters of scopes: no ", none);
+    perf_put_counters_missing_(&out, counters, *lead ? "; no " : "no ");
+    if (counters->opts.scopes && PERF_COUNTED_MISSING_ != 0)
+        (void)perf_put_scopes_missing_(&out, "; counters of scopes: no ", none);
     return counters->text;
 }
 
-/* ---- loops ---- */
+/* ---- loops: perf_slices_ ---- */
 
-/* Rounds: most, of a race (18 can tell 63 arms from the first), fewest.  IDLE_: iterations. */
-enum { PERF_COUNT_ROUNDS_ = 12, PERF_COUNT_RACE_ = 18, PERF_COUNT_LEAST_ = 3,
-       PERF_COUNT_IDLE_ = 4096 };
+/* Rounds of counted slices: at most; at most in a race of three or more (18 can tell 63 arms from
+ * the first); at least, for a median.  EMPTY_: iterations of the loop without a body.            */
+enum { PERF_SLICES_ROUNDS_ = 12, PERF_SLICES_RACE_ = 18, PERF_SLICES_LEAST_ = 3,
+       PERF_SLICES_EMPTY_ = 4096 };
 
-typedef double perf_count_arm_[PERF_COUNTER_COUNT][PERF_COUNT_RACE_];
+/* What an arm has counted per iteration: [counter][round]. */
+typedef double perf_slices_arm_[PERF_COUNTER_COUNT][PERF_SLICES_RACE_];
 
-/* What the slices of a loop have counted. */
-typedef struct perf_counts_ {
+/* What the counted slices of a loop have counted. */
+typedef struct perf_slices_ {
     perf_loop_state_ *state;
     uint64_t began;                     /* perf_now() of the first counted slice                  */
     int      arms, rounds;              /* rounds: complete ones                                  */
     int      turn;                      /* of the round under way: slices begun                   */
     int      full;                      /* 1: the slice under way has n iterations, 0: n / 2      */
-    int      arm;                       /* its arm                                                */
+    int      arm;                       /* of the slice under way                                 */
     int      pauses;                    /* 1: the body pauses, so nothing is counted              */
     perf_compare_opts accept;           /* of the loop, as asked                                  */
-    double   whole[PERF_COUNTER_COUNT]; /* of the slice of n iterations                           */
-    double   idle[PERF_COUNTER_COUNT];  /* of the loop itself, per iteration                      */
-    unsigned char     order[64];        /* of the arms in this round                              */
-    perf_count_arm_  *value;            /* [arms] per iteration, idle[] included                  */
-} perf_counts_;
+    double   whole[PERF_COUNTER_COUNT];         /* of the last slice of n iterations              */
+    double   overhead[PERF_COUNTER_COUNT];      /* of the loop itself, per iteration              */
+    unsigned char    order[64];         /* of the arms in this round                              */
+    perf_slices_arm_ *value;            /* [arms], overhead[] included                            */
+} perf_slices_;
 
 /* The fewest iterations whose half is one: a body that takes long runs twice and once. */
-PERF_FN uint64_t perf_count_batch_(const perf_loop_arm_ *arm)
+PERF_FN uint64_t perf_slices_batch_(const perf_loop_arm_ *arm)
 {
     return arm->batch < 2 ? 2 : arm->batch;
 }
 
 /* Shuffles the arms (Fisher and Yates): each order is equally likely. */
-PERF_COLD_FN_ void perf_count_shuffle_(perf_counts_ *counts)
+PERF_COLD_FN_ void perf_slices_shuffle_(perf_slices_ *slices)
 {
     uint64_t half;
     int      i, j;
 
-    for (i = 0; i < counts->arms; i++) {
-        half = perf_random_(&counts->state->coin) >> 32;
+    for (i = 0; i < slices->arms; i++) {
+        half = perf_random_(&slices->state->coin) >> 32;
         j = PERF_CAST_(int, half * PERF_CAST_(uint64_t, i + 1) >> 32);
-        counts->order[i] = counts->order[j];
-        counts->order[j] = PERF_CAST_(unsigned char, i);
+        slices->order[i] = slices->order[j];
+        slices->order[j] = PERF_CAST_(unsigned char, i);
     }
 }
 
 /* The next slice of the round: each arm with n iterations, then with half of them. */
-PERF_COLD_FN_ uint64_t perf_count_slice_(perf_counters *counters, perf_counts_ *counts)
+PERF_COLD_FN_ uint64_t perf_slices_begin_one_(perf_counters *counters, perf_slices_ *slices)
 {
-    perf_loop_state_ *state = counts->state;
+    perf_loop_state_ *state = slices->state;
     uint64_t          batch;
 
-    counts->arm = counts->order[counts->turn / 2];
-    counts->full = !(counts->turn & 1);
-    counts->turn++;
-    batch = perf_count_batch_(&state->arm[counts->arm]);
-    if (!counts->full)
+    slices->arm = slices->order[slices->turn / 2];
+    slices->full = !(slices->turn & 1);
+    slices->turn++;
+    batch = perf_slices_batch_(&state->arm[slices->arm]);
+    if (!slices->full)
         batch /= 2;
-    state->arm[counts->arm].runs += batch;
+    state->arm[slices->arm].runs += batch;
     if (state->opts.before)
-        state->opts.before(state->opts.user, counts->arm);
+        state->opts.before(state->opts.user, slices->arm);
     (void)perf_counters_start(counters);
-    return 64 * batch + PERF_CAST_(uint64_t, counts->arm);
+    return 64 * batch + PERF_CAST_(uint64_t, slices->arm);
 }
 
 /* A slice has ended.  After one of n iterations its counts are kept; after one of n / 2 the
  * difference of both is filed, per iteration. */
-PERF_COLD_FN_ void perf_count_file_(perf_counters *counters, perf_counts_ *counts)
+PERF_COLD_FN_ void perf_slices_end_one_(perf_counters *counters, perf_slices_ *slices)
 {
-    const uint64_t batch = perf_count_batch_(&counts->state->arm[counts->arm]);
+    const uint64_t batch = perf_slices_batch_(&slices->state->arm[slices->arm]);
     const double   iterations = PERF_CAST_(double, batch - batch / 2);
     int            i;
 
     (void)perf_counters_stop(counters);
     for (i = 0; i < PERF_COUNTER_COUNT; i++) {
-        if (counts->full)
-            counts->whole[i] = counters->value[i];
+        if (slices->full)
+            slices->whole[i] = counters->value[i];
         else
-            counts->value[counts->arm][i][counts->rounds] =
-                (counts->whole[i] - counters->value[i]) / iterations;
+            slices->value[slices->arm][i][slices->rounds] =
+                (slices->whole[i] - counters->value[i]) / iterations;
     }
 }
 
 /* 1: there are rounds enough, or no more time. */
-PERF_COLD_FN_ int perf_count_enough_(const perf_counts_ *counts)
+PERF_COLD_FN_ int perf_slices_has_enough_(const perf_slices_ *slices)
 {
-    const double most_ns = 0.1 * 1e9 * counts->state->opts.max_seconds;
+    const double most_ns = 0.1 * 1e9 * slices->state->opts.max_seconds;
 
-    if (counts->rounds >= PERF_COUNT_RACE_ ||
-        (counts->arms < 3 && counts->rounds >= PERF_COUNT_ROUNDS_))
+    if (slices->rounds >= PERF_SLICES_RACE_ ||
+        (slices->arms < 3 && slices->rounds >= PERF_SLICES_ROUNDS_))
         return 1;
-    return counts->rounds >= PERF_COUNT_LEAST_ &&
-           PERF_CAST_(double, perf_now() - counts->began) > most_ns;
+    return slices->rounds >= PERF_SLICES_LEAST_ &&
+           PERF_CAST_(double, perf_now() - slices->began) > most_ns;
 }
 
-/* The median of a count per iteration, less `idle`.  NaN: fewer than three rounds have it, because
- * others had the counter.                                                                        */
-PERF_COLD_FN_ double perf_count_median_(const perf_counts_ *counts, int arm, int which, double idle)
+/* The median of a count per iteration, less `overhead`.  NaN: fewer than three rounds have it,
+ * because others had the counter.                                                                */
+PERF_COLD_FN_ double perf_slices_median_(const perf_slices_ *slices, int arm, int which,
+                                         double overhead)
 {
     const double median =
-        perf_summarize(counts->value[arm][which], PERF_CAST_(size_t, counts->rounds)).p50;
+        perf_summarize(slices->value[arm][which], PERF_CAST_(size_t, slices->rounds)).p50;
     int          i, count = 0;
 
-    for (i = 0; i < counts->rounds; i++)
-        count += !perf_is_nan_(counts->value[arm][which][i]);
-    if (count < PERF_COUNT_LEAST_)
+    for (i = 0; i < slices->rounds; i++)
+        count += !perf_is_nan_(slices->value[arm][which][i]);
+    if (count < PERF_SLICES_LEAST_)
         return PERF_NAN_;
-    return median > idle ? median - idle : 0.0;
+    return median > overhead ? median - overhead : 0.0;
 }
 
 /* "instructions", of an A/B loop "instructions, candidate".  A number that the body itself gave
  * under this name stays.                                                                         */
-PERF_COLD_FN_ void perf_count_show_(const perf_counts_ *counts, int arm, const char *name,
-                                    double value)
+PERF_COLD_FN_ void perf_slices_publish_(const perf_slices_ *slices, int arm, const char *name,
+                                        double value)
 {
     static const char *const arms[] = {", baseline", ", candidate"};
-    perf_loop_              *loop = &counts->state->loop;
+    perf_loop_              *loop = &slices->state->loop;
     char                     title[sizeof loop->counter[0]];
     perf_out_                out = perf_out_open_(title, sizeof title);
     const size_t             room = sizeof loop->value / sizeof *loop->value;
     size_t                   i = 0;
 
     perf_put_(&out, name);
-    if (counts->arms > 1)
+    if (slices->arms > 1)
         perf_put_(&out, arms[arm]);
     while (loop->counter[i][0] && PERF_LIBC_(strcmp)(loop->counter[i], title) != 0)
         i++;
@@ -874,32 +902,32 @@ PERF_COLD_FN_ void perf_count_show_(const perf_counts_ *counts, int arm, const c
 }
 
 /* Hands the medians to the loop, for reports and files. */
-PERF_COLD_FN_ void perf_count_show_all_(perf_counters *counters)
+PERF_COLD_FN_ void perf_slices_publish_all_(perf_counters *counters)
 {
-    const perf_counts_ *counts = counters->counts;
+    const perf_slices_ *slices = counters->slices;
     double              instructions, cycles;
     int                 arm, i;
 
-    for (arm = 0; arm < counts->arms; arm++) {
+    for (arm = 0; arm < slices->arms; arm++) {
         for (i = 0; i < PERF_COUNTER_COUNT; i++)
-            counters->iteration[arm][i] = perf_count_median_(counts, arm, i, counts->idle[i]);
+            counters->iteration[arm][i] = perf_slices_median_(slices, arm, i, slices->overhead[i]);
         for (i = 0; i <= PERF_COUNTER_LLC_MISSES; i++)
-            perf_count_show_(counts, arm, perf_counter_name_(i), counters->iteration[arm][i]);
-        instructions = perf_count_median_(counts, arm, PERF_COUNTER_INSTRUCTIONS, 0.0);
-        cycles = perf_count_median_(counts, arm, PERF_COUNTER_CYCLES, 0.0);
+            perf_slices_publish_(slices, arm, perf_counter_name_(i), counters->iteration[arm][i]);
+        instructions = perf_slices_median_(slices, arm, PERF_COUNTER_INSTRUCTIONS, 0.0);
+        cycles = perf_slices_median_(slices, arm, PERF_COUNTER_CYCLES, 0.0);
         if (cycles > 0.0)
-            perf_count_show_(counts, arm, "IPC", instructions / cycles);
+            perf_slices_publish_(slices, arm, "IPC", instructions / cycles);
     }
 }
 
 /* The engine asks for the next slice that counts: 64 * iterations + arm; 0: enough.  It also asks
  * when the loop was left in the middle of one. */
-PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *state)
+PERF_COLD_FN_ uint64_t perf_slices_next_(struct perf_loop_state_ *state)
 {
     perf_counters *counters = PERF_CAST_(perf_counters *, state->counters);
-    perf_counts_  *counts = counters->counts;
+    perf_slices_  *slices = counters->slices;
 
-    if (!counts)
+    if (!slices)
         return 0;                       /* the counters were closed before the loop ended         */
     if (state->phase == PERF_LOOP_DONE_) {
         (void)perf_counters_stop(counters);
@@ -907,8 +935,8 @@ PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *state)
     }
     if (state->timer.pauses) {
         (void)perf_counters_stop(counters);
-        counts->pauses = 1;
-        counts->rounds = 0;             /* what was counted may hold a pause                      */
+        slices->pauses = 1;
+        slices->rounds = 0;             /* what was counted may hold a pause                      */
         state->loop.note =
             "not counted: what the body does while the loop is paused would count, too";
         return 0;
@@ -917,26 +945,26 @@ PERF_COLD_FN_ uint64_t perf_count_next_(struct perf_loop_state_ *state)
         state->loop.note = "not counted: PERF_VARIANT forced one variant";
         return 0;
     }
-    if (counts->turn)
-        perf_count_file_(counters, counts);
-    else if (!counts->rounds)
-        counts->began = perf_now();
-    if (counts->turn == 2 * counts->arms) {
-        counts->rounds++;
-        counts->turn = 0;
+    if (slices->turn)
+        perf_slices_end_one_(counters, slices);
+    else if (!slices->rounds)
+        slices->began = perf_now();
+    if (slices->turn == 2 * slices->arms) {
+        slices->rounds++;
+        slices->turn = 0;
     }
-    if (perf_count_enough_(counts)) {
+    if (perf_slices_has_enough_(slices)) {
         if (state->loop.kind < 3)
-            perf_count_show_all_(counters);
+            perf_slices_publish_all_(counters);
         return 0;
     }
-    if (!counts->turn)
-        perf_count_shuffle_(counts);
-    return perf_count_slice_(counters, counts);
+    if (!slices->turn)
+        perf_slices_shuffle_(slices);
+    return perf_slices_begin_one_(counters, slices);
 }
 
 /* A loop without a body, compiled as the user's are, with the call that ends it.                 */
-PERF_ATTR_((__hot__)) PERF_OUTLINE_FN_ void perf_count_empty_(int64_t n)
+PERF_ATTR_((__hot__)) PERF_OUTLINE_FN_ void perf_slices_loop_without_body_(int64_t n)
 {
     perf_bench own = PERF_ZERO;
 
@@ -946,11 +974,11 @@ PERF_ATTR_((__hot__)) PERF_OUTLINE_FN_ void perf_count_empty_(int64_t n)
 }
 
 /* What n iterations of a loop without a body count; returns what the start says. */
-PERF_COLD_FN_ perf_status perf_count_idle_(perf_counters *counters, int64_t n)
+PERF_COLD_FN_ perf_status perf_slices_count_empty_(perf_counters *counters, int64_t n)
 {
     const perf_status status = perf_counters_start(counters);
 
-    perf_count_empty_(n);
+    perf_slices_loop_without_body_(n);
     (void)perf_counters_stop(counters);
     return status;
 }
@@ -958,23 +986,23 @@ PERF_COLD_FN_ perf_status perf_count_idle_(perf_counters *counters, int64_t n)
 /* Instructions and branches of the loop itself, per iteration.  The choice of an A/B loop's variant
  * counts as body: its code depends on the compiler.  PERF_ESTATE: a profiler has the scopes;
  * PERF_ENOMEM: no memory for them.                                                               */
-PERF_COLD_FN_ perf_status perf_count_own_(perf_counters *counters, perf_counts_ *counts)
+PERF_COLD_FN_ perf_status perf_slices_calibrate_(perf_counters *counters, perf_slices_ *slices)
 {
     static const int which[] = {PERF_COUNTER_INSTRUCTIONS, PERF_COUNTER_BRANCHES};
     perf_status      status;
     double           whole[2];
     int              i;
 
-    status = perf_count_idle_(counters, 2 * PERF_COUNT_IDLE_);
+    status = perf_slices_count_empty_(counters, 2 * PERF_SLICES_EMPTY_);
     if (status != PERF_OK && status != PERF_ENODATA)
         return status;
     for (i = 0; i < 2; i++)
         whole[i] = counters->value[which[i]];
-    (void)perf_count_idle_(counters, PERF_COUNT_IDLE_);
+    (void)perf_slices_count_empty_(counters, PERF_SLICES_EMPTY_);
     for (i = 0; i < 2; i++)
         if (whole[i] > counters->value[which[i]])
-            counts->idle[which[i]] =
-                (whole[i] - counters->value[which[i]]) / PERF_CAST_(double, PERF_COUNT_IDLE_);
+            slices->overhead[which[i]] =
+                (whole[i] - counters->value[which[i]]) / PERF_CAST_(double, PERF_SLICES_EMPTY_);
     return PERF_OK;
 }
 
@@ -986,36 +1014,36 @@ PERF_FN perf_counter perf_counter_of_metric_(perf_metric metric)
     return PERF_CAST_(perf_counter, metric - PERF_METRIC_INSTRUCTIONS);
 }
 
-/* Variant `arm` against variant 0 in the rounds that counted both, less idle[].  Counts below 0.01
- * become 0.01, so that there is a ratio.                                                         */
-PERF_COLD_FN_ perf_verdict perf_counts_compare_(const perf_counts_ *counts, int arm, int which,
+/* Variant `arm` against variant 0 in the rounds that counted both, less overhead[].  Counts below
+ * 0.01 become 0.01, so that there is a ratio.                                                    */
+PERF_COLD_FN_ perf_verdict perf_slices_compare_(const perf_slices_ *slices, int arm, int which,
                                                 const perf_compare_opts *opts)
 {
     const double least = 0.01;
-    double       value[2][PERF_COUNT_RACE_], baseline, other;
+    double       value[2][PERF_SLICES_RACE_], baseline, other;
     size_t       n = 0;
     perf_verdict verdict;
     int          i;
 
-    for (i = 0; i < counts->rounds; i++) {
-        baseline = counts->value[0][which][i] - counts->idle[which];
-        other = counts->value[arm][which][i] - counts->idle[which];
+    for (i = 0; i < slices->rounds; i++) {
+        baseline = slices->value[0][which][i] - slices->overhead[which];
+        other = slices->value[arm][which][i] - slices->overhead[which];
         if (perf_is_nan_(baseline) || perf_is_nan_(other))
             continue;
         value[0][n] = perf_most_(baseline, least);
         value[1][n++] = perf_most_(other, least);
     }
     verdict = perf_compare_pairs(value[0], value[1], n, opts);
-    if (verdict.decision == PERF_INCONCLUSIVE && n < PERF_CAST_(size_t, counts->rounds))
+    if (verdict.decision == PERF_INCONCLUSIVE && n < PERF_CAST_(size_t, slices->rounds))
         verdict.reason = "the counter had its turn in too few rounds";
     return verdict;
 }
 
 /* The verdict on variant `arm` by opts.rule, which is on a count. */
-PERF_COLD_FN_ perf_verdict perf_counts_judge_(const perf_counters *counters, perf_compare_opts opts,
+PERF_COLD_FN_ perf_verdict perf_slices_judge_(const perf_counters *counters, perf_compare_opts opts,
                                               int arm)
 {
-    const perf_counts_ *counts = counters->counts;
+    const perf_slices_ *slices = counters->slices;
     const int           which = PERF_CAST_(int, perf_counter_of_metric_(opts.rule.metric));
     perf_verdict        verdict;
 
@@ -1024,26 +1052,27 @@ PERF_COLD_FN_ perf_verdict perf_counts_judge_(const perf_counters *counters, per
         opts.tick = 2.0 * arm;                      /* jumps more                                 */
     if (which == PERF_COUNTER_BRANCHES)
         opts.tick = arm;
-    verdict = perf_counts_compare_(counts, arm, which, &opts);
+    verdict = perf_slices_compare_(slices, arm, which, &opts);
     if (verdict.decision == PERF_INCONCLUSIVE && opts.tick > 0.0) {
         opts.tick = -1.0;                           /* exact: without that allowance              */
-        if (perf_counts_compare_(counts, arm, which, &opts).decision != PERF_INCONCLUSIVE)
+        if (perf_slices_compare_(slices, arm, which, &opts).decision != PERF_INCONCLUSIVE)
             verdict.reason =
                 "what chooses the variant may be the difference: do more in an iteration";
     }
-    if (!counts->rounds)
+    if (!slices->rounds)
         verdict.reason = "the loop ended before a round was counted";
     if (verdict.decision == PERF_INCONCLUSIVE && !perf_counter_is_here_(counters, which))
         verdict.reason = perf_counter_missing_(counters, which);
-    if (counts->pauses)
+    if (slices->pauses)
         verdict.reason = "the body pauses: what it does meanwhile would count, too";
-    else if (counts->state->forced >= 0)
+    else if (slices->state->forced >= 0)
         verdict.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
     return verdict;
 }
 
-/* Beside a rule on time: the worse part decides. */
-PERF_COLD_FN_ void perf_count_join_(perf_race_entry *entry, const perf_verdict *also)
+/* Joins the verdict on a count with that on time, which entry->verdict has: the worse one decides,
+ * REJECT before INCONCLUSIVE before ACCEPT.                                                      */
+PERF_COLD_FN_ void perf_slices_join_parts_(perf_race_entry *entry, const perf_verdict *also)
 {
     static const int bad[] = {1, 0, 2};             /* INCONCLUSIVE, ACCEPT, REJECT               */
 
@@ -1057,11 +1086,11 @@ PERF_COLD_FN_ void perf_count_join_(perf_race_entry *entry, const perf_verdict *
 }
 
 /* Judges variant `arm` by the rules of the loop that are on counts. */
-PERF_COLD_FN_ void perf_count_judge_arm_(const perf_counters *counters, perf_loop_state_ *state,
-                                         int arm)
+PERF_COLD_FN_ void perf_slices_judge_entry_(const perf_counters *counters, perf_loop_state_ *state,
+                                            int arm)
 {
     perf_race_entry  *entry = &state->entry[arm];
-    perf_compare_opts opts = counters->counts->accept;
+    perf_compare_opts opts = counters->slices->accept;
     perf_verdict      also;
 
     if (state->variants > 2)                        /* Bonferroni, over all of them               */
@@ -1070,58 +1099,59 @@ PERF_COLD_FN_ void perf_count_judge_arm_(const perf_counters *counters, perf_loo
     if (state->seen.compared)
         opts.guard.seen = state->seen;
     if (state->on_counts & 1) {
-        entry->verdict = perf_counts_judge_(counters, opts, arm);
+        entry->verdict = perf_slices_judge_(counters, opts, arm);
         entry->control_ratio = 0.0;                 /* these are about time                       */
         state->arm[arm].objection = 0;
     }
     if (state->on_counts & 2) {
         opts.rule = state->ask.also;
-        also = perf_counts_judge_(counters, opts, arm);
-        perf_count_join_(entry, &also);
+        also = perf_slices_judge_(counters, opts, arm);
+        perf_slices_join_parts_(entry, &also);
     }
 }
 
 /* What an iteration of a race's variant counts. */
-PERF_COLD_FN_ void perf_count_show_arm_(const perf_counts_ *counts, perf_race_entry *entry, int arm)
+PERF_COLD_FN_ void perf_slices_fill_entry_(const perf_slices_ *slices, perf_race_entry *entry,
+                                           int arm)
 {
     int i;
 
     for (i = 0; i <= PERF_COUNTER_BRANCH_MISSES; i++)
-        entry->counted[i] = perf_count_median_(counts, arm, i, counts->idle[i]);
+        entry->counted[i] = perf_slices_median_(slices, arm, i, slices->overhead[i]);
 }
 
 /* What a loop has counted, and its verdicts, at its end. */
-PERF_COLD_FN_ void perf_count_judge_loop_(struct perf_loop_state_ *state)
+PERF_COLD_FN_ void perf_slices_finish_(struct perf_loop_state_ *state)
 {
     perf_counters *counters = PERF_CAST_(perf_counters *, state->counters);
-    perf_counts_  *counts = counters->counts;
+    perf_slices_  *slices = counters->slices;
     int            i;
 
-    if (counts && state->loop.kind == 3)
+    if (slices && state->loop.kind == 3)
         for (i = 0; i < state->variants; i++)
-            perf_count_show_arm_(counts, &state->entry[i], i);
+            perf_slices_fill_entry_(slices, &state->entry[i], i);
     if (!state->on_counts)
         return;
     for (i = 1; i < state->variants; i++) {
-        if (counts) {
-            perf_count_judge_arm_(counters, state, i);
+        if (slices) {
+            perf_slices_judge_entry_(counters, state, i);
             continue;
         }
         state->entry[i].verdict.decision = PERF_INCONCLUSIVE;
         state->entry[i].verdict.reason = "the counters were closed before the loop ended";
     }
-    if (counts)
-        state->ask.accept = counts->accept;
+    if (slices)
+        state->ask.accept = slices->accept;
 }
 
 /* 1: the loop was refused for nothing but its rule on a count. */
-PERF_FN int perf_count_decides_(const perf_loop_state_ *state)
+PERF_FN int perf_slices_only_can_judge_(const perf_loop_state_ *state)
 {
     return state->on_counts && state->refused && !state->judge;
 }
 
 /* Lets a refused loop run.  Without a rule on time, the default one decides how long. */
-PERF_COLD_FN_ void perf_count_admit_(perf_loop_state_ *state)
+PERF_COLD_FN_ void perf_slices_admit_(perf_loop_state_ *state)
 {
     if (state->on_counts & 1) {
         state->ask.accept.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
@@ -1133,25 +1163,25 @@ PERF_COLD_FN_ void perf_count_admit_(perf_loop_state_ *state)
 }
 
 /* NULL: no memory. */
-PERF_COLD_FN_ perf_counts_ *perf_counts_new_(perf_loop_state_ *state)
+PERF_COLD_FN_ perf_slices_ *perf_slices_new_(perf_loop_state_ *state)
 {
     const size_t  arms = state->loop.kind == 1 ? 1 : PERF_CAST_(size_t, state->variants);
-    const size_t  size = sizeof(perf_counts_) + arms * sizeof(perf_count_arm_);
-    perf_counts_ *counts = PERF_CAST_(perf_counts_ *, PERF_MALLOC(size));
+    const size_t  size = sizeof(perf_slices_) + arms * sizeof(perf_slices_arm_);
+    perf_slices_ *slices = PERF_CAST_(perf_slices_ *, PERF_MALLOC(size));
 
-    if (!counts)
-        return counts;
-    PERF_LIBC_(memset)(counts, 0, size);
-    counts->state = state;
-    counts->arms = PERF_CAST_(int, arms);
-    counts->value = PERF_PTR_(perf_count_arm_ *, counts + 1);
-    counts->accept = state->ask.accept;
-    return counts;
+    if (!slices)
+        return slices;
+    PERF_LIBC_(memset)(slices, 0, size);
+    slices->state = state;
+    slices->arms = PERF_CAST_(int, arms);
+    slices->value = PERF_PTR_(perf_slices_arm_ *, slices + 1);
+    slices->accept = state->ask.accept;
+    return slices;
 }
 
-PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *counters, perf_loop_state_ *state)
+PERF_OUTLINE_FN_ perf_status perf_slices_attach_(perf_counters *counters, perf_loop_state_ *state)
 {
-    perf_counts_ *counts;
+    perf_slices_ *slices;
     perf_status   status;
 
     if (PERF_DISABLE)
@@ -1160,27 +1190,27 @@ PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *counters, perf_loop
         return PERF_EINVAL;
     if (perf_loop_kind_(state) < 1 || perf_loop_kind_(state) > 3)
         return PERF_EINVAL;
-    if (counters->counting || counters->counts ||
+    if (counters->counting || counters->slices ||
         counters->process != PERF_CAST_(int, perf_process_id_()))
         return PERF_ESTATE;
-    if (state->phase != PERF_LOOP_START_ && !perf_count_decides_(state))
+    if (state->phase != PERF_LOOP_START_ && !perf_slices_only_can_judge_(state))
         return PERF_ESTATE;
-    counts = perf_counts_new_(state);
-    if (!counts)
+    slices = perf_slices_new_(state);
+    if (!slices)
         return PERF_ENOMEM;
-    status = perf_count_own_(counters, counts);
+    status = perf_slices_calibrate_(counters, slices);
     if (status != PERF_OK) {
-        PERF_FREE(counts);
+        PERF_FREE(slices);
         return status;
     }
-    counters->counts = counts;
-    if (perf_count_decides_(state))
-        perf_count_admit_(state);
+    counters->slices = slices;
+    if (perf_slices_only_can_judge_(state))
+        perf_slices_admit_(state);
     if (!(counters->share[PERF_COUNTER_INSTRUCTIONS] > 0.0) && !state->loop.note)
         state->loop.note = "without counters of the processor: perf_counters_text() says why";
     state->counters = counters;
-    state->counted = perf_count_next_;
-    state->judge = perf_count_judge_loop_;
+    state->counted = perf_slices_next_;
+    state->judge = perf_slices_finish_;
     return counters->status;
 }
 
@@ -1188,8 +1218,8 @@ PERF_OUTLINE_FN_ perf_status perf_count_loop_(perf_counters *counters, perf_loop
 PERF_INLINE_FN_ perf_status perf_counters_loop(perf_counters *counters, perf_loop *loop)
 {
     if (!loop)
-        return perf_count_loop_(PERF_NULL_, PERF_NULL_);
-    return perf_count_loop_(counters, loop->state);
+        return perf_slices_attach_(PERF_NULL_, PERF_NULL_);
+    return perf_slices_attach_(counters, loop->state);
 }
 
 PERF_FN perf_verdict perf_counters_judge(perf_counters *counters, const perf_rule *rule)
@@ -1205,15 +1235,15 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *counters, const perf_rul
         verdict.status = PERF_EDISABLED;
     else if (!counters || perf_counter_of_metric_(opts.rule.metric) == PERF_COUNTER_COUNT)
         verdict.status = PERF_EINVAL;
-    else if (!counters->counts || counters->counts->arms != 2)
+    else if (!counters->slices || counters->slices->arms != 2)
         verdict.status = PERF_ESTATE;
     verdict.reason = perf_status_text(verdict.status);
     if (verdict.status != PERF_OK)
         return verdict;
-    return perf_counts_judge_(counters, opts, 1);
+    return perf_slices_judge_(counters, opts, 1);
 }
 
-/* ---- scopes ----
+/* ---- scopes: perf_thread_ counts, perf_counted_ keeps it ----
  *
  * They come here through a sink (perf_registry.h): the hot path has no test for it.  Each thread
  * opens its own counters at its first counted scope, and keeps what its cells have counted.      */
@@ -1221,53 +1251,58 @@ PERF_FN perf_verdict perf_counters_judge(perf_counters *counters, const perf_rul
 #if PERF_SYS_EVENT_OPEN_ && !PERF_DISABLE && !PERF_TCC_
 /* A call that was counted for less than 1/20 of its time is left out: its turn may be some
  * microseconds, many of them spent in the kernel.                                                */
-enum { PERF_WORK_SHARE_ = 20 };
-enum { PERF_WORK_FRAMES_ = 64, PERF_WORK_HEADS_ = 256, PERF_WORK_BLOCK_ = 32 };
+enum { PERF_COUNTED_SCOPE_SHARE_ = 20 };
+/* Open scopes that are counted in a thread; lists of its hash table; how many of its entries are
+ * allocated at once.                                                                             */
+enum { PERF_COUNTED_SCOPE_FRAMES_ = 64, PERF_COUNTED_SCOPE_BUCKETS_ = 256,
+       PERF_COUNTED_SCOPE_BLOCK_ = 32 };
 
 #if defined(__aarch64__)
-#define PERF_EVENT_USER_ 2u             /* config1: the program itself may read it                */
+#define PERF_LINUX_EVENT_USER_ 2u       /* config1: the program itself may read it                */
 #else
-#define PERF_EVENT_USER_ 0u
+#define PERF_LINUX_EVENT_USER_ 0u
 #endif
-#define PERF_EVENT_GROUPED_ 8u          /* read: how many, ns enabled, ns running, each value     */
+#define PERF_LINUX_EVENT_GROUPED_ 8u    /* read: how many, ns enabled, ns running, each value     */
 
 /* What scopes count: two groups, each of which the kernel puts onto the processor as a whole.  The
  * second is evidence for the diagnosis; where its counters are short, the first still counts.    */
 enum {
-    PERF_WORK_INSTRUCTIONS_, PERF_WORK_CYCLES_,
-    PERF_WORK_EVIDENCE_,                /* the second group: what PERF_BY_CACHE_MISSES, ... name  */
-    PERF_WORK_COUNTS_ = PERF_WORK_EVIDENCE_ + PERF_LOST_,
-    PERF_WORK_GROUPS_ = 2
+    PERF_COUNTED_INSTRUCTIONS_, PERF_COUNTED_CYCLES_,
+    PERF_COUNTED_EVIDENCE_,             /* the second group: what PERF_BY_CACHE_MISSES, ... name  */
+    PERF_COUNTED_EVENTS_ = PERF_COUNTED_EVIDENCE_ + PERF_LOST_,
+    PERF_COUNTED_GROUPS_ = 2
 };
 
 /* What the calls of a cell have counted; only its thread writes. */
-typedef struct perf_work_ {
-    struct perf_work_ *next;
-    const perf_cell_  *cell;
-    uint64_t           period;          /* perf_works_.period of these numbers                    */
-    uint64_t           scaled[PERF_WORK_GROUPS_];       /* calls: counted in part ...             */
-    uint64_t           missed[PERF_WORK_GROUPS_];       /* ... or too little, and left out        */
-    uint64_t           calls[PERF_WORK_COUNTS_];        /* that have a number of it               */
-    uint64_t           count[PERF_WORK_COUNTS_];        /* their sums                             */
-} perf_work_;
-
-typedef struct perf_reading_ {
-    uint64_t count[PERF_WORK_COUNTS_];
-    uint64_t enabled[PERF_WORK_GROUPS_];
-    uint64_t lost[PERF_WORK_GROUPS_];   /* ns enabled, but not on the processor                   */
-    int      known[PERF_WORK_GROUPS_];
-    int      exact[PERF_WORK_GROUPS_];  /* 1: `enabled` is of now; 0: it may be older             */
-} perf_reading_;
-
-typedef struct perf_frame_ {            /* a scope that is open                                   */
+typedef struct perf_counted_scope_ {
+    struct perf_counted_scope_ *next;   /* of the same bucket                                     */
     const perf_cell_ *cell;
-    uint64_t          period;
-    uint32_t          depth;
-    perf_reading_     at;
-} perf_frame_;
+    uint64_t period;                    /* these numbers are of this perf_counted_shared_.period  */
+    uint64_t scaled[PERF_COUNTED_GROUPS_];      /* calls: counted for a part of their time        */
+    uint64_t missed[PERF_COUNTED_GROUPS_];      /* calls: counted for too little, left out        */
+    uint64_t calls[PERF_COUNTED_EVENTS_];       /* calls that have counted this event             */
+    uint64_t count[PERF_COUNTED_EVENTS_];       /* what these have counted, in all                */
+} perf_counted_scope_;
 
-/* The kernel's page of an event, as far as it is used. */
-typedef struct perf_event_page_ {
+/* What the counters of a thread show at one moment. */
+typedef struct perf_thread_reading_ {
+    uint64_t count[PERF_COUNTED_EVENTS_];
+    uint64_t enabled[PERF_COUNTED_GROUPS_];     /* ns since the group was switched on             */
+    uint64_t lost[PERF_COUNTED_GROUPS_];        /* ns of these without a counter                  */
+    int      known[PERF_COUNTED_GROUPS_];       /* 1: it could be read                            */
+    int      exact[PERF_COUNTED_GROUPS_];       /* 1: `enabled` is of now; 0: it may be older     */
+} perf_thread_reading_;
+
+/* A counted scope that is open. */
+typedef struct perf_counted_frame_ {
+    const perf_cell_    *cell;
+    uint64_t             period;        /* perf_counted_shared_.period at its begin               */
+    uint32_t             depth;         /* of all scopes of the thread                            */
+    perf_thread_reading_ at;            /* at its begin                                           */
+} perf_counted_frame_;
+
+/* The kernel's page of an event (perf_event_mmap_page), as far as it is used. */
+typedef struct perf_linux_event_page_ {
     uint32_t version, compatible, lock, index;  /* index: 0 not on the processor, else 1 more     */
     uint64_t offset, enabled, running, may;
     uint16_t width, shift;
@@ -1275,44 +1310,45 @@ typedef struct perf_event_page_ {
     uint64_t ns, zero;                  /* the times above are so old: ns + ticks * mult >> shift */
     uint32_t size, reserved;
     uint64_t tick, mask;                /* of a counter with fewer than 64 bits                   */
-} perf_event_page_;
-#define PERF_EVENT_MAY_READ_ 4u         /* of `may`                                               */
-#define PERF_EVENT_HAS_TIME_ 8u
-#define PERF_EVENT_IS_SHORT_ 32u        /* tick and mask are of use                               */
+} perf_linux_event_page_;
+#define PERF_LINUX_EVENT_MAY_READ_ 4u   /* of `may`                                               */
+#define PERF_LINUX_EVENT_HAS_TIME_ 8u
+#define PERF_LINUX_EVENT_IS_SHORT_ 32u  /* tick and mask are of use                               */
 
 /* Counters of a thread.  It stays when the thread has ended, for the next one of its recorder. */
-typedef struct perf_worker_ {
-    struct perf_worker_ *next;
-    uint64_t          number;           /* of the recorder's thread that opened it                */
-    uint32_t          thread, process;
-    uint32_t          open;             /* frames                                                 */
-    int               lead[PERF_WORK_GROUPS_];  /* which is first of the group; -1: none          */
-    int               fd[PERF_WORK_COUNTS_];
-    uint64_t          id[PERF_WORK_COUNTS_];    /* the kernel's, of each event                    */
-    const perf_event_page_ *page[PERF_WORK_COUNTS_];    /* NULL: not to be had                    */
-    uint64_t          lost[PERF_WORK_GROUPS_];  /* at the last read()                             */
-    perf_work_       *heads[PERF_WORK_HEADS_];
-    perf_work_       *spare;
-    uint32_t          spares;
-    uint32_t          name[2];          /* ids, for the trace                                     */
-    perf_frame_       frame[PERF_WORK_FRAMES_];
-} perf_worker_;
+typedef struct perf_thread_counters_ {
+    struct perf_thread_counters_ *next;
+    uint64_t number;                    /* of the recorder's thread that opened it                */
+    uint32_t thread, process;
+    uint32_t open;                      /* frames in use                                          */
+    int      lead[PERF_COUNTED_GROUPS_];        /* its event that leads the group; -1: none       */
+    int      fd[PERF_COUNTED_EVENTS_];          /* -1: not open                                   */
+    uint64_t id[PERF_COUNTED_EVENTS_];          /* the kernel's number of the event               */
+    const perf_linux_event_page_ *page[PERF_COUNTED_EVENTS_];   /* NULL: not to be had            */
+    uint64_t lost[PERF_COUNTED_GROUPS_];        /* at the last read()                             */
+    perf_counted_scope_ *buckets[PERF_COUNTED_SCOPE_BUCKETS_];
+    perf_counted_scope_ *spare;         /* the next one of a block                                */
+    uint32_t spares;                    /* left in that block                                     */
+    uint32_t name[2];                   /* ids of instructions and cycles, for the trace          */
+    perf_counted_frame_ frame[PERF_COUNTED_SCOPE_FRAMES_];
+} perf_thread_counters_;
 
 /* What the files of one image share. */
-typedef struct perf_works_ {
-    perf_worker_    *workers;
-    const perf_sink_ *sink;
-    uint64_t         period;            /* how often perf_reset has forgotten all                 */
-    uint32_t         users, has_key;    /* has_key: 0 not tried yet, 1 no `key`, 2 it is there    */
-    unsigned         key;               /* its destructor closes counters at a thread's end       */
-    uint32_t         counted;           /* 1: a thread has a counter                              */
-    uint32_t         error[2];          /* of instructions, cycles: errno of the last refusal     */
-    perf_source_     source;
-} perf_works_;
+typedef struct perf_counted_shared_ {
+    perf_thread_counters_ *threads;     /* a list                                                 */
+    const perf_sink_ *sink;             /* perf_counted_scope_sink_ of the file that began        */
+    uint64_t      period;               /* how often perf_reset has forgotten all                 */
+    uint32_t      users;                /* perf_counted_scopes_on_ less _off_                     */
+    uint32_t      has_key;              /* 0: not tried yet, 1: there is no `key`, 2: there is    */
+    unsigned      key;                  /* its destructor closes counters at a thread's end       */
+    uint32_t      some_count;           /* 1: a thread has a counter                              */
+    uint32_t      error[2];             /* of instructions, cycles: errno of the last refusal     */
+    perf_source_  source;
+} perf_counted_shared_;
 
-extern PERF_WEAK_ perf_works_ perf_works_v1_
-    __asm__(PERF_SYM_("perf_works_" PERF_STR_(PERF_VERSION)));
-PERF_WEAK_ perf_works_ perf_works_v1_;
+extern PERF_WEAK_ perf_counted_shared_ perf_counted_shared_v1_
+    __asm__(PERF_SYM_("perf_counted_" PERF_STR_(PERF_VERSION)));
+PERF_WEAK_ perf_counted_shared_ perf_counted_shared_v1_;
 
 extern int perf_key_make_(unsigned *, void (*)(void *)) __asm__(PERF_SYM_("pthread_key_create"))
     PERF_ATTR_((__weak__));             /* NULL: not linked                                       */
@@ -1363,7 +1399,8 @@ PERF_FN uint64_t perf_pmc_(uint32_t index)
 #ifdef PERF_PMC_
 /* The times of a group.  Those of the page are of when the thread came to the processor.  Where the
  * page tells how to count on by the clock, `enabled` is brought to now, and `exact` is 1. */
-PERF_FN void perf_event_time_(const perf_event_page_ *page, perf_reading_ *at, int group)
+PERF_FN void perf_linux_event_peek_times_(const perf_linux_event_page_ *page,
+                                          perf_thread_reading_ *at, int group)
 {
     const uint64_t enabled = PERF_ACQ_(&page->enabled);
 #if PERF_CLOCK != PERF_CLOCK_MONOTONIC
@@ -1377,10 +1414,10 @@ PERF_FN void perf_event_time_(const perf_event_page_ *page, perf_reading_ *at, i
     at->lost[group] = enabled - PERF_ACQ_(&page->running);
     at->exact[group] = 0;
 #if PERF_CLOCK != PERF_CLOCK_MONOTONIC
-    if (may & PERF_EVENT_IS_SHORT_)
+    if (may & PERF_LINUX_EVENT_IS_SHORT_)
         ticks =
             PERF_ACQ_(&page->tick) + ((ticks - PERF_ACQ_(&page->tick)) & PERF_ACQ_(&page->mask));
-    at->exact[group] = (may & PERF_EVENT_HAS_TIME_) != 0;
+    at->exact[group] = (may & PERF_LINUX_EVENT_HAS_TIME_) != 0;
     if (at->exact[group])
         at->enabled[group] += PERF_ACQ_(&page->ns) + (ticks >> shift) * mult +
                               ((ticks & ((UINT64_C(1) << shift) - 1)) * mult >> shift);
@@ -1389,8 +1426,8 @@ PERF_FN void perf_event_time_(const perf_event_page_ *page, perf_reading_ *at, i
 
 /* An event of the calling thread without a system call.  0: it is not on the processor now, or only
  * the kernel may read it.  The kernel changes `lock` when the thread was away meanwhile.         */
-PERF_FN int perf_event_peek_(const perf_event_page_ *page, perf_reading_ *at, int which, int group,
-                             int leads)
+PERF_FN int perf_linux_event_peek_(const perf_linux_event_page_ *page, perf_thread_reading_ *at,
+                                   int which, int group, int leads)
 {
     uint32_t lock, index, width;
     uint64_t raw;
@@ -1399,10 +1436,10 @@ PERF_FN int perf_event_peek_(const perf_event_page_ *page, perf_reading_ *at, in
         lock = PERF_ACQ_(&page->lock);
         index = PERF_ACQ_(&page->index);
         width = PERF_ACQ_(&page->width);
-        if (!index || !(PERF_ACQ_(&page->may) & PERF_EVENT_MAY_READ_) || !width || width > 64)
+        if (!index || !(PERF_ACQ_(&page->may) & PERF_LINUX_EVENT_MAY_READ_) || !width || width > 64)
             return 0;
         if (leads)
-            perf_event_time_(page, at, group);
+            perf_linux_event_peek_times_(page, at, group);
         raw = PERF_PMC_(index - 1) << (64 - width);
         at->count[which] = PERF_ACQ_(&page->offset) +
                            PERF_CAST_(uint64_t, PERF_CAST_(int64_t, raw) >> (64 - width));
@@ -1410,55 +1447,58 @@ PERF_FN int perf_event_peek_(const perf_event_page_ *page, perf_reading_ *at, in
     return 1;
 }
 #else
-#define perf_event_peek_(page, at, which, group, leads) 0
+#define perf_linux_event_peek_(page, at, which, group, leads) 0
 #endif
 
-/* The counters of a group are those from here up to perf_group_end_. */
-PERF_FN int perf_group_begin_(int group)
+/* The events of a group are those from here up to, and without, perf_thread_group_end_. */
+PERF_FN int perf_thread_group_first_(int group)
 {
-    return group ? PERF_WORK_EVIDENCE_ : 0;
+    return group ? PERF_COUNTED_EVIDENCE_ : 0;
 }
 
-PERF_FN int perf_group_end_(int group)
+PERF_FN int perf_thread_group_end_(int group)
 {
-    return group ? PERF_WORK_COUNTS_ : PERF_WORK_EVIDENCE_;
+    return group ? PERF_COUNTED_EVENTS_ : PERF_COUNTED_EVIDENCE_;
 }
 
 /* Reads a group without a system call.  Its leader, whose times count, comes last: so they hold for
  * all.  0: only read() can. */
-PERF_FN int perf_worker_peek_(const perf_worker_ *worker, perf_reading_ *at, int group)
+PERF_FN int perf_thread_group_peek_(const perf_thread_counters_ *counters, perf_thread_reading_ *at,
+                                    int group)
 {
-    const int lead = worker->lead[group];
+    const int lead = counters->lead[group];
     int       i;
 
-    for (i = perf_group_end_(group) - 1; i >= lead; i--) {
-        if (worker->fd[i] < 0)
+    for (i = perf_thread_group_end_(group) - 1; i >= lead; i--) {
+        if (counters->fd[i] < 0)
             continue;
-        if (!worker->page[i] || !perf_event_peek_(worker->page[i], at, i, group, i == lead))
+        if (!counters->page[i] ||
+            !perf_linux_event_peek_(counters->page[i], at, i, group, i == lead))
             return 0;
     }
     /* Where `enabled` may be old and something was lost since, only the kernel knows how much. */
-    return at->exact[group] || at->lost[group] == worker->lost[group];
+    return at->exact[group] || at->lost[group] == counters->lost[group];
 }
 
 /* What the calling thread has counted so far of a group.  0: it cannot be read. */
-PERF_FN int perf_worker_read_(perf_worker_ *worker, perf_reading_ *at, int group)
+PERF_FN int perf_thread_group_read_(perf_thread_counters_ *counters, perf_thread_reading_ *at,
+                                    int group)
 {
-    const int leader = worker->lead[group];
-    uint64_t  got[3 + PERF_WORK_COUNTS_];
+    const int leader = counters->lead[group];
+    uint64_t  got[3 + PERF_COUNTED_EVENTS_];
     long      bytes;
     int       i, next = 3;
 
     if (leader < 0)
         return 0;
-    if (perf_worker_peek_(worker, at, group))
+    if (perf_thread_group_peek_(counters, at, group))
         return 1;
-    if (!perf_event_is_ours_(worker->fd[leader], worker->id[leader]))
+    if (!perf_linux_event_is_ours_(counters->fd[leader], counters->id[leader]))
         return 0;
-    bytes = perf_fd_read_(worker->fd[leader], got, sizeof got);
-    for (i = perf_group_begin_(group); i < perf_group_end_(group); i++) {
+    bytes = perf_fd_read_(counters->fd[leader], got, sizeof got);
+    for (i = perf_thread_group_first_(group); i < perf_thread_group_end_(group); i++) {
         at->count[i] = 0;
-        if (worker->fd[i] < 0)
+        if (counters->fd[i] < 0)
             continue;
         if (bytes < PERF_CAST_(long, sizeof *got) * (next + 1))
             return 0;
@@ -1466,256 +1506,269 @@ PERF_FN int perf_worker_read_(perf_worker_ *worker, perf_reading_ *at, int group
     }
     at->enabled[group] = got[1];
     at->exact[group] = 1;
-    at->lost[group] = worker->lost[group] = got[1] - got[2];
+    at->lost[group] = counters->lost[group] = got[1] - got[2];
     return 1;
 }
 
 /* ---- open and close ---- */
 
 /* Closes the descriptors; called by the thread itself, or after its end. */
-PERF_COLD_FN_ void perf_worker_close_(perf_worker_ *worker)
+PERF_COLD_FN_ void perf_thread_counters_close_(perf_thread_counters_ *counters)
 {
     int i;
 
-    for (i = 0; i < PERF_WORK_COUNTS_; i++) {
-        if (worker->page[i] && worker->process == perf_process_id_()) /* a forked child has none  */
-            (void)perf_munmap_(PERF_PTR_(void *, PERF_PTR_(uintptr_t, worker->page[i])), 4096);
-        if (perf_event_is_ours_(worker->fd[i], worker->id[i]))
-            (void)perf_close_(worker->fd[i]);
-        worker->page[i] = PERF_NULL_;
-        worker->fd[i] = -1;
+    for (i = 0; i < PERF_COUNTED_EVENTS_; i++) {
+        /* A forked child does not have its parent's pages. */
+        if (counters->page[i] && counters->process == perf_process_id_())
+            (void)perf_munmap_(PERF_PTR_(void *, PERF_PTR_(uintptr_t, counters->page[i])), 4096);
+        if (perf_linux_event_is_ours_(counters->fd[i], counters->id[i]))
+            (void)perf_close_(counters->fd[i]);
+        counters->page[i] = PERF_NULL_;
+        counters->fd[i] = -1;
     }
-    worker->lead[0] = worker->lead[1] = -1;
-    worker->open = 0;
+    counters->lead[0] = counters->lead[1] = -1;
+    counters->open = 0;
 }
 
-PERF_COLD_FN_ void perf_worker_ended_(void *of)
+/* The destructor of `key`: a thread has ended. */
+PERF_COLD_FN_ void perf_thread_counters_at_exit_(void *of)
 {
     perf_registry_ *reg = perf_registry_get_();
 
     if (reg && perf_lock_(reg)) {
-        perf_worker_close_(PERF_CAST_(perf_worker_ *, of));
+        perf_thread_counters_close_(PERF_CAST_(perf_thread_counters_ *, of));
         perf_unlock_(&reg->lock);
     }
 }
 
 /* Closes the counters of threads that have ended, and after a fork those of the parent's threads;
  * lock held.  With a key, threads of this process have closed their own.                         */
-PERF_COLD_FN_ void perf_works_sweep_(perf_works_ *works)
+PERF_COLD_FN_ void perf_thread_counters_sweep_(perf_counted_shared_ *shared)
 {
-    const uint32_t process = perf_process_id_();
-    perf_worker_  *worker;
+    const uint32_t         process = perf_process_id_();
+    perf_thread_counters_ *counters;
 
-    for (worker = works->workers; worker; worker = worker->next) {
-        const int ours = worker->process == process;
-        if ((ours && works->has_key == 2) || worker->lead[0] < 0)
+    for (counters = shared->threads; counters; counters = counters->next) {
+        const int ours = counters->process == process;
+        if ((ours && shared->has_key == 2) || counters->lead[0] < 0)
             continue;
         if (!ours || perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, process),
-                                   PERF_CAST_(long, worker->thread), 0L))
-            perf_worker_close_(worker);
+                                   PERF_CAST_(long, counters->thread), 0L))
+            perf_thread_counters_close_(counters);
     }
-    if (works->workers && works->workers->process != process)
-        PERF_REL_(&works->workers, PERF_CAST_(perf_worker_ *, PERF_NULL_));
+    if (shared->threads && shared->threads->process != process)
+        PERF_REL_(&shared->threads, PERF_CAST_(perf_thread_counters_ *, PERF_NULL_));
 }
 
 /* Opens an event of the calling thread for the program's own code; group -1: it leads one. */
-PERF_COLD_FN_ int perf_worker_event_(int which, int group)
+PERF_COLD_FN_ int perf_thread_event_open_(int which, int group)
 {
-    static const uint32_t kind[PERF_WORK_COUNTS_] = {PERF_HARDWARE_, PERF_HARDWARE_, PERF_CACHE_,
-                                                     PERF_HARDWARE_, PERF_HARDWARE_};
-    static const uint32_t number[PERF_WORK_COUNTS_] = {1, 0, 0x10002, 5, 7};
-    perf_event_attr_      attr;
-    int                   fd;
+    static const uint32_t  type[PERF_COUNTED_EVENTS_] = {PERF_HARDWARE_, PERF_HARDWARE_,
+                                                        PERF_CACHE_, PERF_HARDWARE_,
+                                                        PERF_HARDWARE_};
+    static const uint32_t  number[PERF_COUNTED_EVENTS_] = {1, 0, 0x10002, 5, 7};
+    perf_linux_event_attr_ attr;
+    int                    fd;
 
     PERF_LIBC_(memset)(&attr, 0, sizeof attr);
     attr.size = PERF_CAST_(uint32_t, sizeof attr);
-    attr.type = kind[which];
+    attr.type = type[which];
     attr.config = number[which];
-    attr.read_format = PERF_EVENT_TIMES_ | PERF_EVENT_GROUPED_;
-    attr.flags = PERF_EVENT_NO_KERNEL_;
+    attr.read_format = PERF_LINUX_EVENT_TIMES_ | PERF_LINUX_EVENT_GROUPED_;
+    attr.flags = PERF_LINUX_EVENT_NO_KERNEL_;
     if (group < 0)
-        attr.flags |= PERF_EVENT_DISABLED_;
-    attr.config1 = PERF_EVENT_USER_;
-    fd = perf_event_open_(&attr, 0, group);
-    if (fd < 0 && PERF_EVENT_USER_) {
+        attr.flags |= PERF_LINUX_EVENT_DISABLED_;
+    attr.config1 = PERF_LINUX_EVENT_USER_;
+    fd = perf_linux_event_open_(&attr, 0, group);
+    if (fd < 0 && PERF_LINUX_EVENT_USER_) {     /* then only read() can read it                   */
         attr.config1 = 0;
-        fd = perf_event_open_(&attr, 0, group);
+        fd = perf_linux_event_open_(&attr, 0, group);
     }
     return fd;
 }
 
 /* Opens those counters of a group that there is room for, and starts it. */
-PERF_COLD_FN_ void perf_worker_group_(perf_works_ *works, perf_worker_ *worker, int group)
+PERF_COLD_FN_ void perf_thread_group_open_(perf_counted_shared_ *shared,
+                                           perf_thread_counters_ *counters, int group)
 {
-    perf_reading_ at;
-    void         *page;
-    int           i, fd;
+    perf_thread_reading_ at;
+    void                *page;
+    int                  i, fd;
 
-    for (i = perf_group_begin_(group); i < perf_group_end_(group); i++) {
-        fd = perf_worker_event_(i, worker->lead[group] < 0 ? -1 : worker->fd[worker->lead[group]]);
+    for (i = perf_thread_group_first_(group); i < perf_thread_group_end_(group); i++) {
+        fd = perf_thread_event_open_(
+            i, counters->lead[group] < 0 ? -1 : counters->fd[counters->lead[group]]);
         if (fd < 0) {
             if (!group)
-                PERF_SET_(&works->error[i], PERF_CAST_(uint32_t, -fd));
+                PERF_SET_(&shared->error[i], PERF_CAST_(uint32_t, -fd));
             continue;
         }
-        worker->fd[i] = fd;
-        worker->id[i] = perf_event_id_(fd);
+        counters->fd[i] = fd;
+        counters->id[i] = perf_linux_event_id_(fd);
         page = perf_mmap_(PERF_NULL_, 4096, 1, 1, fd, 0);       /* PROT_READ, MAP_SHARED          */
         if (PERF_PTR_(intptr_t, page) != -1)
-            worker->page[i] = PERF_CAST_(const perf_event_page_ *, page);
-        if (worker->lead[group] < 0)
-            worker->lead[group] = i;
+            counters->page[i] = PERF_CAST_(const perf_linux_event_page_ *, page);
+        if (counters->lead[group] < 0)
+            counters->lead[group] = i;
     }
-    if (worker->lead[group] < 0)
+    if (counters->lead[group] < 0)
         return;
-    (void)perf_event_ioctl_(worker->fd[worker->lead[group]], PERF_EVENT_ENABLE_, 0);
-    (void)perf_worker_read_(worker, &at, group); /* what was lost before it ran is known now      */
+    (void)perf_linux_event_ioctl_(counters->fd[counters->lead[group]], PERF_LINUX_EVENT_ENABLE_, 0);
+    /* What was lost before it ran is known now: counters->lost[]. */
+    (void)perf_thread_group_read_(counters, &at, group);
 }
 
 /* Opens both groups; evidence is of use only beside instructions and cycles. */
-PERF_COLD_FN_ void perf_worker_events_(perf_works_ *works, perf_worker_ *worker)
+PERF_COLD_FN_ void perf_thread_both_groups_open_(perf_counted_shared_ *shared,
+                                                 perf_thread_counters_ *counters)
 {
-    perf_reading_ at;
+    perf_thread_reading_ at;
 
-    perf_worker_group_(works, worker, 0);
-    if (worker->lead[0] < 0)
+    perf_thread_group_open_(shared, counters, 0);
+    if (counters->lead[0] < 0)
         return;
-    if (!perf_worker_read_(worker, &at, 0)) {
-        perf_worker_close_(worker);
+    if (!perf_thread_group_read_(counters, &at, 0)) {
+        perf_thread_counters_close_(counters);
         return;
     }
-    PERF_SET_(&works->counted, 1u);
-    if (worker->fd[PERF_WORK_INSTRUCTIONS_] >= 0 && worker->fd[PERF_WORK_CYCLES_] >= 0)
-        perf_worker_group_(works, worker, 1);
+    PERF_SET_(&shared->some_count, 1u);
+    if (counters->fd[PERF_COUNTED_INSTRUCTIONS_] >= 0 && counters->fd[PERF_COUNTED_CYCLES_] >= 0)
+        perf_thread_group_open_(shared, counters, 1);
 }
 
-/* The worker of a recorder, made, or cleared for the recorder's new thread.  NULL: no memory, or
+/* The counters of a recorder, made, or cleared for the recorder's new thread.  NULL: no memory, or
  * inside a handler. */
-PERF_COLD_FN_ perf_worker_ *perf_worker_make_(perf_works_ *works, perf_recorder_ *rec)
+PERF_COLD_FN_ perf_thread_counters_ *perf_thread_counters_make_(perf_counted_shared_ *shared,
+                                                                perf_recorder_ *rec)
 {
     static const char *const titles[] = {"instructions", "cycles"};
     perf_registry_          *reg = rec->home;
-    perf_worker_            *worker = PERF_CAST_(perf_worker_ *, rec->worker);
+    perf_thread_counters_   *counters = PERF_CAST_(perf_thread_counters_ *, rec->counters);
     perf_site_               site = PERF_ZERO;
     int                      i;
 
     if (!perf_lock_(reg))
         return PERF_NULL_;
-    perf_works_sweep_(works);
-    if (works->has_key == 0) {
-        works->has_key = 1;
-        if (perf_key_make_ && perf_key_set_ && !perf_key_make_(&works->key, perf_worker_ended_))
-            works->has_key = 2;
+    perf_thread_counters_sweep_(shared);
+    if (shared->has_key == 0) {
+        shared->has_key = 1;
+        if (perf_key_make_ && perf_key_set_ &&
+            !perf_key_make_(&shared->key, perf_thread_counters_at_exit_))
+            shared->has_key = 2;
     }
-    if (worker)
-        perf_worker_close_(worker);
+    if (counters)
+        perf_thread_counters_close_(counters);
     else
-        worker = PERF_CAST_(perf_worker_ *, perf_keep_(reg, sizeof *worker));
-    if (worker && !rec->worker) {
-        PERF_LIBC_(memset)(worker, 0, sizeof *worker);
-        for (i = 0; i < PERF_WORK_COUNTS_; i++)
-            worker->fd[i] = -1;
-        worker->lead[0] = worker->lead[1] = -1;
-        worker->next = works->workers;
+        counters = PERF_CAST_(perf_thread_counters_ *, perf_keep_(reg, sizeof *counters));
+    if (counters && !rec->counters) {
+        PERF_LIBC_(memset)(counters, 0, sizeof *counters);
+        for (i = 0; i < PERF_COUNTED_EVENTS_; i++)
+            counters->fd[i] = -1;
+        counters->lead[0] = counters->lead[1] = -1;
+        counters->next = shared->threads;
     }
-    if (worker) {
-        worker->number = rec->number;
-        worker->thread = perf_thread_id_();
-        PERF_SET_(&worker->process, perf_process_id_()); /* a report may look                     */
+    if (counters) {
+        counters->number = rec->number;
+        counters->thread = perf_thread_id_();
+        PERF_SET_(&counters->process, perf_process_id_()); /* a report may look                   */
     }
-    if (worker && !rec->worker)
-        PERF_REL_(&works->workers, worker);
+    if (counters && !rec->counters)
+        PERF_REL_(&shared->threads, counters);
     perf_unlock_(&reg->lock);
-    rec->worker = worker;
-    for (i = 0; worker && i < 2; i++) {
+    rec->counters = counters;
+    for (i = 0; counters && i < 2; i++) {
         site.name = titles[i];
         site.line = PERF_KIND_INSTANT_ << 24;
         site.id = 0;
-        worker->name[i] = perf_site_id_(reg, &site);
+        counters->name[i] = perf_site_id_(reg, &site);
     }
-    return worker;
+    return counters;
 }
 
 /* NULL: no memory, or a handler.  Where nothing counts at all, the sink goes. */
-PERF_COLD_FN_ perf_worker_ *perf_worker_open_(perf_recorder_ *rec)
+PERF_COLD_FN_ perf_thread_counters_ *perf_thread_counters_open_(perf_recorder_ *rec)
 {
-    perf_works_  *works = &perf_works_v1_;
-    perf_worker_ *worker = perf_worker_make_(works, rec);
-    uint32_t      error;
-    int           too_many;
+    perf_counted_shared_  *shared = &perf_counted_shared_v1_;
+    perf_thread_counters_ *counters = perf_thread_counters_make_(shared, rec);
+    uint32_t               error;
+    int                    too_many;
 
-    if (!worker)
+    if (!counters)
         return PERF_NULL_;
-    perf_source_add_(rec->home, &works->source); /* a forked child has forgotten it               */
-    perf_worker_events_(works, worker);
-    if (works->has_key == 2)
-        (void)perf_key_set_(works->key, worker);
-    error = PERF_GET_(&works->error[0]);
+    perf_source_add_(rec->home, &shared->source); /* a forked child has forgotten it              */
+    perf_thread_both_groups_open_(shared, counters);
+    if (shared->has_key == 2)
+        (void)perf_key_set_(shared->key, counters);
+    error = PERF_GET_(&shared->error[0]);
     too_many = error == 23 || error == 24;      /* ENFILE, EMFILE: later there may be room        */
-    if (worker->lead[0] < 0 && !PERF_GET_(&works->counted) && !too_many)
-        (void)perf_sink_set_(PERF_ACQ_(&works->sink), PERF_NULL_);
-    return worker;
+    if (counters->lead[0] < 0 && !PERF_GET_(&shared->some_count) && !too_many)
+        (void)perf_sink_set_(PERF_ACQ_(&shared->sink), PERF_NULL_);
+    return counters;
 }
 
 /* ---- a scope ---- */
 
-PERF_COLD_FN_ void perf_work_begin_(perf_recorder_ *rec, const perf_label_ *label, uint32_t depth)
+PERF_COLD_FN_ void perf_counted_scope_begin_(perf_recorder_ *rec, const perf_label_ *label,
+                                             uint32_t depth)
 {
-    const int         errno_before = PERF_ERRNO_;
-    const perf_cell_ *cell = rec->open;
-    perf_worker_     *worker = PERF_CAST_(perf_worker_ *, rec->worker);
-    perf_frame_      *frame;
+    const int              errno_before = PERF_ERRNO_;
+    const perf_cell_      *cell = rec->open;
+    perf_thread_counters_ *counters = PERF_CAST_(perf_thread_counters_ *, rec->counters);
+    perf_counted_frame_   *frame;
 
-    if (!worker || worker->number != rec->number)
-        worker = perf_worker_open_(rec);
+    if (!counters || counters->number != rec->number)
+        counters = perf_thread_counters_open_(rec);
     while (cell && perf_cell_id_(cell) != label->name->site.id)
         cell = cell->parent;
-    while (worker && worker->open && worker->frame[worker->open - 1].depth >= depth)
-        worker->open--;                         /* these have had no end                          */
-    if (worker && worker->lead[0] >= 0 && cell && !cell->again_open &&
-        worker->open < PERF_WORK_FRAMES_) {
-        frame = &worker->frame[worker->open++];
+    while (counters && counters->open && counters->frame[counters->open - 1].depth >= depth)
+        counters->open--;                       /* these have had no end                          */
+    if (counters && counters->lead[0] >= 0 && cell && !cell->again_open &&
+        counters->open < PERF_COUNTED_SCOPE_FRAMES_) {
+        frame = &counters->frame[counters->open++];
         frame->cell = cell;
         frame->depth = depth;
-        frame->period = PERF_GET_(&perf_works_v1_.period);
-        frame->at.known[1] = perf_worker_read_(worker, &frame->at, 1);
+        frame->period = PERF_GET_(&perf_counted_shared_v1_.period);
+        frame->at.known[1] = perf_thread_group_read_(counters, &frame->at, 1);
         /* last: the least of our own code */
-        frame->at.known[0] = perf_worker_read_(worker, &frame->at, 0);
+        frame->at.known[0] = perf_thread_group_read_(counters, &frame->at, 0);
     }
-    if (worker)
-        rec->ranges = worker->open;
+    if (counters)
+        rec->ranges = counters->open;
     PERF_ERRNO_ = errno_before;
 }
 
-/* What is kept of a cell; NULL: no memory, or inside a handler. */
-PERF_COLD_FN_ perf_work_ *perf_work_of_(perf_recorder_ *rec, perf_worker_ *worker,
-                                        const perf_cell_ *cell)
+/* What is kept of a cell, made at its first call; NULL: no memory, or inside a handler. */
+PERF_COLD_FN_ perf_counted_scope_ *perf_counted_scope_of_cell_(perf_recorder_ *rec,
+                                                               perf_thread_counters_ *counters,
+                                                               const perf_cell_ *cell)
 {
-    perf_work_ **head = &worker->heads[(PERF_PTR_(uintptr_t, cell) >> 6) % PERF_WORK_HEADS_];
-    perf_work_  *work = *head;
+    perf_counted_scope_ **bucket =
+        &counters->buckets[(PERF_PTR_(uintptr_t, cell) >> 6) % PERF_COUNTED_SCOPE_BUCKETS_];
+    perf_counted_scope_  *scope = *bucket;
 
-    while (work && work->cell != cell)
-        work = work->next;
-    if (!work && !worker->spares && perf_lock_(rec->home)) {
-        worker->spare = PERF_CAST_(perf_work_ *,
-                                   perf_keep_(rec->home, PERF_WORK_BLOCK_ * sizeof *worker->spare));
-        worker->spares = worker->spare ? PERF_WORK_BLOCK_ : 0;
+    while (scope && scope->cell != cell)
+        scope = scope->next;
+    if (!scope && !counters->spares && perf_lock_(rec->home)) {
+        counters->spare =
+            PERF_CAST_(perf_counted_scope_ *,
+                       perf_keep_(rec->home, PERF_COUNTED_SCOPE_BLOCK_ * sizeof *counters->spare));
+        counters->spares = counters->spare ? PERF_COUNTED_SCOPE_BLOCK_ : 0;
         perf_unlock_(&rec->home->lock);
     }
-    if (!work && worker->spares) {
-        work = worker->spare++;
-        worker->spares--;
-        PERF_LIBC_(memset)(work, 0, sizeof *work);
-        work->cell = cell;
-        work->next = *head;
-        PERF_REL_(head, work);
+    if (!scope && counters->spares) {
+        scope = counters->spare++;
+        counters->spares--;
+        PERF_LIBC_(memset)(scope, 0, sizeof *scope);
+        scope->cell = cell;
+        scope->next = *bucket;
+        PERF_REL_(bucket, scope);
     }
-    return work;
+    return scope;
 }
 
 /* A number of the scope that ends, for the trace. */
-PERF_COLD_FN_ void perf_work_event_(perf_recorder_ *rec, uint32_t name, uint64_t count,
-                                    uint32_t depth)
+PERF_COLD_FN_ void perf_counted_scope_trace_(perf_recorder_ *rec, uint32_t name, uint64_t count,
+                                             uint32_t depth)
 {
     const uint64_t id = name;
     perf_event_    event[2];
@@ -1732,219 +1785,231 @@ PERF_COLD_FN_ void perf_work_event_(perf_recorder_ *rec, uint32_t name, uint64_t
 
 /* Adds a group's counts of a call, scaled up where others had the counters for a part of its time.
  * They are in now->count[] then.                                                                 */
-PERF_COLD_FN_ void perf_work_count_(perf_worker_ *worker, perf_work_ *work,
-                                    const perf_frame_ *frame, perf_reading_ *now, int group)
+PERF_COLD_FN_ void perf_counted_scope_add_group_(perf_thread_counters_ *counters,
+                                                 perf_counted_scope_ *scope,
+                                                 const perf_counted_frame_ *frame,
+                                                 perf_thread_reading_ *now, int group)
 {
     const uint64_t lost = now->lost[group] - frame->at.lost[group];
     const uint64_t enabled = now->enabled[group] - frame->at.enabled[group];
-    const int      enough = lost < enabled && enabled - lost >= enabled / PERF_WORK_SHARE_;
+    const int      enough = lost < enabled && enabled - lost >= enabled / PERF_COUNTED_SCOPE_SHARE_;
     double         scale = 1.0;
     int            i;
 
     now->known[group] = !lost || (frame->at.exact[group] && enough);
     if (!now->known[group]) {
-        PERF_ADD_(work->missed[group], 1);
+        PERF_ADD_(scope->missed[group], 1);
         return;
     }
     if (lost) {
         scale = PERF_CAST_(double, enabled) / PERF_CAST_(double, enabled - lost);
-        PERF_ADD_(work->scaled[group], 1);
+        PERF_ADD_(scope->scaled[group], 1);
     }
-    for (i = perf_group_begin_(group); i < perf_group_end_(group); i++) {
-        if (worker->fd[i] < 0)
+    for (i = perf_thread_group_first_(group); i < perf_thread_group_end_(group); i++) {
+        if (counters->fd[i] < 0)
             continue;
         now->count[i] -= frame->at.count[i];
         if (lost)
             now->count[i] = PERF_CAST_(uint64_t, PERF_CAST_(double, now->count[i]) * scale);
-        PERF_ADD_(work->count[i], now->count[i]);
-        PERF_ADD_(work->calls[i], 1);
+        PERF_ADD_(scope->count[i], now->count[i]);
+        PERF_ADD_(scope->calls[i], 1);
     }
 }
 
 /* The period last: a report that reads meanwhile skips those of another one. */
-PERF_COLD_FN_ void perf_work_clear_(perf_work_ *work, uint64_t period)
+PERF_COLD_FN_ void perf_counted_scope_clear_(perf_counted_scope_ *scope, uint64_t period)
 {
     int i;
 
-    for (i = 0; i < PERF_WORK_GROUPS_; i++) {
-        PERF_SET_(&work->scaled[i], UINT64_C(0));
-        PERF_SET_(&work->missed[i], UINT64_C(0));
+    for (i = 0; i < PERF_COUNTED_GROUPS_; i++) {
+        PERF_SET_(&scope->scaled[i], UINT64_C(0));
+        PERF_SET_(&scope->missed[i], UINT64_C(0));
     }
-    for (i = 0; i < PERF_WORK_COUNTS_; i++) {
-        PERF_SET_(&work->calls[i], UINT64_C(0));
-        PERF_SET_(&work->count[i], UINT64_C(0));
+    for (i = 0; i < PERF_COUNTED_EVENTS_; i++) {
+        PERF_SET_(&scope->calls[i], UINT64_C(0));
+        PERF_SET_(&scope->count[i], UINT64_C(0));
     }
-    PERF_REL_(&work->period, period);
+    PERF_REL_(&scope->period, period);
 }
 
 /* Adds a call; `now`: the readings at its end, which become what it has counted. */
-PERF_COLD_FN_ void perf_work_add_(perf_recorder_ *rec, perf_worker_ *worker,
-                                  const perf_frame_ *frame, perf_reading_ *now)
+PERF_COLD_FN_ void perf_counted_scope_add_call_(perf_recorder_ *rec,
+                                                perf_thread_counters_ *counters,
+                                                const perf_counted_frame_ *frame,
+                                                perf_thread_reading_ *now)
 {
-    perf_work_ *work = perf_work_of_(rec, worker, frame->cell);
-    int         i;
+    perf_counted_scope_ *scope = perf_counted_scope_of_cell_(rec, counters, frame->cell);
+    int                  i;
 
-    if (!work)
+    if (!scope)
         return;
-    if (work->period != frame->period)
-        perf_work_clear_(work, frame->period);
-    for (i = 0; i < PERF_WORK_GROUPS_; i++) {
+    if (scope->period != frame->period)
+        perf_counted_scope_clear_(scope, frame->period);
+    for (i = 0; i < PERF_COUNTED_GROUPS_; i++) {
         now->known[i] = now->known[i] && frame->at.known[i];
         if (now->known[i])
-            perf_work_count_(worker, work, frame, now, i);
+            perf_counted_scope_add_group_(counters, scope, frame, now, i);
     }
-    for (i = 0; i < PERF_WORK_EVIDENCE_ && now->known[0]; i++)
-        if (worker->fd[i] >= 0)
-            perf_work_event_(rec, worker->name[i], now->count[i], frame->depth);
+    for (i = 0; i < PERF_COUNTED_EVIDENCE_ && now->known[0]; i++)
+        if (counters->fd[i] >= 0)
+            perf_counted_scope_trace_(rec, counters->name[i], now->count[i], frame->depth);
 }
 
-PERF_COLD_FN_ void perf_work_end_(perf_recorder_ *rec, uint32_t depth)
+PERF_COLD_FN_ void perf_counted_scope_end_(perf_recorder_ *rec, uint32_t depth)
 {
-    const int          errno_before = PERF_ERRNO_;
-    perf_worker_      *worker = PERF_CAST_(perf_worker_ *, rec->worker);
-    const perf_frame_ *frame;
-    perf_reading_      now;
+    const int                  errno_before = PERF_ERRNO_;
+    perf_thread_counters_     *counters = PERF_CAST_(perf_thread_counters_ *, rec->counters);
+    const perf_counted_frame_ *frame;
+    perf_thread_reading_       now;
 
     rec->ranges = 0;
-    if (!worker || worker->number != rec->number || !worker->open)
+    if (!counters || counters->number != rec->number || !counters->open)
         return;
-    now.known[0] = perf_worker_read_(worker, &now, 0);
-    now.known[1] = perf_worker_read_(worker, &now, 1);
-    while (worker->open && worker->frame[worker->open - 1].depth > depth)
-        worker->open--;
-    frame = &worker->frame[worker->open ? worker->open - 1 : 0];
-    if (worker->open && frame->depth == depth) {
-        worker->open--;
-        if (frame->cell->parent == rec->open && frame->period == PERF_GET_(&perf_works_v1_.period))
-            perf_work_add_(rec, worker, frame, &now);
+    now.known[0] = perf_thread_group_read_(counters, &now, 0);
+    now.known[1] = perf_thread_group_read_(counters, &now, 1);
+    while (counters->open && counters->frame[counters->open - 1].depth > depth)
+        counters->open--;
+    frame = &counters->frame[counters->open ? counters->open - 1 : 0];
+    if (counters->open && frame->depth == depth) {
+        counters->open--;
+        if (frame->cell->parent == rec->open &&
+            frame->period == PERF_GET_(&perf_counted_shared_v1_.period))
+            perf_counted_scope_add_call_(rec, counters, frame, &now);
     }
-    rec->ranges = worker->open;
+    rec->ranges = counters->open;
     PERF_ERRNO_ = errno_before;
 }
 
-PERF_COLD_FN_ int perf_work_span_(const perf_label_ *label, uint64_t *range)
+/* The rest of a sink: spans, marks and names of threads are not counted. */
+PERF_COLD_FN_ int perf_counted_ignore_span_(const perf_label_ *label, uint64_t *range)
 {
     (void)label, (void)range;
     return 0;
 }
 
-PERF_COLD_FN_ void perf_work_no_span_(uint64_t range)
+PERF_COLD_FN_ void perf_counted_ignore_span_end_(uint64_t range)
 {
     (void)range;
 }
 
-PERF_COLD_FN_ void perf_work_mark_(const perf_label_ *label)
+PERF_COLD_FN_ void perf_counted_ignore_mark_(const perf_label_ *label)
 {
     (void)label;
 }
 
-PERF_COLD_FN_ void perf_work_thread_(const char *name)
+PERF_COLD_FN_ void perf_counted_ignore_thread_(const char *name)
 {
     (void)name;
 }
 
-PERF_COLD_FN_ const perf_sink_ *perf_works_sink_(void)
+PERF_COLD_FN_ const perf_sink_ *perf_counted_scope_sink_(void)
 {
     static const perf_sink_ sink = {
-        sizeof(perf_sink_), perf_work_begin_, perf_work_end_, perf_work_span_,
-        perf_work_no_span_, perf_work_mark_, perf_work_thread_, PERF_NULL_, PERF_NULL_,
+        sizeof(perf_sink_), perf_counted_scope_begin_, perf_counted_scope_end_,
+        perf_counted_ignore_span_, perf_counted_ignore_span_end_, perf_counted_ignore_mark_,
+        perf_counted_ignore_thread_, PERF_NULL_, PERF_NULL_,
     };
 
     return &sink;
 }
 
-/* ---- what they have counted, in a report ---- */
+/* ---- what scopes have counted, in a report ---- */
 
-typedef struct perf_work_sum_ {         /* of a path, all threads                                 */
-    double scaled[PERF_WORK_GROUPS_], missed[PERF_WORK_GROUPS_];        /* calls                  */
-    double calls[PERF_WORK_COUNTS_], count[PERF_WORK_COUNTS_];
-} perf_work_sum_;
+/* What the scopes of a path have counted in all threads: sums of perf_counted_scope_. */
+typedef struct perf_counted_path_ {
+    double scaled[PERF_COUNTED_GROUPS_], missed[PERF_COUNTED_GROUPS_];
+    double calls[PERF_COUNTED_EVENTS_], count[PERF_COUNTED_EVENTS_];
+} perf_counted_path_;
 
-PERF_COLD_FN_ void perf_work_sum_add_(perf_work_sum_ *sum, const perf_work_ *work)
+PERF_COLD_FN_ void perf_counted_path_add_(perf_counted_path_ *path,
+                                          const perf_counted_scope_ *scope)
 {
     int i;
 
-    for (i = 0; i < PERF_WORK_GROUPS_; i++) {
-        sum->scaled[i] += PERF_CAST_(double, PERF_GET_(&work->scaled[i]));
-        sum->missed[i] += PERF_CAST_(double, PERF_GET_(&work->missed[i]));
+    for (i = 0; i < PERF_COUNTED_GROUPS_; i++) {
+        path->scaled[i] += PERF_CAST_(double, PERF_GET_(&scope->scaled[i]));
+        path->missed[i] += PERF_CAST_(double, PERF_GET_(&scope->missed[i]));
     }
-    for (i = 0; i < PERF_WORK_COUNTS_; i++) {
-        sum->calls[i] += PERF_CAST_(double, PERF_GET_(&work->calls[i]));
-        sum->count[i] += PERF_CAST_(double, PERF_GET_(&work->count[i]));
+    for (i = 0; i < PERF_COUNTED_EVENTS_; i++) {
+        path->calls[i] += PERF_CAST_(double, PERF_GET_(&scope->calls[i]));
+        path->count[i] += PERF_CAST_(double, PERF_GET_(&scope->count[i]));
     }
 }
 
 /* Calls with either counter: a thread may have one of them. */
-PERF_COLD_FN_ double perf_work_calls_(const perf_work_sum_ *sum)
+PERF_COLD_FN_ double perf_counted_path_calls_(const perf_counted_path_ *path)
 {
-    return sum->calls[0] > sum->calls[1] ? sum->calls[0] : sum->calls[1];
+    return path->calls[0] > path->calls[1] ? path->calls[0] : path->calls[1];
 }
 
-/* What each node of a tree has counted, with all below it: [tree->count] sums, which the caller
+/* What each node of a tree has counted, with all below it: [tree->count] paths, which the caller
  * frees; NULL: no memory.                                                                        */
-PERF_COLD_FN_ perf_work_sum_ *perf_works_of_(perf_tree_ *tree)
+PERF_COLD_FN_ perf_counted_path_ *perf_counted_paths_of_tree_(perf_tree_ *tree)
 {
-    perf_works_    *works = &perf_works_v1_;
-    const uint64_t  period = PERF_GET_(&works->period);
-    const uint32_t  room = tree->count, process = perf_process_id_();
-    perf_work_sum_ *sum = PERF_CAST_(perf_work_sum_ *, PERF_MALLOC(room * sizeof *sum));
-    perf_worker_   *worker;
-    perf_work_     *work;
-    uint32_t        i;
+    perf_counted_shared_  *shared = &perf_counted_shared_v1_;
+    const uint64_t         period = PERF_GET_(&shared->period);
+    const uint32_t         process = perf_process_id_();
+    const size_t           bytes = tree->count * sizeof(perf_counted_path_);
+    perf_counted_path_    *paths = PERF_CAST_(perf_counted_path_ *, PERF_MALLOC(bytes));
+    perf_thread_counters_ *counters;
+    perf_counted_scope_   *scope;
+    uint32_t               i;
 
-    if (!sum)
+    if (!paths)
         return PERF_NULL_;
-    PERF_LIBC_(memset)(sum, 0, room * sizeof *sum);
-    for (worker = PERF_ACQ_(&works->workers); worker; worker = worker->next)
-        for (i = 0; i < PERF_WORK_HEADS_ && PERF_GET_(&worker->process) == process; i++)
-            for (work = PERF_ACQ_(&worker->heads[i]); work; work = work->next) {
-                const uint32_t node = perf_tree_path_(tree, work->cell);
-                if (node && PERF_ACQ_(&work->period) == period)
-                    perf_work_sum_add_(&sum[node], work);       /* else new, or forgotten         */
+    PERF_LIBC_(memset)(paths, 0, bytes);
+    for (counters = PERF_ACQ_(&shared->threads); counters; counters = counters->next) {
+        if (PERF_GET_(&counters->process) != process)
+            continue;                           /* of the parent of this forked child             */
+        for (i = 0; i < PERF_COUNTED_SCOPE_BUCKETS_; i++)
+            for (scope = PERF_ACQ_(&counters->buckets[i]); scope; scope = scope->next) {
+                const uint32_t node = perf_tree_path_(tree, scope->cell);
+                if (node && PERF_ACQ_(&scope->period) == period)
+                    perf_counted_path_add_(&paths[node], scope);        /* else new, or forgotten */
             }
-    return sum;
+    }
+    return paths;
 }
 
-/* The sums of all *nodes nodes of *tree; the caller frees both.  No memory: NULL, 0 nodes. */
-PERF_COLD_FN_ perf_work_sum_ *perf_works_sum_(perf_tree_ **tree, uint32_t *nodes)
+/* The tree of all scopes, and what each of its *nodes nodes has counted; the caller frees both.  No
+ * memory: NULL, and *nodes is 0.                                                                 */
+PERF_COLD_FN_ perf_counted_path_ *perf_counted_paths_make_(perf_tree_ **tree, uint32_t *nodes)
 {
-    perf_work_sum_ *sum = PERF_NULL_;
+    perf_counted_path_ *paths = PERF_NULL_;
 
     *nodes = 0;
     *tree = perf_tree_make_(perf_registry_get_());
-    if (*tree) {
+    if (*tree)
+        paths = perf_counted_paths_of_tree_(*tree);
+    if (paths)
         *nodes = (*tree)->count;
-        sum = perf_works_of_(*tree);
-    }
-    if (!sum)
-        *nodes = 0;
-    return sum;
+    return paths;
 }
 
-/* Figures of a call: instructions, cycles, instructions per cycle; NaN: not known. */
-PERF_COLD_FN_ void perf_work_figures_(const perf_work_sum_ *sum, double *figure)
+/* figure[3] of a call: instructions, cycles, instructions per cycle; NaN: not known. */
+PERF_COLD_FN_ void perf_counted_path_figures_(const perf_counted_path_ *path, double *figure)
 {
     int i;
 
     figure[2] = PERF_NAN_;
     for (i = 0; i < 2; i++) {
         figure[i] = PERF_NAN_;
-        if (sum->calls[i] > 0.0)
-            figure[i] = sum->count[i] / sum->calls[i];
+        if (path->calls[i] > 0.0)
+            figure[i] = path->count[i] / path->calls[i];
     }
     if (figure[1] > 0.0)
         figure[2] = figure[0] / figure[1];
 }
 
-PERF_FN const char *perf_work_name_(const perf_tree_ *tree, uint32_t node)
+PERF_FN const char *perf_counted_path_name_(const perf_tree_ *tree, uint32_t node)
 {
     return PERF_ACQ_(&tree->registry->names)[tree->node[node].name]->site.name;
 }
 
-PERF_COLD_FN_ void perf_put_work_(perf_table_ *table, const perf_tree_ *tree, uint32_t node,
-                                  const perf_work_sum_ *sum)
+PERF_COLD_FN_ void perf_put_counted_path_row_(perf_table_ *table, const perf_tree_ *tree,
+                                              uint32_t node, const perf_counted_path_ *path)
 {
-    const char *name = perf_work_name_(tree, node);
+    const char *name = perf_counted_path_name_(tree, node);
     char        text[64];
     perf_out_   out = perf_out_open_(text, sizeof text);
     size_t      indent = 2 * (tree->node[node].depth - 1);
@@ -1956,8 +2021,8 @@ PERF_COLD_FN_ void perf_put_work_(perf_table_ *table, const perf_tree_ *tree, ui
     perf_put_blanks_(&out, indent);
     (void)perf_put_cut_(&out, name, 40);
     perf_cell_text_(table, text);
-    perf_cell_fixed_(table, perf_work_calls_(sum), 0);
-    perf_work_figures_(sum, figure);
+    perf_cell_fixed_(table, perf_counted_path_calls_(path), 0);
+    perf_counted_path_figures_(path, figure);
     for (i = 0; i < 3; i++) {
         if (perf_is_nan_(figure[i]))
             perf_cell_text_(table, "-");
@@ -1967,7 +2032,7 @@ PERF_COLD_FN_ void perf_put_work_(perf_table_ *table, const perf_tree_ *tree, ui
     perf_row_end_(table);
 }
 
-PERF_COLD_FN_ void perf_put_works_note_(perf_out_ *out, double calls, const char *what)
+PERF_COLD_FN_ void perf_put_counted_paths_note_(perf_out_ *out, double calls, const char *what)
 {
     if (calls > 0.0) {
         perf_put_number_(out, "note: ", calls, 0);
@@ -1976,107 +2041,111 @@ PERF_COLD_FN_ void perf_put_works_note_(perf_out_ *out, double calls, const char
 }
 
 /* The list below table and tree: a call of each path. */
-PERF_COLD_FN_ void perf_put_works_list_(perf_out_ *out)
+PERF_COLD_FN_ void perf_put_counted_paths_list_(perf_out_ *out)
 {
     static const perf_column_ column[] = {{"counted, of a call", 32, 0, 0}, {"calls", 10, 0, 0},
                                           {"instructions", 14, 0, 0},       {"cycles", 14, 0, 0},
                                           {"IPC", 7, 0, 0}};
-    perf_table_     table = perf_table_open_(out, column, 5);
-    perf_tree_     *tree;
-    uint32_t        nodes, i;
-    perf_work_sum_ *sums = perf_works_sum_(&tree, &nodes), *one;
-    double          scaled = 0.0, missed = 0.0;
-    int             titles = 0;
+    perf_table_         table = perf_table_open_(out, column, 5);
+    perf_tree_         *tree;
+    uint32_t            nodes, i;
+    perf_counted_path_ *paths = perf_counted_paths_make_(&tree, &nodes), *one;
+    double              scaled = 0.0, missed = 0.0;
+    int                 titles = 0;
 
     for (i = 1; i < nodes; i++) {
-        one = &sums[i];
+        one = &paths[i];
         scaled += one->scaled[0];
         missed += one->missed[0];
-        if (!(perf_work_calls_(one) > 0.0))
+        if (!(perf_counted_path_calls_(one) > 0.0))
             continue;
         if (!titles++)
             perf_table_head_(&table);
-        perf_put_work_(&table, tree, i, one);
+        perf_put_counted_path_row_(&table, tree, i, one);
     }
-    PERF_FREE(sums);
+    PERF_FREE(paths);
     PERF_FREE(tree);
-    if (perf_put_works_missing_(out, "note: counters of scopes: no ", perf_works_v1_.error))
+    if (perf_put_scopes_missing_(out, "note: counters of scopes: no ",
+                                 perf_counted_shared_v1_.error))
         perf_put_char_(out, '\n');
-    perf_put_works_note_(out, scaled, " calls had counters for a part of their time: scaled up\n");
-    perf_put_works_note_(out, missed,
-                         " calls had counters for under 5 % of their time: left out\n");
+    perf_put_counted_paths_note_(out, scaled,
+                                 " calls had counters for a part of their time: scaled up\n");
+    perf_put_counted_paths_note_(out, missed,
+                                 " calls had counters for under 5 % of their time: left out\n");
 }
 
 /* ["step","read"] */
-PERF_COLD_FN_ void perf_put_work_path_(perf_writer_ *json, const perf_tree_ *tree, uint32_t node)
+PERF_COLD_FN_ void perf_put_counted_path_names_(perf_writer_ *json, const perf_tree_ *tree,
+                                                uint32_t node)
 {
     if (tree->node[node].parent)
-        perf_put_work_path_(json, tree, tree->node[node].parent);
-    perf_member_text_(json, PERF_NULL_, perf_work_name_(tree, node));
+        perf_put_counted_path_names_(json, tree, tree->node[node].parent);
+    perf_member_text_(json, PERF_NULL_, perf_counted_path_name_(tree, node));
 }
 
-PERF_COLD_FN_ void perf_put_work_json_(perf_writer_ *json, const perf_work_sum_ *sum)
+PERF_COLD_FN_ void perf_put_counted_path_members_(perf_writer_ *json,
+                                                  const perf_counted_path_ *path)
 {
     static const char *const keys[] = {"instructions", "cycles", "ipc"};
     static const char *const more[] = {"llc_misses", "branch_misses", "front_end_stalls"};
     double                   figure[3];
     int                      i;
 
-    perf_member_fixed_(json, "calls", perf_work_calls_(sum), 0);
-    perf_member_fixed_(json, "scaled", sum->scaled[0], 0);
-    perf_member_fixed_(json, "missed", sum->missed[0], 0);
-    perf_work_figures_(sum, figure);
+    perf_member_fixed_(json, "calls", perf_counted_path_calls_(path), 0);
+    perf_member_fixed_(json, "scaled", path->scaled[0], 0);
+    perf_member_fixed_(json, "missed", path->missed[0], 0);
+    perf_counted_path_figures_(path, figure);
     for (i = 0; i < 3; i++)
         perf_member_fixed_(json, keys[i], figure[i], 3);
     for (i = 0; i < PERF_LOST_; i++)
-        if (sum->calls[PERF_WORK_EVIDENCE_ + i] > 0.0)
-            perf_member_fixed_(json, more[i], sum->count[PERF_WORK_EVIDENCE_ + i] /
-                                              sum->calls[PERF_WORK_EVIDENCE_ + i], 3);
+        if (path->calls[PERF_COUNTED_EVIDENCE_ + i] > 0.0)
+            perf_member_fixed_(json, more[i], path->count[PERF_COUNTED_EVIDENCE_ + i] /
+                                              path->calls[PERF_COUNTED_EVIDENCE_ + i], 3);
 }
 
-PERF_COLD_FN_ void perf_put_works_json_(perf_out_ *out)
+PERF_COLD_FN_ void perf_put_counted_paths_json_(perf_out_ *out)
 {
-    char            text[400];
-    perf_out_       why = perf_out_open_(text, sizeof text);
-    perf_writer_    json = {PERF_NULL_, 1, 1};
-    perf_tree_     *tree;
-    uint32_t        nodes, i;
-    perf_work_sum_ *sums = perf_works_sum_(&tree, &nodes), *one;
+    char                text[400];
+    perf_out_           why = perf_out_open_(text, sizeof text);
+    perf_writer_        json = {PERF_NULL_, 1, 1};
+    perf_tree_         *tree;
+    uint32_t            nodes, i;
+    perf_counted_path_ *paths = perf_counted_paths_make_(&tree, &nodes), *one;
 
     json.out = out;
     perf_member_open_(&json, "counters", '[');
     for (i = 1; i < nodes; i++) {
-        one = &sums[i];
-        if (!(perf_work_calls_(one) > 0.0))
+        one = &paths[i];
+        if (!(perf_counted_path_calls_(one) > 0.0))
             continue;
         json.line = 1;
         perf_member_open_(&json, PERF_NULL_, '{');
         perf_member_open_(&json, "path", '[');
-        perf_put_work_path_(&json, tree, i);
+        perf_put_counted_path_names_(&json, tree, i);
         perf_member_close_(&json, ']');
-        perf_put_work_json_(&json, one);
+        perf_put_counted_path_members_(&json, one);
         perf_member_close_(&json, '}');
     }
     perf_member_close_(&json, ']');
-    PERF_FREE(sums);
+    PERF_FREE(paths);
     PERF_FREE(tree);
-    if (perf_put_works_missing_(&why, "no ", perf_works_v1_.error)) {
+    if (perf_put_scopes_missing_(&why, "no ", perf_counted_shared_v1_.error)) {
         json.line = 1;
         perf_member_text_(&json, "counters_missing", text);
     }
 }
 
-PERF_COLD_FN_ void perf_put_works_(perf_out_ *out, int json)
+PERF_COLD_FN_ void perf_put_counted_paths_(perf_out_ *out, int json)
 {
     if (json)
-        perf_put_works_json_(out);
+        perf_put_counted_paths_json_(out);
     else
-        perf_put_works_list_(out);
+        perf_put_counted_paths_list_(out);
 }
 
-PERF_COLD_FN_ void perf_works_forget_(void)
+PERF_COLD_FN_ void perf_counted_scopes_reset_(void)
 {
-    PERF_SET_(&perf_works_v1_.period, perf_works_v1_.period + 1);
+    PERF_SET_(&perf_counted_shared_v1_.period, perf_counted_shared_v1_.period + 1);
 }
 
 /* ---- evidence for the diagnosis ---- */
@@ -2086,7 +2155,8 @@ PERF_COLD_FN_ void perf_works_forget_(void)
  * Misses overlap, so they cost no more.  And four instructions take one cycle that is not lost
  * (Yasin, A Top-Down Method for Performance Analysis, ISPASS 2014).
  * Misses count below one instruction a cycle (Gregg, CPU Utilization is Wrong, 2017).            */
-PERF_COLD_FN_ double perf_work_cost_(int cause, double count, double instructions, double cycles)
+PERF_COLD_FN_ double perf_counted_lost_cycles_(int cause, double count, double instructions,
+                                               double cycles)
 {
     static const double each[PERF_LOST_] = {180, 20, 1};
     const double        left = cycles - instructions / 4;
@@ -2100,18 +2170,19 @@ PERF_COLD_FN_ double perf_work_cost_(int cause, double count, double instruction
 }
 
 /* 1: `node` is `above`, or below it. */
-PERF_COLD_FN_ int perf_work_is_below_(const perf_tree_ *tree, uint32_t node, uint32_t above)
+PERF_COLD_FN_ int perf_counted_path_is_below_(const perf_tree_ *tree, uint32_t node, uint32_t above)
 {
     while (node && node != above)
         node = tree->node[node].parent;
     return node != 0;
 }
 
-/* What a cause has cost in the unit's scopes.  own[]: each scope without what it calls.          */
-PERF_COLD_FN_ void perf_works_lost_(perf_evidence_ *evidence, const perf_work_sum_ *own,
-                                    uint32_t nodes, const perf_work_sum_ *unit, int cause)
+/* What a cause has cost in the unit's scopes.  exclusive[]: each scope without what it calls. */
+PERF_COLD_FN_ void perf_counted_path_lost_(perf_evidence_ *evidence,
+                                           const perf_counted_path_ *exclusive, uint32_t nodes,
+                                           const perf_counted_path_ *unit, int cause)
 {
-    const int  which = PERF_WORK_EVIDENCE_ + cause;
+    const int  which = PERF_COUNTED_EVIDENCE_ + cause;
     perf_lost *lost = &evidence->counted.lost[cause];
     double     all = 0.0, most = 0.0;
     uint32_t   i;
@@ -2121,115 +2192,117 @@ PERF_COLD_FN_ void perf_works_lost_(perf_evidence_ *evidence, const perf_work_su
     if (!(unit->calls[which] > 0.0))
         return;
     for (i = 1; i < nodes; i++) {
-        const double *count = own[i].count;
-        const double  cycles = count[PERF_WORK_CYCLES_];
-        const double  cost = perf_work_cost_(cause, count[which], count[PERF_WORK_INSTRUCTIONS_],
-                                             cycles);
-        if (!(cost > 0.0) || !(count[PERF_WORK_INSTRUCTIONS_] > 0.0) ||
-            !perf_work_is_below_(evidence->tree, i, evidence->unit))
+        const double *count = exclusive[i].count;
+        const double  cycles = count[PERF_COUNTED_CYCLES_];
+        const double  cost = perf_counted_lost_cycles_(cause, count[which],
+                                                       count[PERF_COUNTED_INSTRUCTIONS_], cycles);
+        if (!(cost > 0.0) || !(count[PERF_COUNTED_INSTRUCTIONS_] > 0.0) ||
+            !perf_counted_path_is_below_(evidence->tree, i, evidence->unit))
             continue;
         all += cost;
         if (cost <= most)
             continue;
         most = cost;
         evidence->lost_in[cause] = i;
-        lost->scope = perf_work_name_(evidence->tree, i);
-        lost->ipc = count[PERF_WORK_INSTRUCTIONS_] / cycles;
-        lost->per_1000 = 1000.0 * count[which] / count[PERF_WORK_INSTRUCTIONS_];
+        lost->scope = perf_counted_path_name_(evidence->tree, i);
+        lost->ipc = count[PERF_COUNTED_INSTRUCTIONS_] / cycles;
+        lost->per_1000 = 1000.0 * count[which] / count[PERF_COUNTED_INSTRUCTIONS_];
     }
-    lost->share = all / unit->count[PERF_WORK_CYCLES_];
-    evidence->lost_there[cause] = most / unit->count[PERF_WORK_CYCLES_];
+    lost->share = all / unit->count[PERF_COUNTED_CYCLES_];
+    evidence->lost_there[cause] = most / unit->count[PERF_COUNTED_CYCLES_];
 }
 
-/* Evidence that others' turns left out of some calls, as if all counted calls had had it. */
-PERF_COLD_FN_ void perf_works_fill_(perf_work_sum_ *sum)
+/* Scales evidence to the calls that have counted cycles: others' turns leave either group out of
+ * some calls.                                                                                    */
+PERF_COLD_FN_ void perf_counted_path_match_calls_(perf_counted_path_ *path)
 {
-    const double calls = sum->calls[PERF_WORK_CYCLES_];
+    const double calls = path->calls[PERF_COUNTED_CYCLES_];
     int          i;
 
-    for (i = PERF_WORK_EVIDENCE_; i < PERF_WORK_COUNTS_; i++)
-        if (sum->calls[i] > 0.0 && sum->calls[i] < calls)
-            sum->count[i] *= calls / sum->calls[i];
+    for (i = PERF_COUNTED_EVIDENCE_; i < PERF_COUNTED_EVENTS_; i++)
+        if (path->calls[i] > 0.0)
+            path->count[i] *= calls / path->calls[i];
 }
 
 /* What the processor counted in a unit; nothing below eight counted calls. */
-PERF_COLD_FN_ void perf_works_tell_(perf_evidence_ *evidence, double total_ns)
+PERF_COLD_FN_ void perf_counted_scopes_evidence_(perf_evidence_ *evidence, double total_ns)
 {
-    perf_work_sum_ *own = PERF_NULL_;           /* of each node, without what it calls            */
-    perf_work_sum_  unit;
-    uint32_t        nodes = 0, i;
-    int             which;
+    perf_counted_path_ *exclusive = PERF_NULL_; /* of each node, without what it calls            */
+    perf_counted_path_  unit;
+    uint32_t            nodes = 0, i;
+    int                 which;
 
     (void)total_ns;
     if (evidence->tree)
         nodes = evidence->tree->count;
     if (nodes)
-        own = perf_works_of_(evidence->tree);
-    if (!own)
+        exclusive = perf_counted_paths_of_tree_(evidence->tree);
+    if (!exclusive)
         return;
     for (i = 1; i < nodes; i++)
-        perf_works_fill_(&own[i]);
-    unit = own[evidence->unit];
+        perf_counted_path_match_calls_(&exclusive[i]);
+    unit = exclusive[evidence->unit];
     for (i = 1; i < nodes; i++)                 /* callers come before what they call             */
-        for (which = 0; which < PERF_WORK_COUNTS_; which++)
-            own[evidence->tree->node[i].parent].count[which] -= own[i].count[which];
-    if (unit.calls[PERF_WORK_CYCLES_] >= 8.0 && unit.count[PERF_WORK_INSTRUCTIONS_] > 0.0 &&
-        unit.count[PERF_WORK_CYCLES_] > 0.0) {
-        evidence->counted.calls = PERF_CAST_(uint64_t, unit.calls[PERF_WORK_CYCLES_]);
+        for (which = 0; which < PERF_COUNTED_EVENTS_; which++)
+            exclusive[evidence->tree->node[i].parent].count[which] -= exclusive[i].count[which];
+    if (unit.calls[PERF_COUNTED_CYCLES_] >= 8.0 && unit.count[PERF_COUNTED_INSTRUCTIONS_] > 0.0 &&
+        unit.count[PERF_COUNTED_CYCLES_] > 0.0) {
+        evidence->counted.calls = PERF_CAST_(uint64_t, unit.calls[PERF_COUNTED_CYCLES_]);
         evidence->counted.scaled =
             PERF_CAST_(uint64_t, perf_most_(unit.scaled[0], unit.scaled[1]));
-        evidence->counted.ipc = unit.count[PERF_WORK_INSTRUCTIONS_] / unit.count[PERF_WORK_CYCLES_];
+        evidence->counted.ipc =
+            unit.count[PERF_COUNTED_INSTRUCTIONS_] / unit.count[PERF_COUNTED_CYCLES_];
         for (which = 0; which < PERF_LOST_; which++)
-            perf_works_lost_(evidence, own, nodes, &unit, which);
+            perf_counted_path_lost_(evidence, exclusive, nodes, &unit, which);
     }
-    PERF_FREE(own);
+    PERF_FREE(exclusive);
 }
 
 /* ---- on and off ---- */
 
-PERF_COLD_FN_ perf_status perf_works_begin_(void)
+PERF_COLD_FN_ perf_status perf_counted_scopes_on_(void)
 {
-    perf_works_      *works = &perf_works_v1_;
-    perf_registry_   *reg = perf_registry_read_();
-    const perf_sink_ *other;
-    perf_status       status;
-    int               first;
+    perf_counted_shared_ *shared = &perf_counted_shared_v1_;
+    perf_registry_       *reg = perf_registry_read_();
+    const perf_sink_     *other;
+    perf_status           status;
+    int                   first;
 
     if (!reg || !perf_lock_(reg))
         return PERF_ENOMEM;
-    works->users++;
-    first = works->users == 1;
+    shared->users++;
+    first = shared->users == 1;
     if (first) {
-        works->source.report = perf_put_works_;
-        works->source.reset = perf_works_forget_;
-        works->source.evidence = perf_works_tell_;
-        PERF_REL_(&works->sink, perf_works_sink_());
+        shared->source.report = perf_put_counted_paths_;
+        shared->source.reset = perf_counted_scopes_reset_;
+        shared->source.evidence = perf_counted_scopes_evidence_;
+        PERF_REL_(&shared->sink, perf_counted_scope_sink_());
     }
     perf_unlock_(&reg->lock);
     if (!first)                                 /* the sink is there                              */
         return PERF_OK;
     perf_image_pin_();
-    perf_source_add_(reg, &works->source);
+    perf_source_add_(reg, &shared->source);
     other = PERF_ACQ_(&reg->sink);
     if (other && other->listens)
         (void)other->listens();                 /* a profiler without a tool goes now             */
-    status = perf_sink_set_(PERF_NULL_, perf_works_sink_());
+    status = perf_sink_set_(PERF_NULL_, perf_counted_scope_sink_());
     if (status != PERF_OK && perf_lock_(reg)) {
-        works->users--;
+        shared->users--;
         perf_unlock_(&reg->lock);
     }
     return status;
 }
 
 /* The sink goes under the lock: else who begins meanwhile finds it there, and is refused. */
-PERF_COLD_FN_ void perf_works_end_(void)
+PERF_COLD_FN_ void perf_counted_scopes_off_(void)
 {
-    perf_works_    *works = &perf_works_v1_;
-    perf_registry_ *reg = perf_registry_get_();
+    perf_counted_shared_ *shared = &perf_counted_shared_v1_;
+    perf_registry_       *reg = perf_registry_get_();
 
     if (!reg || !perf_lock_(reg))
         return;
-    if (works->users && !--works->users && reg->sink == works->sink) {
+    if (shared->users && !--shared->users && reg->sink == shared->sink) {
         PERF_REL_(&reg->sink, PERF_CAST_(const perf_sink_ *, PERF_NULL_));
         perf_ask_(reg, PERF_ASK_TRACE_);
     }
@@ -2238,14 +2311,14 @@ PERF_COLD_FN_ void perf_works_end_(void)
 
 #else
 /* A line of the reports, or members of JSON: why nothing is counted. */
-PERF_COLD_FN_ void perf_put_works_(perf_out_ *out, int json)
+PERF_COLD_FN_ void perf_put_counted_paths_(perf_out_ *out, int json)
 {
     static const uint32_t none[2] = {0, 0};
     char                  text[400];
     perf_out_             why = perf_out_open_(text, sizeof text);
     perf_writer_          members = {PERF_NULL_, 1, 1};
 
-    (void)perf_put_works_missing_(&why, "no ", none);
+    (void)perf_put_scopes_missing_(&why, "no ", none);
     if (json) {
         members.out = out;
         perf_member_open_(&members, "counters", '[');
@@ -2259,7 +2332,7 @@ PERF_COLD_FN_ void perf_put_works_(perf_out_ *out, int json)
 }
 
 /* Adds the note to the reports, once in a program: 4 in heard_more. */
-PERF_COLD_FN_ perf_status perf_works_begin_(void)
+PERF_COLD_FN_ perf_status perf_counted_scopes_on_(void)
 {
     static perf_source_ source;
     perf_registry_     *reg = perf_registry_read_();
@@ -2271,20 +2344,20 @@ PERF_COLD_FN_ perf_status perf_works_begin_(void)
         return PERF_ENODATA;
     }
     PERF_SET_(&reg->heard_more, PERF_GET_(&reg->heard_more) | 4u);
-    source.report = perf_put_works_;
+    source.report = perf_put_counted_paths_;
     perf_unlock_(&reg->lock);
     perf_image_pin_();
     perf_source_add_(reg, &source);
     return PERF_ENODATA;
 }
 
-PERF_COLD_FN_ void perf_works_end_(void)
+PERF_COLD_FN_ void perf_counted_scopes_off_(void)
 {
 }
 #endif
 
 #if defined(PERF_AT_EXIT) && PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
-PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_works_at_start_(void)
+PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_counted_scopes_at_start_(void)
 {
     const char     *asked = perf_getenv_("PERF_COUNTERS");
     perf_registry_ *reg = asked && *asked ? perf_registry_read_() : PERF_NULL_;
@@ -2294,7 +2367,7 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_works_at_sta
     if (PERF_GET_(&reg->heard_more) & 2u)       /* another file of the program has begun it       */
         return;
     PERF_SET_(&reg->heard_more, PERF_GET_(&reg->heard_more) | 2u);
-    if (PERF_LIBC_(strcmp)(asked, "0") && perf_works_begin_() == PERF_ESTATE)
+    if (PERF_LIBC_(strcmp)(asked, "0") && perf_counted_scopes_on_() == PERF_ESTATE)
         (void)fprintf(stderr, "perf.h: PERF_COUNTERS: a profiler has the scopes, they count "
                               "nothing\n");
 }

@@ -22,17 +22,20 @@ PERF_BEGIN_DECLS
 /* A thread's events as they were at one moment, newest first. */
 typedef struct perf_events_ {
     perf_event_ *event;
-    uint64_t     count;
-    uint64_t     thread, number;
+    uint64_t     count;         /* entries; an event has one to three, and its remarks            */
+    uint64_t     thread;        /* id of the system's                                             */
+    uint64_t     number;        /* of the recorder's thread, as perf_recorder_.number             */
     const char  *name;
-    uint32_t    *value;         /* which remark belongs to which event, see perf_events_link_;    */
-} perf_events_;                 /* NULL: none to any                                              */
+    uint32_t    *value;         /* [count] links to remarks, see perf_events_link_;               */
+                                /* NULL: no event has one                                         */
+} perf_events_;
 
 PERF_COLD_DECL_ void perf_events_read_(perf_events_ *events, perf_registry_ *reg,
                                        perf_recorder_ *rec, uint64_t head, uint64_t n);
 PERF_COLD_DECL_ void perf_events_link_(perf_events_ *events, perf_registry_ *reg);
 
-/* Hands a copy of the events of every thread there is or was to `use`; 0 without memory. */
+/* Calls `use` with `with` and a copy of the events of each thread that is or was.  0: for some
+ * there was no memory, and these have no events; or the caller is inside the lock.               */
 PERF_COLD_FN_ int perf_events_each_(perf_registry_ *reg, void (*use)(void *, const perf_events_ *),
                                     void *with)
 {
@@ -40,7 +43,8 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *reg, void (*use)(void *, con
     perf_recorder_ *rec;
     char           *at, *end, name[sizeof rec->name];
     void           *copy;
-    uint64_t        head, n, room = reg->ring_events * sizeof(perf_event_);
+    uint64_t        head, n;                    /* n: bytes before `head`                         */
+    uint64_t        room = reg->ring_events * sizeof(perf_event_);
     int             whole = 1;
 
     if (!perf_lock_(reg))
@@ -130,7 +134,7 @@ PERF_HOT_FN_ void perf_events_read_(perf_events_ *events, perf_registry_ *reg, p
     else if (n > room - (now - head))
         n = room - (now - head);
     events->count = n / sizeof(perf_event_);
-    /* parts whose first one is not there */
+    /* The newest entries may be parts of an event that is not there yet. */
     while (events->count && perf_event_is_part_(events->event[0].what)) {
         events->event++;
         events->count--;
@@ -138,15 +142,18 @@ PERF_HOT_FN_ void perf_events_read_(perf_events_ *events, perf_registry_ *reg, p
     perf_events_link_(events, reg);
 }
 
-/* Decodes entry *i, and moves *i past it and the entries it needs.  0: not a whole one. */
+/* One event, decoded. */
 typedef struct perf_zone_ {
-    uint64_t start, length, extra;      /* extra: value of a counter, id of a span                */
+    uint64_t start, length;             /* ticks                                                  */
+    uint64_t extra;                     /* bits of a counter's value, id of a span                */
     uint32_t name, kind, depth;
     int      slice;                     /* 1: it nests                                            */
     uint32_t value;                     /* events->value of it; 0: none                          */
-    uint64_t remarks;                   /* index of its number or text; *i is behind it           */
+    uint64_t remarks;                   /* index of its first remark, if that is one              */
 } perf_zone_;
 
+/* Decodes the event at index *i, and moves *i past it, the entries that it needs, and its remarks.
+ * 0: not a whole one.                                                                            */
 PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *events, uint64_t *i, perf_registry_ *reg,
                                   perf_zone_ *zone)
 {
@@ -240,19 +247,21 @@ typedef struct perf_seen_ {     /* the number or the text of an instant         
     char     text[64];
 } perf_seen_;
 
-/* Reads the number or text at index *at, and moves *at to the next one of that scope, 0: the end.
- * 0: there is none.                                                                              */
+/* Reads the number or text at index *at, which becomes that of the next one of its scope; 0: it was
+ * the last.  Returns 0 if there is none at *at.                                                  */
 PERF_COLD_FN_ int perf_remark_next_(const perf_events_ *events, uint64_t *at, perf_seen_ *seen)
 {
     const perf_event_ *event = events->event + *at;
-    uint64_t           left = events->count - *at;
+    uint64_t           left = events->count - *at, kind;
     uint32_t           n = 0;
 
-    if (!*at || !left || !event->what || !perf_event_is_part_(event->what) ||
-        (event->what & 0xff) - 1 > PERF_REMARK_IS_TEXT_ - 1)
+    if (!*at || !left || !perf_event_is_part_(event->what))
+        return 0;
+    kind = event->what & 0xff;
+    if (kind == 0 || kind > PERF_REMARK_IS_TEXT_)       /* a duration, or the rest of a text      */
         return 0;
     PERF_LIBC_(memset)(seen, 0, sizeof *seen);
-    seen->kind = PERF_CAST_(uint32_t, event->what & 0xff);
+    seen->kind = PERF_CAST_(uint32_t, kind);
     seen->name = PERF_CAST_(uint32_t, event->what >> 8);
     seen->value = perf_from_bits_(event->start);
     do
@@ -275,8 +284,7 @@ typedef struct perf_epoch_ {
 PERF_COLD_FN_ perf_epoch_ perf_epoch_of_(perf_registry_ *reg)
 {
     perf_epoch_ epoch = {reg->clock ? reg->made.ns : reg->made.ticks, reg->made.ns,
-                         perf_scope_tick_ns_(reg),
-                     PERF_NULL_};
+                         perf_scope_tick_ns_(reg), PERF_NULL_};
 
     return epoch;
 }

@@ -23,7 +23,8 @@ PERF_BEGIN_DECLS
 typedef enum perf_export_format {
     PERF_EXPORT_GOOGLE,         /* Google Benchmark: compare.py and the trackers that read it     */
     PERF_EXPORT_GO,             /* Go benchmark text: benchstat; a line a slice                   */
-    PERF_EXPORT_OPENMETRICS,    /* scopes as histograms, counters, medians; collectors too        */
+    PERF_EXPORT_OPENMETRICS,    /* scopes as histograms, those of waits with kind="wait"; counters,
+                                   medians; collectors too                                        */
     PERF_EXPORT_FOLDED,         /* flamegraph.pl, inferno, speedscope: "main;load;decode 1200", a
                                    line a path of scopes, self time in ns.  Names lose ';', newlines
                                    and bytes that are not UTF-8                                   */
@@ -47,15 +48,16 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
 
 /* ---- results ---- */
 
-/* Both arms of an A/B loop as results of their own, for formats that know no pairs. */
+/* A bench, or one arm of an A/B loop as a result of its own, for formats that know no pairs. */
 typedef struct perf_arm_ {
-    const char         *name, *suffix;  /* suffix: "" or "/baseline" ...                          */
+    const char         *name;           /* of the loop                                            */
+    const char         *suffix;         /* "", "/baseline" or "/candidate"                        */
     const perf_saved_  *loop;
-    const perf_summary *time;
-    int                 arm;
-    int                 threads;        /* at once; `bytes` and `items` are those of all          */
-    uint64_t            batch;
-    double              bytes, items;
+    const perf_summary *time;           /* ns of an iteration                                     */
+    int                 arm;            /* 0: bench or baseline, 1: candidate                     */
+    int                 threads;        /* at once                                                */
+    uint64_t            batch;          /* iterations of a slice                                  */
+    double              bytes, items;   /* of an iteration of all threads; 0: not told            */
 } perf_arm_;
 
 /* What a bench moves in one iteration of all its threads. */
@@ -116,12 +118,12 @@ PERF_COLD_FN_ void perf_member_arm_(perf_writer_ *json, const char *key, const p
     perf_put_char_(json->out, '"');
 }
 
-/* What an entry is: of a run or (aggregate not NULL) of all, with a value in ns. */
+/* An entry of Google's: a repetition, or what `aggregate` says of all of them. */
 typedef struct perf_google_entry_ {
     const char *aggregate;      /* "mean" ...; NULL: a repetition                                 */
-    size_t      family;         /* a number a benchmark                                           */
-    size_t      repetition;
-    double      ns;
+    size_t      family;         /* number of the benchmark, from 0                                */
+    size_t      repetition;     /* from 0                                                         */
+    double      ns;             /* of an iteration                                                */
 } perf_google_entry_;
 
 /* The user's numbers stand first: of two members of a name readers keep the last. */
@@ -139,12 +141,13 @@ PERF_COLD_FN_ void perf_put_google_entry_(perf_writer_ *json, const perf_arm_ *a
                                           const perf_google_entry_ *entry)
 {
     const char *aggregate = entry->aggregate;
+    const int   is_time = !aggregate || strcmp(aggregate, "stddev") != 0;   /* 0: a spread        */
     char        more[16];
     perf_out_   behind = perf_out_open_(more, sizeof more);
 
     json->line = 1;
     perf_member_open_(json, PERF_CAST_(const char *, PERF_NULL_), '{');
-    if (!aggregate || strcmp(aggregate, "stddev") != 0)
+    if (is_time)
         perf_put_google_counters_(json, arm);
     if (aggregate) {
         perf_put_char_(&behind, '_');
@@ -167,9 +170,9 @@ PERF_COLD_FN_ void perf_put_google_entry_(perf_writer_ *json, const perf_arm_ *a
     perf_member_real_(json, "real_time", entry->ns);
     perf_member_real_(json, "cpu_time", entry->ns);
     perf_member_text_(json, "time_unit", "ns");
-    if (arm->bytes > 0.0)
+    if (is_time && arm->bytes > 0.0)
         perf_member_real_(json, "bytes_per_second", arm->bytes / entry->ns * 1e9);
-    if (arm->items > 0.0)
+    if (is_time && arm->items > 0.0)
         perf_member_real_(json, "items_per_second", arm->items / entry->ns * 1e9);
     perf_member_close_(json, '}');
 }
@@ -379,8 +382,8 @@ PERF_COLD_FN_ double perf_metric_bound_(int i)
     return bound;
 }
 
-/* count[i]: the calls in (bound i - 1, bound i], the last without a bound.  A bucket of ours (3 %
- * wide) counts where its middle lies.                                                            */
+/* Fills count[PERF_BOUNDS_ + 1]: count[i] is the calls in (bound i - 1, bound i], the last has no
+ * upper bound.  A bucket of ours (3 % wide) counts where its middle lies.                        */
 PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *saving, const perf_saved_scope_ *scope,
                                       uint64_t *count)
 {
@@ -425,7 +428,7 @@ PERF_COLD_FN_ void perf_put_label_(perf_out_ *out, const char *text)
 typedef struct perf_series_ {
     const char *name, *part;    /* part: "_sum" ... or ""                                         */
     const char *label, *text;
-    const char *suffix;         /* behind the text, as it is                                      */
+    const char *suffix;         /* behind the text, as it is: '/baseline' or '",le="0.1'          */
 } perf_series_;
 
 PERF_COLD_FN_ void perf_put_sample_(perf_out_ *out, const perf_series_ *series, double x)
@@ -452,15 +455,18 @@ PERF_COLD_FN_ void perf_put_family_(perf_out_ *out, const char *name, const char
         perf_putf_(out, "# UNIT %s %s\n", name, unit);
 }
 
-/* Buckets, count and sum of a scope. */
+/* Buckets, count and sum of a scope.  A wait may have the name of a scope: it has a label more. */
 PERF_COLD_FN_ void perf_put_histogram_(perf_out_ *out, const perf_saving_ *saving,
                                        const perf_saved_scope_ *scope, const char *family)
 {
     perf_series_ series = {PERF_NULL_, "_bucket", "scope", PERF_NULL_, PERF_NULL_};
+    const char  *kind = "";
     uint64_t     count[PERF_BOUNDS_ + 1], total = 0;
-    char         text[32];
+    char         text[48];
     int          i;
 
+    if (scope->row.kind == PERF_KIND_WAIT_)
+        kind = "\",kind=\"wait";
     series.name = family;
     series.text = scope->row.name;
     series.suffix = text;
@@ -468,6 +474,7 @@ PERF_COLD_FN_ void perf_put_histogram_(perf_out_ *out, const perf_saving_ *savin
     for (i = 0; i <= PERF_BOUNDS_; i++) {
         perf_out_ bound = perf_out_open_(text, sizeof text);
         total += count[i];
+        perf_put_(&bound, kind);
         perf_put_(&bound, "\",le=\"");
         if (i == PERF_BOUNDS_) {
             perf_put_(&bound, "+Inf");
@@ -478,7 +485,7 @@ PERF_COLD_FN_ void perf_put_histogram_(perf_out_ *out, const perf_saving_ *savin
         }
         perf_put_sample_(out, &series, PERF_CAST_(double, total));
     }
-    series.suffix = "";
+    series.suffix = kind;
     series.part = "_count";
     perf_put_sample_(out, &series, PERF_CAST_(double, total));
     series.part = "_sum";

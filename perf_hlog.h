@@ -116,7 +116,7 @@ typedef struct perf_zip_ {
 #define PERF_ADLER_PRIME_ 65521u
 #define PERF_ADLER_BYTES_ 5552u     /* so many at once cannot overflow 32 bits                    */
 
-/* zlib's checksum, continued: a is the sum of the bytes, b the sum of all a. */
+/* zlib's checksum Adler-32 (RFC 1950), continued: a is the sum of the bytes, b the sum of all a. */
 PERF_FN uint32_t perf_adler32_(uint32_t adler, const unsigned char *bytes, size_t n)
 {
     uint32_t a = adler & 65535, b = adler >> 16;
@@ -207,10 +207,11 @@ PERF_FN void perf_zip_code_(perf_zip_ *zip, uint32_t code)
     perf_zip_bits_(zip, code & 0xffff, code >> 16);
 }
 
-/* Begins a block in deflate's fixed codes; bit 0: it is the last. */
+/* Begins a block in deflate's fixed codes: bit 0 says whether it is the last, and 1 in the next two
+ * that its codes are fixed (RFC 1951, 3.2.3).                                                    */
 PERF_FN void perf_zip_head_fixed_(perf_zip_ *zip, int last)
 {
-    perf_zip_bits_(zip, 2u + (last != 0), 3);
+    perf_zip_bits_(zip, 1u << 1 | (last != 0), 3);
 }
 
 /* A block of few bytes in fixed codes.  Runs of a byte are matches at distance 1. */
@@ -236,8 +237,9 @@ PERF_FN void perf_zip_short_(perf_zip_ *zip, const unsigned char *bytes, size_t 
     perf_zip_code_(zip, perf_zip_fixed_(PERF_ZIP_END_));
 }
 
-/* Shortens codes by a bit each, as far as *room goes.  Only of symbols with
- * n * 2^length >= quarters / 4 * total.  Returns the bits of the block that this saves.          */
+/* Shortens codes by a bit each, as far as *room goes.  n * 2^length / total says how much a code
+ * was rounded up: from 1, not at all, to 2, almost a bit.  Only those with quarters / 4 or more are
+ * shortened; 0: all.  Returns the bits of the block that this saves.                             */
 PERF_FN size_t perf_zip_shorten_(perf_zip_ *zip, uint32_t total, unsigned quarters, unsigned *room)
 {
     size_t   saved = 0;
@@ -279,7 +281,7 @@ PERF_FN size_t perf_zip_lengths_(perf_zip_ *zip, uint32_t total)
     return size;
 }
 
-/* Canonical codes from their lengths. */
+/* Canonical codes from their lengths (RFC 1951, 3.2.2). */
 PERF_FN void perf_zip_codes_(perf_zip_ *zip)
 {
     unsigned next[16], count[16], i, code = 0;
@@ -295,7 +297,8 @@ PERF_FN void perf_zip_codes_(perf_zip_ *zip)
     }
 }
 
-/* One code length of a table, or a run of absent symbols: sixteen symbols of four bits each. */
+/* One code length of a table (symbol: 1 to 13), or absent symbols: 0 is one of them, 17 and 18 a
+ * run, whose length is in `extra`.  Each of these sixteen has a code of four bits.               */
 PERF_FN void perf_zip_length_(perf_zip_ *zip, unsigned symbol, unsigned extra, unsigned extra_bits)
 {
     unsigned code = symbol;
@@ -305,15 +308,17 @@ PERF_FN void perf_zip_length_(perf_zip_ *zip, unsigned symbol, unsigned extra, u
     perf_zip_bits_(zip, perf_reversed_(code, 4) | extra << 4, 4 + extra_bits);
 }
 
-/* The table of a block's codes.  Code lengths of code lengths: four bits for 0 to 13 and both runs
- * of zeros, in the order 16 17 18 0 8 7 9 6 10 5 11 4 12 3 13 2 14 1.                            */
+/* The table of a block's codes (RFC 1951, 3.2.7).  It begins with the lengths of the codes in which
+ * it is written, in the order 16 17 18 0 8 7 9 6 10 5 11 4 12 3 13 2 14 1: four bits for 0 to 13
+ * and for both runs of zeros; 16 and 14 do not occur.                                            */
 PERF_FN void perf_zip_table_(perf_zip_ *zip)
 {
     unsigned i, at = 0, run;
 
-    perf_zip_bits_(zip, (18u - 4) << 10, 14);   /* 257 symbols, 1 distance, 18 lengths            */
+    /* Each number less the fewest: 257 - 257 symbols, 1 - 1 distances, 18 - 4 lengths. */
+    perf_zip_bits_(zip, (18u - 4) << 10, 14);
     for (i = 0; i < 18; i++)
-        perf_zip_bits_(zip, 4u * (i != 0 && i != 16), 3);
+        perf_zip_bits_(zip, 4u * (i != 0 && i != 16), 3);       /* places of 16 and 14            */
     for (i = 0; i < zip->used; i++) {
         for (; at < zip->symbol[i]; at += run) {
             run = zip->symbol[i] - at;
@@ -426,7 +431,7 @@ PERF_FN void perf_zip_block_(perf_zip_ *zip, const unsigned char *bytes, size_t 
     }
     perf_zip_count_(zip, bytes, n);
     if (perf_zip_lengths_(zip, PERF_CAST_(uint32_t, n) + 1) < perf_zip_fixed_size_(zip)) {
-        perf_zip_bits_(zip, 4u + (last != 0), 3);
+        perf_zip_bits_(zip, 2u << 1 | (last != 0), 3);          /* 2: it has codes of its own     */
         perf_zip_codes_(zip);
         perf_zip_table_(zip);
     } else {
@@ -437,11 +442,13 @@ PERF_FN void perf_zip_block_(perf_zip_ *zip, const unsigned char *bytes, size_t 
     perf_zip_coded_(zip, bytes, n);
 }
 
-/* Empties the buffer. */
+/* Empties the buffer.  last: ends with deflate's last block, an empty one where nothing is left. */
 PERF_FN void perf_zip_flush_(perf_zip_ *zip, int last)
 {
     size_t i, n;
 
+    if (zip->writing && last && zip->n == 0)
+        perf_zip_short_(zip, zip->content, 0, 1);
     for (i = 0; zip->writing && i < zip->n; i += n) {
         n = PERF_ZIP_BLOCK_;
         if (n > zip->n - i)
@@ -484,7 +491,7 @@ PERF_FN void perf_hlog_put_(perf_zip_ *zip, uint64_t *next, uint64_t index, uint
 {
     unsigned char *at;
 
-    if (zip->n > sizeof zip->content - 18)
+    if (zip->n > sizeof zip->content - 18)      /* a gap and a count, nine bytes each at most     */
         perf_zip_flush_(zip, 0);
     at = zip->content + zip->n;
     if (index > *next)
@@ -504,10 +511,10 @@ PERF_FN void perf_hlog_cells_(perf_zip_ *zip, const perf_hist *hist, const perf_
 
     while (i < end) {
         zip->n = PERF_CAST_(size_t, bytes - zip->content);
-        if (zip->n > sizeof zip->content - 20)
+        if (zip->n > sizeof zip->content - 20)  /* else `stop` is i + 2 at least                  */
             perf_zip_flush_(zip, 0);
         bytes = zip->content + zip->n;
-        stop = i + (sizeof zip->content - zip->n) / 10;     /* none takes more than ten bytes     */
+        stop = i + (sizeof zip->content - zip->n) / 10;     /* none takes more than nine bytes    */
         if (stop > end)
             stop = end;
         while (i < stop) {
@@ -1125,7 +1132,7 @@ typedef struct perf_hlog_target_ {
     perf_hist_shape_ shape;         /* of into                                                    */
     unsigned         bits;          /* the line's: 2^bits buckets an octave                       */
     unsigned         unit;          /* log2 of the line's smallest value                          */
-    int              minus;
+    int              minus;         /* 1: the pass takes back, 0: it adds                         */
     uint64_t         steps, done;   /* buckets to add or take back at most, and so far            */
     uint64_t         count, sum;
     uint64_t         first, last;   /* occupied buckets of the line, valid when count > 0         */
@@ -1191,7 +1198,8 @@ PERF_FN int perf_hlog_zigzag_(perf_hlog_source_ *source, uint64_t *left, int64_t
     return 1;
 }
 
-/* 1: the counts end 40 bytes early: old versions of HdrHistogram_c counted the front, too. */
+/* 1: the counts end where `left` says that 40 bytes are to come: old versions of HdrHistogram_c
+ * counted the front, too.                                                                        */
 PERF_FN int perf_hlog_short_by_header_(perf_hlog_source_ *source, uint64_t left)
 {
     return left == PERF_ZIP_FRONT_ && source->read == source->written &&
@@ -1286,7 +1294,7 @@ PERF_FN int perf_hlog_head_(perf_hlog_source_ *source, perf_hlog_target_ *target
     unsigned octaves;
     int      word_ok, left_ok, sound;
 
-    *word = PERF_CAST_(int, cookie >> 4 & 14);
+    *word = PERF_CAST_(int, cookie >> 4 & 14);  /* bytes of a count; V2 has 1 there, so 0         */
     *left = UINT64_MAX;
     if (iv->version > 0) {
         *left = perf_hlog_get_be_(source, 4);

@@ -231,11 +231,13 @@ PERF_FN void convert_family(FILE *file, const char *name, const char *type, cons
     fprintf(file, "# HELP %s %s\n# TYPE %s %s\n# UNIT %s seconds\n", name, help, name, type, name);
 }
 
-/* One scope, added up over the runs scope[0 .. n). */
+/* One scope, added up over the runs scope[0 .. n).  A wait, or a device's work, may have the name of
+ * a scope: they have a label more.                                                               */
 PERF_FN void convert_scope(FILE *file, const char *family, const ab_scope *scope, size_t n)
 {
+    static const char *const labelled[] = {"wait", "sync", "device", "copy in", "copy out", "copy"};
     double count[CONVERT_BOUNDS + 1] = {0.0}, calls = 0.0, total = 0.0, seconds;
-    char   series[80], bound[60];
+    char   series[80], kind[40] = "", bound[100];
     size_t i, k;
     int    at;
 
@@ -249,20 +251,23 @@ PERF_FN void convert_scope(FILE *file, const char *family, const ab_scope *scope
             count[at] += json_number_value(json_array_get(bucket, 1));
         }
     }
+    for (i = 0; i < sizeof labelled / sizeof *labelled; i++)
+        if (!strcmp(scope->kind, labelled[i]))
+            snprintf(kind, sizeof kind, "\",kind=\"%s", labelled[i]);
     snprintf(series, sizeof series, "%s_bucket{scope", family);
     for (at = 0; at <= CONVERT_BOUNDS; at++) {
         calls += count[at];
         if (at == CONVERT_BOUNDS)
-            snprintf(bound, sizeof bound, "\",le=\"+Inf");
+            snprintf(bound, sizeof bound, "%s\",le=\"+Inf", kind);
         else
-            snprintf(bound, sizeof bound, "\",le=\"%.15g%s", convert_bound(at),
+            snprintf(bound, sizeof bound, "%s\",le=\"%.15g%s", kind, convert_bound(at),
                      convert_bound(at) >= 1.0 ? ".0" : "");
         convert_sample(file, series, scope->name, bound, calls);
     }
     snprintf(series, sizeof series, "%s_count{scope", family);
-    convert_sample(file, series, scope->name, "", calls);
+    convert_sample(file, series, scope->name, kind, calls);
     snprintf(series, sizeof series, "%s_sum{scope", family);
-    convert_sample(file, series, scope->name, "", total);
+    convert_sample(file, series, scope->name, kind, total);
 }
 
 /* The scopes of a kind, or of another, as one family. */

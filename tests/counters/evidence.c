@@ -25,7 +25,7 @@ enum { INSTRUCTIONS, CYCLES, LLC, BRANCH, FRONT, EVENTS, MOST = 1024, MS = 10000
 static int      refused[EVENTS];                /* errno; 0: it counts */
 static int      event_of[MOST], leader_of[MOST];        /* by descriptor: 1 + number; its leader */
 static uint64_t value[EVENTS], enabled, away[2];        /* away: ns without a counter, by group */
-static int      others_have;                    /* 1: the evidence's counters, all the time of a body */
+static int      others_have[2];                 /* 1: a group's counters, all the time of a body; [1]: the evidence's */
 static char     text[20000];
 
 static int event_number(const struct perf_event_attr *attr)
@@ -143,7 +143,8 @@ static void run(const body *b)
 
     now_ns += (uint64_t)(b->ms * MS);
     enabled += (uint64_t)(b->ms * MS);
-    away[1] += others_have ? (uint64_t)(b->ms * MS) : 0;
+    for (i = 0; i < 2; i++)
+        away[i] += others_have[i] ? (uint64_t)(b->ms * MS) : 0;
     for (i = 0; i < EVENTS; i++)
         value[i] += (uint64_t)(b->figure[i] * 1000);
     perf_scope_end(&s);
@@ -312,12 +313,24 @@ static void case_of(int n)
         c = counts();
         for (i = 0; i < 50; i++) {
             PERF_SCOPE("step");
-            others_have = i % 2;
+            others_have[1] = i % 2;
             run(&chase);
         }
         system_says();
         is(PERF_BY_CACHE_MISSES, "step > walk");
         has(PERF_VIEW_DIAGNOSIS, "of the cycles about 90 % cache misses (most in walk: IPC 0.10, 50.0 a 1,000");
+        break;
+    case 16:                                    /* or those of instructions and cycles */
+        c = counts();
+        for (i = 0; i < 50; i++) {
+            PERF_SCOPE("step");
+            others_have[0] = i % 2;
+            run(&chase);
+        }
+        system_says();
+        is(PERF_BY_CACHE_MISSES, "step > walk");
+        has(PERF_VIEW_DIAGNOSIS, "of the cycles about 90 % cache misses (most in walk: IPC 0.10, 50.0 a 1,000");
+        has(PERF_VIEW_DIAGNOSIS, "; calls that were counted: 25\n");
         break;
     case 15:                                    /* counters of a process have no scopes to stop */
         c = counts();
@@ -367,7 +380,7 @@ static void case_of(int n)
 
 int main(void)
 {
-    enum { CASES = 16 };
+    enum { CASES = 17 };
     int   n, status, bad = 0;
     pid_t child;
 

@@ -137,6 +137,8 @@ static void another_thread_stops(void)
             if (opts.which & (1u << i))
                 CHECK((c.value[i] >= 0.0 && c.value[i] < 1e9) == all, "counter %d: %g", i, c.value[i]);
         CHECK(all || strstr(perf_counters_text(&c), "another thread stopped it"), "%s", c.text);
+        CHECK(perf_counters_start(&c) == PERF_OK && c.status == PERF_OK, "it counts again: %d", (int)c.status);
+        CHECK(perf_counters_stop(&c) == PERF_OK, "and this thread stops it");
         perf_counters_close(&c);
     }
 }

@@ -544,6 +544,40 @@ static void small_range(void)
     free(g);
 }
 
+/* Buckets of 1,024 values that were read into finer ones: the maximum lies behind the last counter
+ * that is not 0.  Of some such histograms the last counter fills the writer's buffer. */
+static void ends_with_buffer(void)
+{
+    static unsigned char content[8300], raw[8400];
+    perf_hist_opts       o = PERF_ZERO;
+    perf_hlog_interval   iv = PERF_ZERO;
+    perf_hlog_reader     r = PERF_ZERO;
+    perf_hist           *h;
+    uint64_t             n;
+    unsigned char       *q;
+
+    o.bits = 14;
+    o.counter_bytes = 8;
+    h = make(&o);
+    memset(content, 2, sizeof content);         /* one value in each */
+    for (n = 7900; n < 8192; n++) {
+        q = line_be(line_be(line_be(content, UINT32_C(0x1c849313), 4), n, 4), 0, 4);
+        q = line_be(line_be(line_be(q, 4, 4), 1024, 8), UINT64_C(1) << 40, 8);
+        q = line_be(q, check_bits(1.0), 8);
+        memcpy(text, "1,1,1,", 6);
+        r.text = text;
+        r.at = 0;
+        r.size = 6 + line_base64(text + 6, raw, line_stored(raw, UINT32_C(0x1c849314), content, 40 + n));
+        perf_hist_reset(h);
+        CHECK(perf_hlog_next(&r, &iv, h) == PERF_OK && iv.count == n, "%lu values", n);
+        perf_hist_add(h, (n - 1) * 1024 + 256); /* right before the last */
+        r.at = 0;
+        r.size = perf_hlog_text(text, sizeof text, h, &iv);
+        CHECK(perf_hlog_next(&r, &iv, NULL) == PERF_OK && iv.count == n + 1, "%lu values, written again", n);
+    }
+    free(h);
+}
+
 /* Text that every reader takes, whatever is asked for. */
 static void plain_numbers(void)
 {
@@ -602,6 +636,7 @@ int main(int argc, char **argv)
     many_blocks();
     saved();
     small_range();
+    ends_with_buffer();
     plain_numbers();
     empty();
     return check_done();

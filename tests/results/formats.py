@@ -118,6 +118,10 @@ for name in NAMES:
 copy = next(b for b in google["benchmarks"] if b["name"] == "copy 4 KiB")
 check(math.isclose(copy["bytes_per_second"], 4096e9 / copy["real_time"], rel_tol=1e-9), copy)
 check(any(b.get("error_occurred") and b["name"] == "broken" for b in google["benchmarks"]), "broken")
+for b in google["benchmarks"]:          # items / std would be no rate, and no std of rates
+    if b.get("aggregate_name") == "stddev":
+        check(not any("per_second" in key for key in b), b)
+check(any(b["name"] == "copy 4 KiB_stddev" for b in google["benchmarks"]), "stddev")
 compare = Path("/usr/share/benchmark/compare.py")
 if not compare.exists():
     absent.append("compare.py (libbenchmark-tools)")
@@ -158,6 +162,9 @@ else:
 
 # ---- OpenMetrics: promtool, and the strict parser of prometheus_client ----
 metrics = (where / "openmetrics").read_text(encoding="utf-8")
+series = [re.sub(r" [^ ]*$", "", line) for line in metrics.split("\n") if line and line[0] != "#"]
+check(len(set(series)) == len(series), f"a series stands twice: {[s for s in series if series.count(s) > 1][:3]}")
+check('perf_scope_seconds_count{scope="load",kind="wait"} 1\n' in metrics, "the wait of that name")
 if shutil.which("promtool"):
     told = run("promtool", "check", "metrics", text=metrics)
     check(not told.strip(), f"promtool: {told}")

@@ -76,6 +76,10 @@ static void scopes(void)
         PERF_INSTANT("tick");
     }
     {
+        PERF_WAIT("load");                      /* a name may be a scope's and a wait's */
+        now_ns += 7000;
+    }
+    {
         perf_scope s = perf_scope_begin(HOSTILE);
         now_ns += 5;
         perf_scope_end(&s);

@@ -69,11 +69,13 @@ def measurements(c):
 
 def openmetrics(c):
     scope = {"name": "de\"code", "kind": "scope", "calls": 30, "total": 60000.0, "max": 9000.0, "buckets": [[1000.0, 20], [4000.0, 10]]}
-    file = c.file("s.json", results("x", 2, [scope, dict(scope, name="later", kind="async")]))
+    file = c.file("s.json", results("x", 2, [scope, dict(scope, name="later", kind="async"), dict(scope, kind="wait")]))
     text = c.status(0, "convert", file, "--to", "openmetrics")
     c.check(text.rstrip().splitlines()[-2 if "perf-ab:" in text else -1] == "# EOF", text[-300:])
     for line in ('perf_scope_seconds_bucket{scope="de\\"code",le="1e-06"} 40', 'perf_scope_seconds_count{scope="de\\"code"} 60',
-                 'perf_scope_seconds_bucket{scope="de\\"code",le="+Inf"} 60', 'perf_async_seconds_count{scope="later"} 60'):
+                 'perf_scope_seconds_bucket{scope="de\\"code",le="+Inf"} 60', 'perf_async_seconds_count{scope="later"} 60',
+                 'perf_scope_seconds_bucket{scope="de\\"code",kind="wait",le="+Inf"} 60',
+                 'perf_scope_seconds_sum{scope="de\\"code",kind="wait"} '):
         c.check(line in text, f"no '{line}' in {text[:1500]}")
     try:
         from prometheus_client.openmetrics.parser import text_string_to_metric_families
