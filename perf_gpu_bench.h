@@ -448,7 +448,6 @@ PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *loop)
     void    *parameter[] = {&flag, &out, &limit};
 
     PERF_REL_(&loop->word->flag, 0u);
-    PERF_REL_(&loop->word->out, 0u);
     loop->word->limit_ns = limit;
     if (loop->result.gate == PERF_GPU_GATE_HOST_)
         return loop->backend->host_func(loop->stream, perf_gpu_host_gate_, loop->word);
@@ -471,6 +470,7 @@ PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *loop)
 PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *loop, int gated, int flush)
 {
     loop->now.flags = 0;
+    PERF_REL_(&loop->word->out, 0u);            /* of the slice before: forgotten */
     if (flush && loop->persisting)
         (void)perf_gpu_attempt_(loop, loop->backend->l2_release());
     if (flush && !perf_gpu_try_(loop,

@@ -214,7 +214,8 @@ static void test_flush(void)
     sim_stop();
 }
 
-/* A body that waits for the device: the gate opens by itself, every sample is flagged, nothing hangs. */
+/* A body that waits for the device: the gate opens by itself, every sample is flagged, nothing hangs.  After three in a row
+ * there is no gate any more, so none opens by itself. */
 static void test_self_synchronising(void)
 {
     int c;
@@ -237,9 +238,9 @@ static void test_self_synchronising(void)
         CHECK(!sim.deadlocks, "%d", (int)sim.deadlocks);
         CHECK(!r.time.count && r.exposed.count == r.samples && r.samples >= 30, "%s", r.text);
         CHECK(r.status == PERF_ENODATA && r.warnings & PERF_WARN_EXPOSED, "%s", perf_status_text(r.status));
-        CHECK(r.gate_timeouts >= 1 && r.gate_timeouts <= 40, "%g time-outs", (double)r.gate_timeouts);
+        CHECK(r.gate_timeouts >= 1 && r.gate_timeouts <= 10, "%g time-outs", (double)r.gate_timeouts);
         for (i = 0; i < r.samples; i++)
-            CHECK(r.sample[i].flags & PERF_GPU_SAMPLE_EXPOSED, "sample %d", (int)i);
+            CHECK(r.sample[i].flags == PERF_GPU_SAMPLE_EXPOSED, "sample %d: %x", (int)i, (unsigned)r.sample[i].flags);
         CHECK(sim.now < UINT64_C(8000000000), "it took %g s", (double)sim.now * 1e-9);
         CHECK(nothing_left(), "left");
         sim_stop();
