@@ -109,13 +109,6 @@ typedef union perf_gpu_ms_ {
 #define PERF_GPU_NEAR_NS_ 8e6                   /* ... which are so many ns */
 #define PERF_GPU_MS_END_  UINT32_C(0x51ba43b7)  /* bits of 1e11, three years: a driver's mistake */
 
-/* Codes of drivers, beside those of perf_gpu_backend. */
-enum {
-    PERF_GPU_OUT_OF_MEMORY_ = 2, PERF_GPU_NOT_STARTED_ = 3, PERF_GPU_NO_CURRENT_ = 201,
-    PERF_GPU_BAD_HANDLE_ = 400, PERF_GPU_DESTROYED_ = 709,      /* the context is no more */
-    PERF_GPU_IS_CAPTURED_ = 900, PERF_GPU_CAPTURE_END_ = 907,   /* all between count as captured */
-    PERF_GPU_IMPOSSIBLE_ = 999          /* ours: the driver told a time that cannot be */
-};
 #define PERF_GPU_PER_THREAD_ 2          /* a stream's address: 0, 1 the default; above: others */
 
 #define PERF_GPU_LONG_ (1 << 30)        /* a bit in slot->code[0]: the end goes the long way */
@@ -1155,7 +1148,8 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     part->slot.begin = perf_scope_ticks_(reg);
     part->slot.code[0] = perf_gpu_events_(backend, &part->slot);
     if (!part->slot.code[0])
-        part->slot.code[0] = backend->event_record_flags(part->slot.start, stream, 1);
+        part->slot.code[0] = backend->event_record_flags(part->slot.start, stream,
+                                                         PERF_GPU_EXTERNAL_);
     if (!part->slot.code[0])
         perf_gpu_range_open_(reg, &part->slot);
     if (part->slot.ranged)
@@ -1177,7 +1171,7 @@ PERF_COLD_FN_ int perf_gpu_record_part_(void *arg, void *stream)
         !perf_gpu_lives_(gpu, backend, part->slot.ring->line))
         return PERF_GPU_DESTROYED_;
     if (!code)
-        code = backend->event_record_flags(part->slot.stop, stream, 1);
+        code = backend->event_record_flags(part->slot.stop, stream, PERF_GPU_EXTERNAL_);
     if (code)
         return code;
     if (!perf_lock_(reg))

@@ -179,7 +179,6 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 #define PERF_GPU_MOST_BATCH_   512      /* the driver takes about 1,000 launches, then it waits */
 #define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream */
 #define PERF_GPU_HOT_IN_A_ROW_ 20       /* throttled samples: to wait longer would not help */
-#define PERF_GPU_NO_TIME_      999      /* a code of ours: the driver told a time that cannot be */
 #define PERF_GPU_NO_MEMORY_    (-2)     /* the variant of a loop that got no memory */
 #define PERF_GPU_LEAST_        3        /* samples, and pairs, however slow the bodies are */
 #define PERF_GPU_LEAST_PAIRS_  7
@@ -503,7 +502,7 @@ PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *loop, int inside)
         !perf_gpu_try_(loop, loop->backend->event_elapsed(&ms, loop->event[0], loop->event[1])))
         return 0;
     if (!(ms > -1e11f && ms < 1e11f))           /* the driver's mistake */
-        return perf_gpu_try_(loop, PERF_GPU_NO_TIME_);
+        return perf_gpu_try_(loop, PERF_GPU_IMPOSSIBLE_);
     if (PERF_ACQ_(&loop->word->out) == PERF_GPU_BY_CLOCK_) {
         loop->now.flags |= PERF_GPU_SAMPLE_TIMEOUT;
         loop->result.gate_timeouts++;
@@ -670,11 +669,6 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
     return 1;
 }
 
-enum {                                  /* CU_DEVICE_ATTRIBUTE_ */
-    PERF_GPU_MULTIPROCESSORS_ = 16, PERF_GPU_MEMORY_KHZ_ = 36, PERF_GPU_MEMORY_BITS_ = 37,
-    PERF_GPU_L2_BYTES_ = 38
-};
-
 /* An attribute of the device; 0: not known. */
 PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *loop, int which)
 {
@@ -752,7 +746,8 @@ PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *loop)
         return;
     loop->own_word.limit_ns = PERF_CAST_(uint64_t, loop->result.opts.gate_ms * 1e6);
     if (loop->gate_kernel && backend->host_alloc && backend->host_free && backend->host_address &&
-        perf_gpu_attempt_(loop, backend->host_alloc(&memory, sizeof *loop->word, 2))) {
+        perf_gpu_attempt_(loop, backend->host_alloc(&memory, sizeof *loop->word,
+                                                    PERF_GPU_MAPPED_))) {
         if (perf_gpu_attempt_(loop, backend->host_address(&loop->word_address, memory, 0))) {
             loop->word = PERF_CAST_(perf_gpu_word_ *, memory);
             loop->result.gate = PERF_GPU_GATE_KERNEL_;
@@ -800,8 +795,8 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
         loop->l2_bytes = 64 << 20;
     loop->multiprocessors =
         PERF_CAST_(uint64_t, perf_gpu_attribute_(loop, PERF_GPU_MULTIPROCESSORS_));
-    loop->persisting =
-        backend->l2_release && backend->ctx_limit && !backend->ctx_limit(&kept, 6) && kept;
+    loop->persisting = backend->l2_release && backend->ctx_limit &&
+                       !backend->ctx_limit(&kept, PERF_GPU_LIMIT_L2_) && kept;
     loop->result.datasheet_gbs = 2.0 * perf_gpu_attribute_(loop, PERF_GPU_MEMORY_KHZ_) *
                                  (perf_gpu_attribute_(loop, PERF_GPU_MEMORY_BITS_) / 8) * 1e-6;
     if (loop->down || !perf_gpu_try_(loop, backend->event_create(&loop->event[0], 0)) ||
@@ -1209,6 +1204,14 @@ PERF_COLD_FN_ void perf_gpu_drop_graphs_(perf_gpu_loop_ *loop)
     }
 }
 
+/* The event becomes a node of the graph under way, timed by each launch.  0: it cannot. */
+PERF_COLD_FN_ int perf_gpu_record_inside_(perf_gpu_loop_ *loop, void *event)
+{
+    int code = loop->backend->event_record_flags(event, loop->stream, PERF_GPU_EXTERNAL_);
+
+    return perf_gpu_attempt_(loop, code);
+}
+
 /* A body was captured; 0: it could not be. */
 PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
@@ -1216,9 +1219,7 @@ PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
     int            ok;
 
     loop->opened = 0;
-    ok = !loop->inside || perf_gpu_attempt_(loop,
-                                            loop->backend->event_record_flags(loop->event[1],
-                                                                        loop->stream, 1));
+    ok = !loop->inside || perf_gpu_record_inside_(loop, loop->event[1]);
     ok = perf_gpu_attempt_(loop, loop->backend->capture_end(loop->stream, &graph)) && graph && ok &&
          !loop->spoilt;
     ok = ok && perf_gpu_attempt_(loop, loop->backend->graph_instantiate(&arm->exec, graph, 0));
@@ -1256,14 +1257,12 @@ PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_ *loop)
 /* The stream records the body of this slice into a graph; 0: it cannot. */
 PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_ *loop)
 {
-    if (!perf_gpu_attempt_(loop, loop->backend->capture_begin(loop->stream, 2)))
+    if (!perf_gpu_attempt_(loop, loop->backend->capture_begin(loop->stream, PERF_GPU_RELAXED_)))
         return 0;
     loop->opened = PERF_GPU_RECORDED_;
     loop->spoilt = 0;
     if (loop->inside)
-        loop->spoilt =
-            !perf_gpu_attempt_(loop,
-                               loop->backend->event_record_flags(loop->event[0], loop->stream, 1));
+        loop->spoilt = !perf_gpu_record_inside_(loop, loop->event[0]);
     return 1;
 }
 
@@ -1536,9 +1535,9 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *loop)
         loop->result.code = PERF_GPU_UNREAD;    /* any call would lose it */
     else if (loop->backend)
         loop->result.code = loop->backend->ctx_get(&loop->ctx);
-    if (!loop->backend || loop->result.code == 201 || loop->result.code == 3 ||
-        (!loop->result.code && !loop->ctx)) {
-        loop->state->status = PERF_ENOGPU;      /* none current, or the driver was not started */
+    if (!loop->backend || loop->result.code == PERF_GPU_NO_CURRENT_ ||
+        loop->result.code == PERF_GPU_NOT_STARTED_ || (!loop->result.code && !loop->ctx)) {
+        loop->state->status = PERF_ENOGPU;
         return;
     }
     if (!perf_gpu_try_(loop, loop->result.code) ||

@@ -32966,6 +32966,25 @@ PERF_FN const char *perf_gpu_error_text(void);
  *   perf_gpu_enter_, perf_gpu_leave_, perf_gpu_entered_  makes a context current for a while, and
  *                            captures of other threads safe; 0 or the driver's code */
 
+/* Codes of drivers, beside PERF_GPU_NOT_READY and the like. */
+enum {
+    PERF_GPU_OUT_OF_MEMORY_ = 2, PERF_GPU_NOT_STARTED_ = 3, PERF_GPU_NO_CURRENT_ = 201,
+    PERF_GPU_BAD_HANDLE_ = 400, PERF_GPU_DESTROYED_ = 709,      /* the context is no more */
+    PERF_GPU_IS_CAPTURED_ = 900, PERF_GPU_CAPTURE_END_ = 907,   /* all between count as captured */
+    PERF_GPU_IMPOSSIBLE_ = 999          /* ours: the driver told a time that cannot be */
+};
+
+/* Arguments of the table's functions. */
+enum {
+    PERF_GPU_EXTERNAL_ = 1,             /* event_record_flags: CU_EVENT_RECORD_EXTERNAL */
+    PERF_GPU_RELAXED_ = 2,              /* capture_mode, _begin: CU_STREAM_CAPTURE_MODE_RELAXED */
+    PERF_GPU_MAPPED_ = 2,               /* host_alloc: CU_MEMHOSTALLOC_DEVICEMAP */
+    PERF_GPU_LIMIT_L2_ = 6,             /* ctx_limit: CU_LIMIT_PERSISTING_L2_CACHE_SIZE */
+    PERF_GPU_MULTIPROCESSORS_ = 16,     /* device_attribute: CU_DEVICE_ATTRIBUTE_..._COUNT */
+    PERF_GPU_MEMORY_KHZ_ = 36, PERF_GPU_MEMORY_BITS_ = 37,      /* ..._CLOCK_RATE, _BUS_WIDTH */
+    PERF_GPU_L2_BYTES_ = 38             /* ..._L2_CACHE_SIZE */
+};
+
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* ---- table ---- */
@@ -33171,10 +33190,14 @@ PERF_BEGIN_DECLS
 PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 {
     switch (attribute) {
-    case 16: return hipDeviceGetAttribute(value, hipDeviceAttributeMultiprocessorCount, device);
-    case 36: return hipDeviceGetAttribute(value, hipDeviceAttributeMemoryClockRate, device);
-    case 37: return hipDeviceGetAttribute(value, hipDeviceAttributeMemoryBusWidth, device);
-    case 38: return hipDeviceGetAttribute(value, hipDeviceAttributeL2CacheSize, device);
+    case PERF_GPU_MULTIPROCESSORS_:
+        return hipDeviceGetAttribute(value, hipDeviceAttributeMultiprocessorCount, device);
+    case PERF_GPU_MEMORY_KHZ_:
+        return hipDeviceGetAttribute(value, hipDeviceAttributeMemoryClockRate, device);
+    case PERF_GPU_MEMORY_BITS_:
+        return hipDeviceGetAttribute(value, hipDeviceAttributeMemoryBusWidth, device);
+    case PERF_GPU_L2_BYTES_:
+        return hipDeviceGetAttribute(value, hipDeviceAttributeL2CacheSize, device);
     }
     return 1;
 }
@@ -33418,7 +33441,7 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *backend, void *ctx,
     if (ctx)
         code = backend->ctx_get(&entered->before);
     if (!code && ctx && entered->before != ctx) {
-        code = 201;                             /* no such context */
+        code = PERF_GPU_NO_CURRENT_;
         if (backend->ctx_set)
             code = backend->ctx_set(ctx);
         entered->set = !code;
@@ -33427,7 +33450,7 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *backend, void *ctx,
         perf_gpu_leave_(backend, entered);
         return code;
     }
-    entered->mode = 2;                          /* relaxed */
+    entered->mode = PERF_GPU_RELAXED_;
     if (backend->capture_mode)
         failed = backend->capture_mode(&entered->mode);
     entered->relaxed = !failed;
@@ -34126,13 +34149,6 @@ typedef union perf_gpu_ms_ {
 #define PERF_GPU_NEAR_NS_ 8e6                   /* ... which are so many ns */
 #define PERF_GPU_MS_END_  UINT32_C(0x51ba43b7)  /* bits of 1e11, three years: a driver's mistake */
 
-/* Codes of drivers, beside those of perf_gpu_backend. */
-enum {
-    PERF_GPU_OUT_OF_MEMORY_ = 2, PERF_GPU_NOT_STARTED_ = 3, PERF_GPU_NO_CURRENT_ = 201,
-    PERF_GPU_BAD_HANDLE_ = 400, PERF_GPU_DESTROYED_ = 709,      /* the context is no more */
-    PERF_GPU_IS_CAPTURED_ = 900, PERF_GPU_CAPTURE_END_ = 907,   /* all between count as captured */
-    PERF_GPU_IMPOSSIBLE_ = 999          /* ours: the driver told a time that cannot be */
-};
 #define PERF_GPU_PER_THREAD_ 2          /* a stream's address: 0, 1 the default; above: others */
 
 #define PERF_GPU_LONG_ (1 << 30)        /* a bit in slot->code[0]: the end goes the long way */
@@ -35172,7 +35188,8 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     part->slot.begin = perf_scope_ticks_(reg);
     part->slot.code[0] = perf_gpu_events_(backend, &part->slot);
     if (!part->slot.code[0])
-        part->slot.code[0] = backend->event_record_flags(part->slot.start, stream, 1);
+        part->slot.code[0] = backend->event_record_flags(part->slot.start, stream,
+                                                         PERF_GPU_EXTERNAL_);
     if (!part->slot.code[0])
         perf_gpu_range_open_(reg, &part->slot);
     if (part->slot.ranged)
@@ -35194,7 +35211,7 @@ PERF_COLD_FN_ int perf_gpu_record_part_(void *arg, void *stream)
         !perf_gpu_lives_(gpu, backend, part->slot.ring->line))
         return PERF_GPU_DESTROYED_;
     if (!code)
-        code = backend->event_record_flags(part->slot.stop, stream, 1);
+        code = backend->event_record_flags(part->slot.stop, stream, PERF_GPU_EXTERNAL_);
     if (code)
         return code;
     if (!perf_lock_(reg))
@@ -36918,7 +36935,6 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 #define PERF_GPU_MOST_BATCH_   512      /* the driver takes about 1,000 launches, then it waits */
 #define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream */
 #define PERF_GPU_HOT_IN_A_ROW_ 20       /* throttled samples: to wait longer would not help */
-#define PERF_GPU_NO_TIME_      999      /* a code of ours: the driver told a time that cannot be */
 #define PERF_GPU_NO_MEMORY_    (-2)     /* the variant of a loop that got no memory */
 #define PERF_GPU_LEAST_        3        /* samples, and pairs, however slow the bodies are */
 #define PERF_GPU_LEAST_PAIRS_  7
@@ -37242,7 +37258,7 @@ PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *loop, int inside)
         !perf_gpu_try_(loop, loop->backend->event_elapsed(&ms, loop->event[0], loop->event[1])))
         return 0;
     if (!(ms > -1e11f && ms < 1e11f))           /* the driver's mistake */
-        return perf_gpu_try_(loop, PERF_GPU_NO_TIME_);
+        return perf_gpu_try_(loop, PERF_GPU_IMPOSSIBLE_);
     if (PERF_ACQ_(&loop->word->out) == PERF_GPU_BY_CLOCK_) {
         loop->now.flags |= PERF_GPU_SAMPLE_TIMEOUT;
         loop->result.gate_timeouts++;
@@ -37409,11 +37425,6 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
     return 1;
 }
 
-enum {                                  /* CU_DEVICE_ATTRIBUTE_ */
-    PERF_GPU_MULTIPROCESSORS_ = 16, PERF_GPU_MEMORY_KHZ_ = 36, PERF_GPU_MEMORY_BITS_ = 37,
-    PERF_GPU_L2_BYTES_ = 38
-};
-
 /* An attribute of the device; 0: not known. */
 PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *loop, int which)
 {
@@ -37491,7 +37502,8 @@ PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *loop)
         return;
     loop->own_word.limit_ns = PERF_CAST_(uint64_t, loop->result.opts.gate_ms * 1e6);
     if (loop->gate_kernel && backend->host_alloc && backend->host_free && backend->host_address &&
-        perf_gpu_attempt_(loop, backend->host_alloc(&memory, sizeof *loop->word, 2))) {
+        perf_gpu_attempt_(loop, backend->host_alloc(&memory, sizeof *loop->word,
+                                                    PERF_GPU_MAPPED_))) {
         if (perf_gpu_attempt_(loop, backend->host_address(&loop->word_address, memory, 0))) {
             loop->word = PERF_CAST_(perf_gpu_word_ *, memory);
             loop->result.gate = PERF_GPU_GATE_KERNEL_;
@@ -37539,8 +37551,8 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
         loop->l2_bytes = 64 << 20;
     loop->multiprocessors =
         PERF_CAST_(uint64_t, perf_gpu_attribute_(loop, PERF_GPU_MULTIPROCESSORS_));
-    loop->persisting =
-        backend->l2_release && backend->ctx_limit && !backend->ctx_limit(&kept, 6) && kept;
+    loop->persisting = backend->l2_release && backend->ctx_limit &&
+                       !backend->ctx_limit(&kept, PERF_GPU_LIMIT_L2_) && kept;
     loop->result.datasheet_gbs = 2.0 * perf_gpu_attribute_(loop, PERF_GPU_MEMORY_KHZ_) *
                                  (perf_gpu_attribute_(loop, PERF_GPU_MEMORY_BITS_) / 8) * 1e-6;
     if (loop->down || !perf_gpu_try_(loop, backend->event_create(&loop->event[0], 0)) ||
@@ -37948,6 +37960,14 @@ PERF_COLD_FN_ void perf_gpu_drop_graphs_(perf_gpu_loop_ *loop)
     }
 }
 
+/* The event becomes a node of the graph under way, timed by each launch.  0: it cannot. */
+PERF_COLD_FN_ int perf_gpu_record_inside_(perf_gpu_loop_ *loop, void *event)
+{
+    int code = loop->backend->event_record_flags(event, loop->stream, PERF_GPU_EXTERNAL_);
+
+    return perf_gpu_attempt_(loop, code);
+}
+
 /* A body was captured; 0: it could not be. */
 PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
@@ -37955,9 +37975,7 @@ PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
     int            ok;
 
     loop->opened = 0;
-    ok = !loop->inside || perf_gpu_attempt_(loop,
-                                            loop->backend->event_record_flags(loop->event[1],
-                                                                        loop->stream, 1));
+    ok = !loop->inside || perf_gpu_record_inside_(loop, loop->event[1]);
     ok = perf_gpu_attempt_(loop, loop->backend->capture_end(loop->stream, &graph)) && graph && ok &&
          !loop->spoilt;
     ok = ok && perf_gpu_attempt_(loop, loop->backend->graph_instantiate(&arm->exec, graph, 0));
@@ -37995,14 +38013,12 @@ PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_ *loop)
 /* The stream records the body of this slice into a graph; 0: it cannot. */
 PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_ *loop)
 {
-    if (!perf_gpu_attempt_(loop, loop->backend->capture_begin(loop->stream, 2)))
+    if (!perf_gpu_attempt_(loop, loop->backend->capture_begin(loop->stream, PERF_GPU_RELAXED_)))
         return 0;
     loop->opened = PERF_GPU_RECORDED_;
     loop->spoilt = 0;
     if (loop->inside)
-        loop->spoilt =
-            !perf_gpu_attempt_(loop,
-                               loop->backend->event_record_flags(loop->event[0], loop->stream, 1));
+        loop->spoilt = !perf_gpu_record_inside_(loop, loop->event[0]);
     return 1;
 }
 
@@ -38275,9 +38291,9 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *loop)
         loop->result.code = PERF_GPU_UNREAD;    /* any call would lose it */
     else if (loop->backend)
         loop->result.code = loop->backend->ctx_get(&loop->ctx);
-    if (!loop->backend || loop->result.code == 201 || loop->result.code == 3 ||
-        (!loop->result.code && !loop->ctx)) {
-        loop->state->status = PERF_ENOGPU;      /* none current, or the driver was not started */
+    if (!loop->backend || loop->result.code == PERF_GPU_NO_CURRENT_ ||
+        loop->result.code == PERF_GPU_NOT_STARTED_ || (!loop->result.code && !loop->ctx)) {
+        loop->state->status = PERF_ENOGPU;
         return;
     }
     if (!perf_gpu_try_(loop, loop->result.code) ||
