@@ -36929,25 +36929,25 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-#define PERF_GPU_MOST_SAMPLES_ 1000     /* of a bench that looks for a narrow interval */
-#define PERF_GPU_ASKED_MOST_   1000000  /* samples that anybody may ask for */
-#define PERF_GPU_USUAL_PAIRS_  30
-#define PERF_GPU_MOST_BATCH_   512      /* the driver takes about 1,000 launches, then it waits */
-#define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream */
-#define PERF_GPU_HOT_IN_A_ROW_ 20       /* throttled samples: to wait longer would not help */
-#define PERF_GPU_NO_MEMORY_    (-2)     /* the variant of a loop that got no memory */
-#define PERF_GPU_LEAST_        3        /* samples, and pairs, however slow the bodies are */
-#define PERF_GPU_LEAST_PAIRS_  7
-#define PERF_GPU_DISCARDED_    2        /* rounds thrown away before the samples */
-#define PERF_GPU_LOOKS_        8        /* for work on other streams */
-#define PERF_GPU_EMPTY_        15       /* slices with nothing in them */
-#define PERF_GPU_LENGTHS_      120      /* slices of many lengths: shows the event clock's step */
-#define PERF_GPU_GRAIN_NS_     0.4      /* shorter differences are errors of a float of ms */
-#define PERF_GPU_SHORT_GATE_   2000000  /* ns */
-#define PERF_GPU_THREADS_      256u     /* of a block of the sweep */
+#define PERF_GPU_MOST_SAMPLES_   1000   /* of a bench that looks for a narrow interval */
+#define PERF_GPU_ASKED_MOST_     1000000        /* samples that anybody may ask for */
+#define PERF_GPU_USUAL_PAIRS_    30
+#define PERF_GPU_MOST_BATCH_     512    /* the driver takes about 1,000 launches, then it waits */
+#define PERF_GPU_PROBES_         64     /* launches that show whether anything runs on the stream */
+#define PERF_GPU_MOST_THROTTLED_ 20     /* samples in a row: to wait longer would not help */
+#define PERF_GPU_NO_MEMORY_      (-2)   /* the variant of a loop that got no memory */
+#define PERF_GPU_LEAST_SAMPLES_  3      /* however slow the bodies are */
+#define PERF_GPU_LEAST_PAIRS_    7      /* likewise, of an A/B */
+#define PERF_GPU_DISCARDED_      2      /* rounds thrown away before the samples */
+#define PERF_GPU_MOST_LOOKS_     8      /* for work on other streams */
+#define PERF_GPU_EMPTY_          15     /* slices with nothing in them */
+#define PERF_GPU_LENGTHS_        120    /* slices of many lengths: shows the event clock's step */
+#define PERF_GPU_GRAIN_NS_       0.4    /* shorter differences are errors of a float of ms */
+#define PERF_GPU_SHORT_GATE_     2000000        /* ns */
+#define PERF_GPU_THREADS_        256u   /* of a block of the sweep */
 #define PERF_GPU_SLOWED_ UINT64_C(0xec) /* NVML's reasons: power cap, heat, brake; not idleness */
-#define PERF_GPU_SPARE_        4        /* samples of rounds that began anew as graphs */
-#define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample */
+#define PERF_GPU_SPARE_          4      /* samples of rounds that began anew as graphs */
+#define PERF_GPU_EVENT_SHARE_    0.005  /* that step and cost of the events may have in a sample */
 
 /* What the loop will use: each 0 replaced by its default. */
 PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_opts *opts)
@@ -37018,8 +37018,9 @@ typedef struct perf_gpu_energy_ {       /* times in ns, by the host's clock */
     uint64_t at[2];                     /* when the counter's first step, its last were seen */
     double   unsure[2];                 /* it may have come so many ns earlier */
     double   joules[2];                 /* what the counter then said */
-    double   now;                       /* the counter's last reading */
-    double   celsius, busy, readings;   /* highest; mean of so many readings */
+    double   reading;                   /* the counter's last one */
+    double   celsius;                   /* highest */
+    double   busy, busy_readings;       /* percent at work: mean of so many readings */
 } perf_gpu_energy_;
 
 typedef struct perf_gpu_arm_ {
@@ -37066,21 +37067,21 @@ typedef struct perf_gpu_loop_ {
     uint64_t         word_address;
     int              gate_off;
     uint64_t         scratch, scratch_bytes;    /* what the sweep reads; bytes 0: it cannot */
-    int              on_stream;         /* 1: it was allocated in the stream's order */
+    int              scratch_on_stream; /* 1: it was allocated in the stream's order */
 
     /* The slice under way, or the last. */
-    int              opened;            /* PERF_GPU_TIMED_ or _RECORDED_; 0: none is under way */
+    int              under_way;         /* PERF_GPU_TIMED_ or _RECORDED_; 0: no slice is */
     int              replayed;          /* 1: as a graph, without the body */
     int              variant;           /* the arm whose turn it is */
     uint64_t         host0;             /* when the host began to enqueue it */
-    perf_gpu_sample  now;               /* the slice that has ended: of all its iterations */
-    double           idle;              /* ns: the most that a slice shows with nothing in it */
+    perf_gpu_sample  slice;             /* times are of all its iterations together */
+    double           empty_ns;          /* the most that a slice shows with nothing in it */
 
     /* What comes next. */
     int              profiled;          /* bodies that ran for a profiler */
     uint32_t         useless;           /* why this round is */
-    int              hot;               /* throttled rounds in a row */
-    size_t           again;             /* rounds that were repeated */
+    int              throttled;         /* rounds in a row that were */
+    size_t           repeated;          /* rounds */
     int              own_graph;         /* 1: nobody asked for a graph, but it takes one */
     int              no_graph;          /* 1: there cannot be one */
     int              inside;            /* 1: the events are in the graph */
@@ -37093,9 +37094,9 @@ typedef struct perf_gpu_loop_ {
     uint32_t         mhz_before;        /* at the end of the block before */
     int              calm;              /* blocks in a row that agreed */
 
-    /* Other streams of the context, see perf_gpu_look_around_. */
-    int              probed, busy;      /* how often we have looked, and others were busy */
-    int              asked;             /* how often it was busy before the body */
+    /* Other streams of the context, see perf_gpu_look_after_. */
+    int              looks, busy;       /* how often we have looked, and others were busy */
+    int              busy_before;       /* how often they were busy before the body */
     double           quiet_ns;          /* what the question takes while nothing runs */
     int              elsewhere;         /* 1: work was seen on other streams */
 } perf_gpu_loop_;
@@ -37216,7 +37217,7 @@ PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *loop)
 PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *loop)
 {
     PERF_REL_(&loop->word->flag, 1u);
-    loop->opened = 0;
+    loop->under_way = 0;
     return 0;
 }
 
@@ -37224,7 +37225,7 @@ PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *loop)
  * back. */
 PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *loop, int gated, int flush)
 {
-    loop->now.flags = 0;
+    loop->slice.flags = 0;
     PERF_REL_(&loop->word->out, 0u);            /* of the slice before: forgotten */
     if (flush && loop->persisting)
         (void)perf_gpu_attempt_(loop, loop->backend->l2_release());
@@ -37234,7 +37235,7 @@ PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *loop, int gated, int flu
     gated = gated && loop->result.gate && !loop->gate_off;
     if (gated && !perf_gpu_try_(loop, perf_gpu_shut_(loop)))
         return 0;
-    loop->opened = PERF_GPU_TIMED_;
+    loop->under_way = PERF_GPU_TIMED_;
     loop->host0 = perf_now();
     if (loop->inside && loop->arm[loop->variant].exec) /* its events are in it */
         return 1;
@@ -37260,26 +37261,26 @@ PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *loop, int inside)
     if (!(ms > -1e11f && ms < 1e11f))           /* the driver's mistake */
         return perf_gpu_try_(loop, PERF_GPU_IMPOSSIBLE_);
     if (PERF_ACQ_(&loop->word->out) == PERF_GPU_BY_CLOCK_) {
-        loop->now.flags |= PERF_GPU_SAMPLE_TIMEOUT;
+        loop->slice.flags |= PERF_GPU_SAMPLE_TIMEOUT;
         loop->result.gate_timeouts++;
     }
-    loop->now.ns = 0.0;
+    loop->slice.ns = 0.0;
     if (ms > 0.0f)
-        loop->now.ns = PERF_CAST_(double, ms) * 1e6;
+        loop->slice.ns = PERF_CAST_(double, ms) * 1e6;
     return 1;
 }
 
-/* Fills loop->now.  with_clock: also with the device's clock while it works on the slice, and what
- * slows it down.  The gate is open afterwards, whatever happened.  0: an error. */
+/* Fills loop->slice.  with_clock: also with the device's clock while it works on the slice, and
+ * what slows it down.  The gate is open afterwards, whatever happened.  0: an error. */
 PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *loop, int with_clock)
 {
-    perf_gpu_sample *sample = &loop->now;
+    perf_gpu_sample *sample = &loop->slice;
     unsigned         mhz = 0;
     const int        inside = loop->inside && loop->arm[loop->variant].exec;
     int              pending = PERF_GPU_NOT_READY;      /* inside: no host between the nodes */
 
     sample->host_ns = perf_most_(perf_since_(loop->host0, perf_now()), 0.0); /* or it went back */
-    loop->opened = 0;
+    loop->under_way = 0;
     if (!inside) {
         if (loop->state->phase == PERF_LOOP_HEAT_)
             loop->arm[loop->variant].ahead +=
@@ -37359,20 +37360,20 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *loop)
     for (i = 0; i < PERF_GPU_EMPTY_; i++) {
         if (!perf_gpu_slice_swept_(loop, 1, 0.0))
             return 0;
-        empty[i] = loop->now.ns;
+        empty[i] = loop->slice.ns;
     }
     for (i = 0; i < PERF_GPU_LENGTHS_; i++) {   /* work whose time differs from round to round */
         bytes = PERF_CAST_(double, loop->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
         if (!perf_gpu_slice_swept_(loop, PERF_CAST_(int, i & 1), bytes))
             return 0;                           /* without a gate: the host's jitter is welcome */
-        if (loop->now.ns > PERF_GPU_GRAIN_NS_ && loop->now.ns < 60e3)
-            time[n++] = loop->now.ns;
+        if (loop->slice.ns > PERF_GPU_GRAIN_NS_ && loop->slice.ns < 60e3)
+            time[n++] = loop->slice.ns;
     }
     loop->result.gate_timeouts = 0;
     perf_sort_values_(empty, PERF_GPU_EMPTY_);
     loop->result.overhead_ns = empty[PERF_GPU_EMPTY_ / 2];      /* the median */
     /* the last but one, and once more what lies between the first and that one */
-    loop->idle = 2.0 * empty[PERF_GPU_EMPTY_ - 2] - empty[0];
+    loop->empty_ns = 2.0 * empty[PERF_GPU_EMPTY_ - 2] - empty[0];
     perf_sort_values_(time, n);
     loop->result.quantum_ns = perf_gpu_step_of_(time, n);
     if (!(loop->result.quantum_ns > 0.0)) {     /* all alike: no finer than that */
@@ -37442,7 +37443,7 @@ PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *loop, int which)
 /* Frees it in the stream's order if it came so: a plain free waits for the whole device. */
 PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *loop)
 {
-    if (loop->on_stream)
+    if (loop->scratch_on_stream)
         return loop->backend->mem_free_on(loop->scratch, loop->stream);
     return loop->backend->mem_free(loop->scratch);
 }
@@ -37461,10 +37462,10 @@ PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *loop, int large)
         return;
     for (i = 3 * !large; i < 5 && !loop->scratch && code != PERF_GPU_SHUT_DOWN; i++) {
         bytes = PERF_CAST_(size_t, size[i]) / 16 * 16;
-        loop->on_stream = backend->mem_alloc_on && backend->mem_free_on &&
+        loop->scratch_on_stream = backend->mem_alloc_on && backend->mem_free_on &&
                           !backend->mem_alloc_on(&loop->scratch, bytes, loop->stream);
         code = 0;
-        if (!loop->on_stream)
+        if (!loop->scratch_on_stream)
             code = backend->mem_alloc(&loop->scratch, bytes);
         if (code)
             loop->scratch = 0;
@@ -37571,8 +37572,8 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
     for (i = 0; i < 5 && large && loop->sweep_kernel && loop->result.opts.bytes > 0.0; i++) {
         if (!perf_gpu_slice_swept_(loop, 1, bytes))
             return 0;
-        if (loop->now.ns > 0.0 && bytes / loop->now.ns > loop->result.peak_gbs)
-            loop->result.peak_gbs = bytes / loop->now.ns;
+        if (loop->slice.ns > 0.0 && bytes / loop->slice.ns > loop->result.peak_gbs)
+            loop->result.peak_gbs = bytes / loop->slice.ns;
     }
     if (loop->result.opts.cache == PERF_GPU_COLD && !(loop->result.flush_bytes > 0.0))
         loop->result.warnings |= PERF_WARN_NOT_COLD;
@@ -37592,7 +37593,7 @@ PERF_COLD_FN_ void perf_gpu_energy_ask_(perf_gpu_loop_ *loop, perf_gpu_energy_ *
     const double joules = perf_gpu_meter_(loop->backend, loop->device, 0);
     double       heat, busy;
 
-    if (energy->now > 0.0 && joules > energy->now) {
+    if (energy->reading > 0.0 && joules > energy->reading) {
         energy->at[last] = now;
         energy->unsure[last] = PERF_CAST_(double, now - energy->asked);
         energy->joules[last] = joules;
@@ -37601,9 +37602,9 @@ PERF_COLD_FN_ void perf_gpu_energy_ask_(perf_gpu_loop_ *loop, perf_gpu_energy_ *
         if (heat < 1e3)
             energy->celsius = perf_most_(heat, energy->celsius);
         if (busy >= 0.0 && busy <= 100.0)
-            energy->busy += (busy - energy->busy) / ++energy->readings;
+            energy->busy += (busy - energy->busy) / ++energy->busy_readings;
     }
-    energy->now = joules;
+    energy->reading = joules;
     energy->asked = now;
 }
 
@@ -37735,7 +37736,7 @@ PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *loop, int after)
     double ns, limit = 5e6;
     int    busy;
 
-    if (!loop->event[2] || loop->probed >= PERF_GPU_LOOKS_)
+    if (!loop->event[2] || loop->looks >= PERF_GPU_MOST_LOOKS_)
         return;
     if (after)
         limit = 100e6;
@@ -37743,15 +37744,15 @@ PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *loop, int after)
     busy = ns > 4.0 * loop->quiet_ns + 10e3;
     loop->elsewhere |= ns < 0.0 || (after && busy);
     if (ns < 0.0) {
-        loop->probed = PERF_GPU_LOOKS_;         /* somebody is busy for long: nothing can be told */
+        loop->looks = PERF_GPU_MOST_LOOKS_;     /* somebody is busy for long: nothing can be told */
         loop->busy *= after;
     } else if (after) {
-        loop->probed++;
+        loop->looks++;
         loop->busy += busy;
     } else if (!(loop->quiet_ns > 0.0) || ns < loop->quiet_ns) {
         loop->quiet_ns = ns;
-    } else if (busy && ++loop->asked > 1) {
-        loop->probed = PERF_GPU_LOOKS_;         /* busy before the body, too: not the body's work */
+    } else if (busy && ++loop->busy_before > 1) {
+        loop->looks = PERF_GPU_MOST_LOOKS_;     /* busy before the body, too: not the body's work */
         loop->busy = 0;
     }
 }
@@ -37775,11 +37776,11 @@ PERF_COLD_FN_ void perf_gpu_calm_(perf_gpu_loop_ *loop)
         return;
     loop->calm++;
     if (!(loop->block_before > 0.0) || !perf_gpu_agree_(loop->block, loop->block_before) ||
-        !perf_gpu_agree_(PERF_CAST_(double, loop->now.sm_mhz),
+        !perf_gpu_agree_(PERF_CAST_(double, loop->slice.sm_mhz),
                          PERF_CAST_(double, loop->mhz_before)))
         loop->calm = 0;
     loop->block_before = loop->block;
-    loop->mhz_before = loop->now.sm_mhz;
+    loop->mhz_before = loop->slice.sm_mhz;
     loop->block = 0.0;
     loop->block_began = now;
 }
@@ -37806,7 +37807,7 @@ PERF_COLD_FN_ int perf_device_warm_(perf_loop_state_ *state, int late)
     perf_gpu_calm_(loop);
     if (!perf_gpu_is_warm_(loop, late))
         return 0;
-    if (loop->probed && 2 * loop->busy >= loop->probed && loop->busy >= 2)
+    if (loop->looks && 2 * loop->busy >= loop->looks && loop->busy >= 2)
         loop->result.warnings |= PERF_WARN_STREAM;
     for (i = 0; i < state->variants; i++) {
         state->arm[i].most = loop->arm[i].queue;
@@ -37820,13 +37821,13 @@ PERF_COLD_FN_ int perf_device_warm_(perf_loop_state_ *state, int late)
 /* Nothing that takes time ran between the events of a slice, as far as one of them can tell. */
 PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *loop, double slice_ns)
 {
-    return slice_ns <= loop->idle + 2.0 * loop->result.quantum_ns;
+    return slice_ns <= loop->empty_ns + 2.0 * loop->result.quantum_ns;
 }
 
 /* ns that a sample takes at least, so that step and cost of the events are a small part of it. */
 PERF_FN double perf_gpu_least_ns_(const perf_gpu_loop_ *loop)
 {
-    return perf_most_(loop->result.quantum_ns, loop->result.overhead_ns) / PERF_GPU_PERCENT_;
+    return perf_most_(loop->result.quantum_ns, loop->result.overhead_ns) / PERF_GPU_EVENT_SHARE_;
 }
 
 /* The engine takes a slice as long enough at 0.7 of this. */
@@ -37841,12 +37842,12 @@ PERF_COLD_FN_ void perf_gpu_probed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
     /* How far two events scatter, but less than so many of the shortest kernels take. */
     const double scatter =
-        perf_least_(loop->idle - loop->result.overhead_ns, 250.0 * PERF_GPU_PROBES_);
+        perf_least_(loop->empty_ns - loop->result.overhead_ns, 250.0 * PERF_GPU_PROBES_);
 
     arm->loop_arm->batch = arm->doubted;
     arm->doubted = 0;
     arm->sure = 1;
-    if (loop->now.ns > loop->result.overhead_ns + scatter + 2.0 * loop->result.quantum_ns)
+    if (loop->slice.ns > loop->result.overhead_ns + scatter + 2.0 * loop->result.quantum_ns)
         return;
     loop->result.warnings |= PERF_WARN_STREAM;
     (void)perf_gpu_fail_(loop, PERF_ESTREAM, PERF_NULL_);
@@ -37862,7 +37863,7 @@ PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
         perf_gpu_probed_(loop, arm);
         return 0;
     }
-    if (loop->now.flags & PERF_GPU_SAMPLE_TIMEOUT && common->batch > 1) {
+    if (loop->slice.flags & PERF_GPU_SAMPLE_TIMEOUT && common->batch > 1) {
         /* its queue is full: fewer */
         common->batch = common->most = arm->queue = common->batch / 2;
         common->readings = 0;
@@ -37870,8 +37871,8 @@ PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
     }
     if (loop->gate_off || loop->own_graph)      /* what is in a graph is on no other stream */
         common->most = common->batch;
-    last = common->batch >= common->most || loop->now.ns >= perf_gpu_least_ns_(loop);
-    if (!last || arm->sure || loop->own_graph || !perf_gpu_is_idle_(loop, loop->now.ns))
+    last = common->batch >= common->most || loop->slice.ns >= perf_gpu_least_ns_(loop);
+    if (!last || arm->sure || loop->own_graph || !perf_gpu_is_idle_(loop, loop->slice.ns))
         return 1;
     arm->doubted = common->batch;               /* not sure: many short kernels show */
     common->batch = PERF_GPU_PROBES_;
@@ -37884,13 +37885,13 @@ PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
     perf_gpu_sample *sample = &arm->sample[arm->count++];
     const double     batch = PERF_CAST_(double, arm->loop_arm->batch);
 
-    *sample = loop->now;
+    *sample = loop->slice;
     sample->ns /= batch;
     sample->host_ns /= batch;
     /* empty: it looks so, no fastest slice does, and it took under half of that one */
-    if (perf_gpu_is_idle_(loop, loop->now.ns) && !arm->exec &&
+    if (perf_gpu_is_idle_(loop, loop->slice.ns) && !arm->exec &&
         !perf_gpu_is_idle_(loop, arm->loop_arm->fastest) &&
-        2.0 * (loop->now.ns - loop->result.overhead_ns) <
+        2.0 * (loop->slice.ns - loop->result.overhead_ns) <
         arm->loop_arm->fastest - loop->result.overhead_ns)
         sample->flags |= PERF_GPU_SAMPLE_IDLE;
     if (sample->throttle & PERF_GPU_SLOWED_)
@@ -37923,9 +37924,9 @@ PERF_COLD_FN_ int perf_device_keep_(perf_loop_state_ *state)
     perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
 
     if (!(loop->useless & PERF_GPU_SAMPLE_THROTTLED))
-        loop->hot = 0;
-    else if (++loop->hot < PERF_GPU_HOT_IN_A_ROW_ && perf_gpu_spent_(loop) < 0.5)
-        loop->again += loop->again < perf_gpu_most_samples_(loop);
+        loop->throttled = 0;
+    else if (++loop->throttled < PERF_GPU_MOST_THROTTLED_ && perf_gpu_spent_(loop) < 0.5)
+        loop->repeated += loop->repeated < perf_gpu_most_samples_(loop);
     else
         loop->useless &= ~PERF_GPU_SAMPLE_THROTTLED;
     return !loop->useless;
@@ -37938,11 +37939,11 @@ PERF_COLD_FN_ int perf_device_stop_(perf_loop_state_ *state, int enough)
     const perf_gpu_loop_ *loop = PERF_CAST_(const perf_gpu_loop_ *, state->own);
     const int             one = state->order[0];        /* the others have as many */
     const size_t          filed = loop->arm[one].count, most = perf_gpu_most_samples_(loop);
-    size_t                least = PERF_GPU_LEAST_;
+    size_t                least = PERF_GPU_LEAST_SAMPLES_;
 
     if (state->variants == 2)
         least = PERF_GPU_LEAST_PAIRS_;
-    if (filed >= most + loop->again || (!state->arm[one].count && filed >= 30))
+    if (filed >= most + loop->repeated || (!state->arm[one].count && filed >= 30))
         return 1;
     return filed >= least && (enough || (loop->useless && perf_gpu_spent_(loop) > 1.0));
 }
@@ -37974,7 +37975,7 @@ PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
     void          *graph = PERF_NULL_;
     int            ok;
 
-    loop->opened = 0;
+    loop->under_way = 0;
     ok = !loop->inside || perf_gpu_record_inside_(loop, loop->event[1]);
     ok = perf_gpu_attempt_(loop, loop->backend->capture_end(loop->stream, &graph)) && graph && ok &&
          !loop->spoilt;
@@ -38015,7 +38016,7 @@ PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_ *loop)
 {
     if (!perf_gpu_attempt_(loop, loop->backend->capture_begin(loop->stream, PERF_GPU_RELAXED_)))
         return 0;
-    loop->opened = PERF_GPU_RECORDED_;
+    loop->under_way = PERF_GPU_RECORDED_;
     loop->spoilt = 0;
     if (loop->inside)
         loop->spoilt = !perf_gpu_record_inside_(loop, loop->event[0]);
@@ -38078,7 +38079,7 @@ PERF_COLD_FN_ void perf_gpu_watch_gate_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm
     const int ran_ahead = arm->ahead > 1 && !arm->exec && !loop->gate_off;
 
     arm->timeouts++;
-    if (!(loop->now.flags & PERF_GPU_SAMPLE_TIMEOUT) || arm->loop_arm->batch != 1)
+    if (!(loop->slice.flags & PERF_GPU_SAMPLE_TIMEOUT) || arm->loop_arm->batch != 1)
         arm->timeouts = 0;
     if (arm->timeouts < 3)
         return;
@@ -38099,7 +38100,7 @@ PERF_COLD_FN_ int perf_gpu_timed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm, uint
         return 1;
     case PERF_LOOP_HEAT_:
         perf_gpu_look_around_(loop, 1);
-        loop->warm_ns += loop->now.ns;
+        loop->warm_ns += loop->slice.ns;
         return 1;
     case PERF_LOOP_GROW_:
         return perf_gpu_reading_(loop, arm);
@@ -38122,7 +38123,7 @@ PERF_COLD_FN_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_
     perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
     perf_gpu_arm_  *arm = &loop->arm[variant];
 
-    if (loop->opened == PERF_GPU_RECORDED_) {
+    if (loop->under_way == PERF_GPU_RECORDED_) {
         arm->loop_arm->runs += arm->loop_arm->batch;
         if (!perf_gpu_captured_(loop, arm))
             perf_gpu_no_graph_(loop);
@@ -38135,8 +38136,8 @@ PERF_COLD_FN_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_
         arm->loop_arm->runs += arm->loop_arm->batch;
     arm->launches++;
     perf_gpu_watch_gate_(loop, arm);
-    state->timer.ns[0] = loop->now.ns;
-    state->timer.spent_ns += loop->now.ns;
+    state->timer.ns[0] = loop->slice.ns;
+    state->timer.spent_ns += loop->slice.ns;
     return perf_gpu_timed_(loop, arm, now);
 }
 
@@ -38386,7 +38387,7 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *loop)
     if (!backend || !loop->ctx || loop->down)
         return;
     code = perf_gpu_enter_(loop->backend, loop->ctx, &entered);
-    recording = loop->opened == PERF_GPU_RECORDED_;
+    recording = loop->under_way == PERF_GPU_RECORDED_;
     if (code == PERF_GPU_UNREAD && !recording)          /* but a capture must not stay open */
         return;
     loop->waited = entered.waited;
@@ -38402,7 +38403,8 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *loop)
     for (i = 0; i < 3; i++)
         PERF_GPU_GIVE_(loop, loop->event[i], backend->event_destroy(loop->event[i]));
     PERF_GPU_GIVE_(loop, loop->module && quiet, backend->module_unload(loop->module));
-    PERF_GPU_GIVE_(loop, loop->scratch && (quiet || loop->on_stream), perf_gpu_scratch_free_(loop));
+    PERF_GPU_GIVE_(loop, loop->scratch && (quiet || loop->scratch_on_stream),
+                   perf_gpu_scratch_free_(loop));
     PERF_GPU_GIVE_(loop, loop->word != &loop->own_word && quiet, backend->host_free(loop->word));
     if (!loop->down)
         perf_gpu_leave_(loop->backend, &entered);
@@ -38557,7 +38559,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *loop, int whi
     }
     if (result.time.count) {
         result.warnings |= result.time.warnings;
-        if (step > PERF_GPU_PERCENT_ * result.time.p50)
+        if (step > PERF_GPU_EVENT_SHARE_ * result.time.p50)
             result.warnings |= PERF_WARN_RESOLUTION;
         if (loop->state->variants == 1 &&
             !(result.time.p50_high - result.time.p50_low <=
