@@ -36938,6 +36938,7 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 #define PERF_GPU_NO_MEMORY_      (-2)   /* the variant of a loop that got no memory */
 #define PERF_GPU_LEAST_SAMPLES_  3      /* however slow the bodies are */
 #define PERF_GPU_LEAST_PAIRS_    7      /* likewise, of an A/B */
+#define PERF_GPU_LEAST_WARM_     3      /* launches of the warm-up */
 #define PERF_GPU_DISCARDED_      2      /* rounds thrown away before the samples */
 #define PERF_GPU_MOST_LOOKS_     8      /* for work on other streams */
 #define PERF_GPU_EMPTY_          15     /* slices with nothing in them */
@@ -36960,10 +36961,10 @@ PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_o
     options.batch = perf_clamp_(options.batch, 0, PERF_GPU_MOST_BATCH_);
     if (options.cache == PERF_GPU_COLD)
         options.batch = 1;
-    if (options.warmup > 0)
-        options.warmup = perf_clamp_(options.warmup, 3, options.warmup);
-    else
+    if (options.warmup < 0)
         options.warmup = 0;
+    if (options.warmup > 0 && options.warmup < PERF_GPU_LEAST_WARM_)
+        options.warmup = PERF_GPU_LEAST_WARM_;
     options.samples = perf_clamp_(options.samples, 0, PERF_GPU_ASKED_MOST_);
     options.rel_ci = perf_or_default_(options.rel_ci, 1e-6, 1.0, 0.005);
     options.max_seconds = perf_or_default_(options.max_seconds, 1e-6, 1e6, 2.0);
@@ -37101,34 +37102,54 @@ typedef struct perf_gpu_loop_ {
     int              elsewhere;         /* 1: work was seen on other streams */
 } perf_gpu_loop_;
 
-/* 1: `code` is no error.  Else the first error is kept; ends 1: it ends the loop, and
- * perf_gpu_error_text() tells it, too.  After a shut-down nothing is called any more. */
-PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *loop, int code, int ends)
+/* Keeps the first error of the loop.  What it left in the driver is cleared: no launch check of the
+ * program finds it. */
+PERF_COLD_FN_ void perf_gpu_keep_error_(perf_gpu_loop_ *loop, int code)
 {
-    perf_gpu_driver_ *driver = perf_gpu_driver_get_();
-
-    if (!code)
-        return 1;
     if (code != PERF_GPU_SHUT_DOWN && !loop->waited && loop->backend->error_clear)
-        (void)loop->backend->error_clear();     /* no launch check of the program finds it */
+        (void)loop->backend->error_clear();
     if (!loop->result.code)
         loop->result.code = code;
-    if ((!ends && code != PERF_GPU_SHUT_DOWN) || loop->down)
-        return 0;
+}
+
+/* An error ends the loop, and perf_gpu_error_text() tells it, too.  After a shut-down nothing is
+ * called any more. */
+PERF_COLD_FN_ void perf_gpu_end_by_error_(perf_gpu_loop_ *loop, int code)
+{
+    if (loop->down)
+        return;
     loop->down = code == PERF_GPU_SHUT_DOWN;
     if (loop->down || loop->state->status == PERF_OK)
-        perf_gpu_error_(driver, "perf_gpu_bench", code);
+        perf_gpu_error_(perf_gpu_driver_get_(), "perf_gpu_bench", code);
     if (loop->state->status == PERF_OK)
         loop->state->status = PERF_EGPU;
     loop->state->phase = PERF_LOOP_DONE_;
+}
+
+/* `code` is of a call that the loop needs: any error ends it.  1: there was none. */
+PERF_COLD_FN_ int perf_gpu_required_(perf_gpu_loop_ *loop, int code)
+{
+    if (!code)
+        return 1;
+    perf_gpu_keep_error_(loop, code);
+    perf_gpu_end_by_error_(loop, code);
     return 0;
 }
-#define perf_gpu_try_(loop, code)     perf_gpu_met_(loop, code, 1)      /* the loop needs it */
-#define perf_gpu_attempt_(loop, code) perf_gpu_met_(loop, code, 0)      /* it does without */
+
+/* `code` is of a call that the loop can do without: a shut-down alone ends it.  1: no error. */
+PERF_COLD_FN_ int perf_gpu_optional_(perf_gpu_loop_ *loop, int code)
+{
+    if (!code)
+        return 1;
+    perf_gpu_keep_error_(loop, code);
+    if (code == PERF_GPU_SHUT_DOWN)
+        perf_gpu_end_by_error_(loop, code);
+    return 0;
+}
 
 /* Gives back what the loop has, unless the driver has shut down. */
 #define PERF_GPU_GIVE_(loop, have, call)                                                          \
-    ((void)((have) && !(loop)->down && perf_gpu_attempt_(loop, call)))
+    ((void)((have) && !(loop)->down && perf_gpu_optional_(loop, call)))
 
 /* ---- helper kernels ---- */
 
@@ -37225,21 +37246,24 @@ PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *loop)
  * back. */
 PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *loop, int gated, int flush)
 {
+    int code = 0;
+
     loop->slice.flags = 0;
     PERF_REL_(&loop->word->out, 0u);            /* of the slice before: forgotten */
     if (flush && loop->persisting)
-        (void)perf_gpu_attempt_(loop, loop->backend->l2_release());
-    if (flush && !perf_gpu_try_(loop,
-                                perf_gpu_sweep_(loop, loop->scratch, loop->result.flush_bytes)))
+        (void)perf_gpu_optional_(loop, loop->backend->l2_release());
+    if (flush)
+        code = perf_gpu_sweep_(loop, loop->scratch, loop->result.flush_bytes);
+    if (!perf_gpu_required_(loop, code))
         return 0;
     gated = gated && loop->result.gate && !loop->gate_off;
-    if (gated && !perf_gpu_try_(loop, perf_gpu_shut_(loop)))
+    if (gated && !perf_gpu_required_(loop, perf_gpu_shut_(loop)))
         return 0;
     loop->under_way = PERF_GPU_TIMED_;
     loop->host0 = perf_now();
     if (loop->inside && loop->arm[loop->variant].exec) /* its events are in it */
         return 1;
-    if (!perf_gpu_try_(loop, loop->backend->event_record(loop->event[0], loop->stream)))
+    if (!perf_gpu_required_(loop, loop->backend->event_record(loop->event[0], loop->stream)))
         return perf_gpu_let_go_(loop);
     loop->host0 = perf_now();
     return 1;
@@ -37255,11 +37279,13 @@ PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *loop, int inside)
         code = loop->backend->stream_sync(loop->stream);
     else
         code = loop->backend->event_sync(loop->event[1]);
-    if (!perf_gpu_try_(loop, code) ||
-        !perf_gpu_try_(loop, loop->backend->event_elapsed(&ms, loop->event[0], loop->event[1])))
+    if (!perf_gpu_required_(loop, code))
+        return 0;
+    code = loop->backend->event_elapsed(&ms, loop->event[0], loop->event[1]);
+    if (!perf_gpu_required_(loop, code))
         return 0;
     if (!(ms > -1e11f && ms < 1e11f))           /* the driver's mistake */
-        return perf_gpu_try_(loop, PERF_GPU_IMPOSSIBLE_);
+        return perf_gpu_required_(loop, PERF_GPU_IMPOSSIBLE_);
     if (PERF_ACQ_(&loop->word->out) == PERF_GPU_BY_CLOCK_) {
         loop->slice.flags |= PERF_GPU_SAMPLE_TIMEOUT;
         loop->result.gate_timeouts++;
@@ -37285,13 +37311,13 @@ PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *loop, int with_clock)
         if (loop->state->phase == PERF_LOOP_HEAT_)
             loop->arm[loop->variant].ahead +=
                 loop->backend->stream_query(loop->stream) == PERF_GPU_NOT_READY;
-        if (!perf_gpu_try_(loop, loop->backend->event_record(loop->event[1], loop->stream)))
+        if (!perf_gpu_required_(loop, loop->backend->event_record(loop->event[1], loop->stream)))
             return perf_gpu_let_go_(loop);
         /* the proof: it could not have begun yet */
         pending = loop->backend->event_query(loop->event[0]);
     }
     PERF_REL_(&loop->word->flag, 1u);
-    if (pending != PERF_GPU_NOT_READY && !perf_gpu_try_(loop, pending))
+    if (pending != PERF_GPU_NOT_READY && !perf_gpu_required_(loop, pending))
         return 0;
     sample->flags = 0;
     if (pending != PERF_GPU_NOT_READY)
@@ -37308,7 +37334,7 @@ PERF_COLD_FN_ int perf_gpu_slice_swept_(perf_gpu_loop_ *loop, int gated, double 
 {
     if (!perf_gpu_slice_begin_(loop, gated, 0))
         return 0;
-    if (bytes > 0.0 && !perf_gpu_try_(loop, perf_gpu_sweep_(loop, loop->scratch, bytes)))
+    if (bytes > 0.0 && !perf_gpu_required_(loop, perf_gpu_sweep_(loop, loop->scratch, bytes)))
         return perf_gpu_let_go_(loop);
     return perf_gpu_slice_end_(loop, 0);
 }
@@ -37354,16 +37380,17 @@ PERF_COLD_FN_ double perf_gpu_step_of_(const double *time, size_t n)
  * between them give.  0: an error. */
 PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *loop)
 {
-    double time[PERF_GPU_LENGTHS_], bytes, empty[PERF_GPU_EMPTY_];
-    size_t i, n = 0;
+    const uint64_t piece = loop->scratch_bytes / 240 / 16 * 16; /* the sweep reads 16 at once */
+    double         time[PERF_GPU_LENGTHS_], bytes, empty[PERF_GPU_EMPTY_];
+    size_t         i, n = 0;
 
     for (i = 0; i < PERF_GPU_EMPTY_; i++) {
         if (!perf_gpu_slice_swept_(loop, 1, 0.0))
             return 0;
         empty[i] = loop->slice.ns;
     }
-    for (i = 0; i < PERF_GPU_LENGTHS_; i++) {   /* work whose time differs from round to round */
-        bytes = PERF_CAST_(double, loop->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
+    for (i = 0; i < PERF_GPU_LENGTHS_; i++) {
+        bytes = PERF_CAST_(double, piece * (1 + 7 * i % 60));   /* 1 to 60 pieces, mixed up */
         if (!perf_gpu_slice_swept_(loop, PERF_CAST_(int, i & 1), bytes))
             return 0;                           /* without a gate: the host's jitter is welcome */
         if (loop->slice.ns > PERF_GPU_GRAIN_NS_ && loop->slice.ns < 60e3)
@@ -37400,26 +37427,26 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
 {
     const uint64_t limit = loop->own_word.limit_ns;
     uint64_t       began;
-    int            i, late = 0;
+    int            i, late = 1;
 
     if (!loop->result.gate)
         return 1;
     if (limit > PERF_GPU_SHORT_GATE_)
         loop->own_word.limit_ns = PERF_GPU_SHORT_GATE_;
-    for (i = 0; i < 3 && late == i; i++) {
+    for (i = 0; i < 3 && late; i++) {
         began = perf_now();
         if (!perf_gpu_slice_begin_(loop, 1, 0))
             return 0;
         if (loop->scratch_bytes)
-            (void)perf_gpu_attempt_(loop, perf_gpu_sweep_(loop, loop->scratch, 4096.0));
-        late += 2 * (perf_now() - began) > loop->own_word.limit_ns &&
-                PERF_ACQ_(&loop->word->out) == PERF_GPU_BY_CLOCK_;
+            (void)perf_gpu_optional_(loop, perf_gpu_sweep_(loop, loop->scratch, 4096.0));
+        late = 2 * (perf_now() - began) > loop->own_word.limit_ns &&
+               PERF_ACQ_(&loop->word->out) == PERF_GPU_BY_CLOCK_;
         if (!perf_gpu_slice_end_(loop, 0))
             return 0;
     }
     loop->own_word.limit_ns = limit;
     loop->result.gate_timeouts = 0;
-    if (late < 3)
+    if (!late)
         return 1;
     loop->result.serialised = loop->gate_off = 1;
     loop->own_graph = loop->inside = perf_gpu_can_graph_(loop) && loop->backend->event_record_flags;
@@ -37429,12 +37456,13 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
 /* An attribute of the device; 0: not known. */
 PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *loop, int which)
 {
-    int value = 0, code = !loop->backend->device_attribute || loop->down;
+    int value = 0, code;
 
-    if (!code)
-        code = loop->backend->device_attribute(&value, which, loop->device);
+    if (!loop->backend->device_attribute || loop->down)
+        return 0;
+    code = loop->backend->device_attribute(&value, which, loop->device);
     if (code == PERF_GPU_SHUT_DOWN)
-        (void)perf_gpu_try_(loop, code);
+        (void)perf_gpu_required_(loop, code);
     if (code || value < 0)
         return 0;
     return value;
@@ -37455,57 +37483,71 @@ PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *loop, int large)
     const perf_gpu_backend *backend = loop->backend;
     const double            l2 = loop->l2_bytes;
     const double            size[] = {4 * l2, 2 * l2, 1.25 * l2, 64 << 20, 1 << 20};
-    int                     i, code = 0;        /* the last two: enough for the quantum */
+    int                     i = 0, code = 0;
     size_t                  bytes = 0;
 
     if (!backend->mem_alloc || !backend->mem_free || !backend->fill)
         return;
-    for (i = 3 * !large; i < 5 && !loop->scratch && code != PERF_GPU_SHUT_DOWN; i++) {
+    if (!large)
+        i = 3;                                  /* the first of those that L2 has no say in */
+    for (; i < 5 && !loop->scratch && code != PERF_GPU_SHUT_DOWN; i++) {
         bytes = PERF_CAST_(size_t, size[i]) / 16 * 16;
         loop->scratch_on_stream = backend->mem_alloc_on && backend->mem_free_on &&
-                          !backend->mem_alloc_on(&loop->scratch, bytes, loop->stream);
+                                  !backend->mem_alloc_on(&loop->scratch, bytes, loop->stream);
         code = 0;
         if (!loop->scratch_on_stream)
             code = backend->mem_alloc(&loop->scratch, bytes);
         if (code)
             loop->scratch = 0;
     }
-    if (perf_gpu_attempt_(loop, code) && loop->scratch &&
-        perf_gpu_attempt_(loop, backend->fill(loop->scratch, 0, bytes, loop->stream)))
+    if (perf_gpu_optional_(loop, code) && loop->scratch &&
+        perf_gpu_optional_(loop, backend->fill(loop->scratch, 0, bytes, loop->stream)))
         loop->scratch_bytes = bytes;
 }
 
-/* Loads our kernels, and sets up the gate: by a kernel, else by a function on the host, else
- * none. */
+/* A kernel of our module; NULL: it cannot be had. */
+PERF_COLD_FN_ void *perf_gpu_kernel_of_(perf_gpu_loop_ *loop, const char *name)
+{
+    void *kernel = PERF_NULL_;
+    int   code;
+
+    if (loop->down)
+        return PERF_NULL_;
+    code = loop->backend->module_function(&kernel, loop->module, name);
+    if (!perf_gpu_optional_(loop, code))
+        return PERF_NULL_;
+    return kernel;
+}
+
+/* Loads our kernels; those that cannot be had stay NULL. */
 PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *loop)
+{
+    const perf_gpu_backend *backend = loop->backend;
+
+    if (!backend->module_load || !backend->module_unload || !backend->module_function ||
+        !backend->launch)
+        return;
+    if (!perf_gpu_optional_(loop, backend->module_load(&loop->module, perf_gpu_ptx_()))) {
+        loop->module = PERF_NULL_;
+        return;
+    }
+    loop->gate_kernel = perf_gpu_kernel_of_(loop, "perf_gate");
+    loop->sweep_kernel = perf_gpu_kernel_of_(loop, "perf_sweep");
+}
+
+/* Sets up the gate: by a kernel, else by a function on the host, else none. */
+PERF_COLD_FN_ void perf_gpu_setup_gate_(perf_gpu_loop_ *loop)
 {
     const perf_gpu_backend *backend = loop->backend;
     void                   *memory = PERF_NULL_;
 
-    loop->word = &loop->own_word;
-    if (backend->module_load && backend->module_unload && backend->module_function &&
-        backend->launch && perf_gpu_attempt_(loop,
-                                             backend->module_load(&loop->module,
-                                                                  perf_gpu_ptx_()))) {
-        if (!perf_gpu_attempt_(loop,
-                               backend->module_function(&loop->gate_kernel, loop->module,
-                                                        "perf_gate")))
-            loop->gate_kernel = PERF_NULL_;
-        if (loop->down ||
-            !perf_gpu_attempt_(loop,
-                               backend->module_function(&loop->sweep_kernel, loop->module,
-                                                        "perf_sweep")))
-            loop->sweep_kernel = PERF_NULL_;
-    } else {
-        loop->module = PERF_NULL_;
-    }
     if (loop->result.opts.gate_ms < 0.0 || loop->down)
         return;
     loop->own_word.limit_ns = PERF_CAST_(uint64_t, loop->result.opts.gate_ms * 1e6);
     if (loop->gate_kernel && backend->host_alloc && backend->host_free && backend->host_address &&
-        perf_gpu_attempt_(loop, backend->host_alloc(&memory, sizeof *loop->word,
-                                                    PERF_GPU_MAPPED_))) {
-        if (perf_gpu_attempt_(loop, backend->host_address(&loop->word_address, memory, 0))) {
+        perf_gpu_optional_(loop, backend->host_alloc(&memory, sizeof *loop->word,
+                                                     PERF_GPU_MAPPED_))) {
+        if (perf_gpu_optional_(loop, backend->host_address(&loop->word_address, memory, 0))) {
             loop->word = PERF_CAST_(perf_gpu_word_ *, memory);
             loop->result.gate = PERF_GPU_GATE_KERNEL_;
             return;
@@ -37538,15 +37580,15 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
         loop->result.opts.cache != PERF_GPU_HOT || loop->result.opts.bytes > 0.0;
 
     if (backend->stream_capturing &&
-        !perf_gpu_try_(loop, backend->stream_capturing(loop->stream, &capturing)))
+        !perf_gpu_required_(loop, backend->stream_capturing(loop->stream, &capturing)))
         return 0;
     if (capturing)
         return perf_gpu_fail_(loop, PERF_ESTATE, "the stream is being captured");
-    if (backend->ctx_device && perf_gpu_attempt_(loop, backend->ctx_device(&loop->device)) &&
+    if (backend->ctx_device && perf_gpu_optional_(loop, backend->ctx_device(&loop->device)) &&
         backend->device_name)
-        (void)perf_gpu_attempt_(loop, backend->device_name(loop->state->loop.device,
-                                                           sizeof loop->state->loop.device,
-                                                           loop->device));
+        (void)perf_gpu_optional_(loop, backend->device_name(loop->state->loop.device,
+                                                            sizeof loop->state->loop.device,
+                                                            loop->device));
     loop->l2_bytes = perf_gpu_attribute_(loop, PERF_GPU_L2_BYTES_);
     if (!(loop->l2_bytes > 0.0))
         loop->l2_bytes = 64 << 20;
@@ -37556,13 +37598,14 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
                        !backend->ctx_limit(&kept, PERF_GPU_LIMIT_L2_) && kept;
     loop->result.datasheet_gbs = 2.0 * perf_gpu_attribute_(loop, PERF_GPU_MEMORY_KHZ_) *
                                  (perf_gpu_attribute_(loop, PERF_GPU_MEMORY_BITS_) / 8) * 1e-6;
-    if (loop->down || !perf_gpu_try_(loop, backend->event_create(&loop->event[0], 0)) ||
-        !perf_gpu_try_(loop, backend->event_create(&loop->event[1], 0)))
+    if (loop->down || !perf_gpu_required_(loop, backend->event_create(&loop->event[0], 0)) ||
+        !perf_gpu_required_(loop, backend->event_create(&loop->event[1], 0)))
         return 0;
     perf_gpu_setup_kernels_(loop);
+    perf_gpu_setup_gate_(loop);
     if (!loop->down)
         perf_gpu_setup_memory_(loop, wants_large);
-    if (loop->down || !perf_gpu_try_(loop, backend->stream_sync(loop->stream)) ||
+    if (loop->down || !perf_gpu_required_(loop, backend->stream_sync(loop->stream)) ||
         !perf_gpu_serialised_(loop) || !perf_gpu_quantum_(loop))
         return 0;
     bytes = PERF_CAST_(double, loop->scratch_bytes);
@@ -37577,7 +37620,7 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
     }
     if (loop->result.opts.cache == PERF_GPU_COLD && !(loop->result.flush_bytes > 0.0))
         loop->result.warnings |= PERF_WARN_NOT_COLD;
-    if (backend->ctx_record && !perf_gpu_attempt_(loop, backend->event_create(&loop->event[2], 0)))
+    if (backend->ctx_record && !perf_gpu_optional_(loop, backend->event_create(&loop->event[2], 0)))
         loop->event[2] = PERF_NULL_;
     return !loop->down;
 }
@@ -37601,8 +37644,10 @@ PERF_COLD_FN_ void perf_gpu_energy_ask_(perf_gpu_loop_ *loop, perf_gpu_energy_ *
         busy = perf_gpu_meter_(loop->backend, loop->device, 2);
         if (heat < 1e3)
             energy->celsius = perf_most_(heat, energy->celsius);
-        if (busy >= 0.0 && busy <= 100.0)
-            energy->busy += (busy - energy->busy) / ++energy->busy_readings;
+        if (busy >= 0.0 && busy <= 100.0) {
+            energy->busy_readings += 1.0;
+            energy->busy += (busy - energy->busy) / energy->busy_readings;
+        }
     }
     energy->reading = joules;
     energy->asked = now;
@@ -37619,13 +37664,13 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *loop, perf_gpu_arm_ *ar
     if (!arm->exec)
         arm->loop_arm->runs += energy->round;
     code = loop->backend->event_record(loop->event[energy->rounds & 1], loop->stream);
-    if (!perf_gpu_try_(loop, code))
+    if (!perf_gpu_required_(loop, code))
         return 1;
     energy->rounds++;
     code = 0;
     if (energy->rounds > 1)                     /* the other event */
         code = loop->backend->event_sync(loop->event[energy->rounds & 1]);
-    if (!perf_gpu_try_(loop, code))
+    if (!perf_gpu_required_(loop, code))
         return 1;
     now = perf_now();
     energy->back |= now < energy->ended;        /* the host's clock: then nothing can be told */
@@ -37654,7 +37699,7 @@ PERF_COLD_FN_ int perf_gpu_energy_replay_(perf_gpu_loop_ *loop, const perf_gpu_a
     uint64_t left = arm->energy.round;
 
     for (; left; left -= arm->loop_arm->batch)
-        if (!perf_gpu_try_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
+        if (!perf_gpu_required_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
             return 0;
     return 1;
 }
@@ -37715,7 +37760,7 @@ PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *loop, double limit_ns)
     double   ns = 0.0;
     int      code = PERF_GPU_NOT_READY;
 
-    if (!perf_gpu_attempt_(loop, loop->backend->ctx_record(loop->ctx, loop->event[2])))
+    if (!perf_gpu_optional_(loop, loop->backend->ctx_record(loop->ctx, loop->event[2])))
         return -1.0;
     for (; code == PERF_GPU_NOT_READY && ns < limit_ns; limit_ns -= 50.0) {     /* it may stand */
         code = loop->backend->event_query(loop->event[2]);
@@ -37723,37 +37768,60 @@ PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *loop, double limit_ns)
     }
     if (code == PERF_GPU_NOT_READY)
         return -2.0;
-    if (!perf_gpu_attempt_(loop, code))
+    if (!perf_gpu_optional_(loop, code))
         return -1.0;
     return ns;
 }
 
-/* Does the body leave work on other streams?  Then the context is quiet before the body (after 0),
- * and still busy when the body's own stream is idle (after 1).  Where it is busy before the body,
- * other threads work there, and nothing can be told. */
-PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *loop, int after)
+/* Does the body leave work on other streams?  Then the context is quiet before the body, and still
+ * busy when the body's own stream is idle.  Where it is busy before the body, other threads work
+ * there, and nothing can be told: the looks end.
+ *
+ * 1: a question that took so many ns met work of others. */
+PERF_FN int perf_gpu_met_others_(const perf_gpu_loop_ *loop, double ns)
 {
-    double ns, limit = 5e6;
-    int    busy;
+    return ns > 4.0 * loop->quiet_ns + 10e3;
+}
+
+/* Before the body. */
+PERF_COLD_FN_ void perf_gpu_look_before_(perf_gpu_loop_ *loop)
+{
+    double ns;
 
     if (!loop->event[2] || loop->looks >= PERF_GPU_MOST_LOOKS_)
         return;
-    if (after)
-        limit = 100e6;
-    ns = perf_gpu_quiet_(loop, limit);
-    busy = ns > 4.0 * loop->quiet_ns + 10e3;
-    loop->elsewhere |= ns < 0.0 || (after && busy);
-    if (ns < 0.0) {
-        loop->looks = PERF_GPU_MOST_LOOKS_;     /* somebody is busy for long: nothing can be told */
-        loop->busy *= after;
-    } else if (after) {
-        loop->looks++;
-        loop->busy += busy;
-    } else if (!(loop->quiet_ns > 0.0) || ns < loop->quiet_ns) {
-        loop->quiet_ns = ns;
-    } else if (busy && ++loop->busy_before > 1) {
-        loop->looks = PERF_GPU_MOST_LOOKS_;     /* busy before the body, too: not the body's work */
+    ns = perf_gpu_quiet_(loop, 5e6);
+    if (ns < 0.0) {                             /* somebody is busy for long */
+        loop->elsewhere = 1;
+        loop->looks = PERF_GPU_MOST_LOOKS_;
         loop->busy = 0;
+        return;
+    }
+    if (!(loop->quiet_ns > 0.0) || ns < loop->quiet_ns)
+        loop->quiet_ns = ns;
+    else if (perf_gpu_met_others_(loop, ns))
+        loop->busy_before++;
+    if (loop->busy_before > 1) {                /* it is not the body's work */
+        loop->looks = PERF_GPU_MOST_LOOKS_;
+        loop->busy = 0;
+    }
+}
+
+/* After the body, whose stream is idle. */
+PERF_COLD_FN_ void perf_gpu_look_after_(perf_gpu_loop_ *loop)
+{
+    double ns;
+
+    if (!loop->event[2] || loop->looks >= PERF_GPU_MOST_LOOKS_)
+        return;
+    loop->looks++;
+    ns = perf_gpu_quiet_(loop, 100e6);
+    if (ns < 0.0) {                             /* somebody is busy for long */
+        loop->elsewhere = 1;
+        loop->looks = PERF_GPU_MOST_LOOKS_;
+    } else if (perf_gpu_met_others_(loop, ns)) {
+        loop->elsewhere = 1;
+        loop->busy++;
     }
 }
 
@@ -37792,7 +37860,7 @@ PERF_COLD_FN_ int perf_gpu_is_warm_(const perf_gpu_loop_ *loop, int late)
     const uint64_t now = perf_now();
     const int      stands = now == loop->warm_began && launches > 10000; /* the host's clock */
 
-    if (launches < 3 || (!late && launches < loop->result.opts.warmup))
+    if (launches < PERF_GPU_LEAST_WARM_ || (!late && launches < loop->result.opts.warmup))
         return 0;
     return late || stands || loop->calm > 1 || loop->result.opts.warmup ||
            PERF_CAST_(double, now - loop->warm_began) > 0.25e9 * loop->result.opts.max_seconds;
@@ -37923,12 +37991,15 @@ PERF_COLD_FN_ int perf_device_keep_(perf_loop_state_ *state)
 {
     perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
 
-    if (!(loop->useless & PERF_GPU_SAMPLE_THROTTLED))
+    if (!(loop->useless & PERF_GPU_SAMPLE_THROTTLED)) {
         loop->throttled = 0;
-    else if (++loop->throttled < PERF_GPU_MOST_THROTTLED_ && perf_gpu_spent_(loop) < 0.5)
-        loop->repeated += loop->repeated < perf_gpu_most_samples_(loop);
-    else
+        return !loop->useless;
+    }
+    loop->throttled++;
+    if (loop->throttled >= PERF_GPU_MOST_THROTTLED_ || perf_gpu_spent_(loop) >= 0.5)
         loop->useless &= ~PERF_GPU_SAMPLE_THROTTLED;
+    else if (loop->repeated < perf_gpu_most_samples_(loop))
+        loop->repeated++;
     return !loop->useless;
 }
 
@@ -37966,20 +38037,24 @@ PERF_COLD_FN_ int perf_gpu_record_inside_(perf_gpu_loop_ *loop, void *event)
 {
     int code = loop->backend->event_record_flags(event, loop->stream, PERF_GPU_EXTERNAL_);
 
-    return perf_gpu_attempt_(loop, code);
+    return perf_gpu_optional_(loop, code);
 }
 
 /* A body was captured; 0: it could not be. */
 PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
-    void          *graph = PERF_NULL_;
-    int            ok;
+    void *graph = PERF_NULL_;
+    int   code, ok;
 
     loop->under_way = 0;
-    ok = !loop->inside || perf_gpu_record_inside_(loop, loop->event[1]);
-    ok = perf_gpu_attempt_(loop, loop->backend->capture_end(loop->stream, &graph)) && graph && ok &&
-         !loop->spoilt;
-    ok = ok && perf_gpu_attempt_(loop, loop->backend->graph_instantiate(&arm->exec, graph, 0));
+    ok = !loop->spoilt;
+    if (loop->inside && !perf_gpu_record_inside_(loop, loop->event[1]))
+        ok = 0;
+    code = loop->backend->capture_end(loop->stream, &graph);
+    if (!perf_gpu_optional_(loop, code) || !graph)
+        ok = 0;
+    if (ok)
+        ok = perf_gpu_optional_(loop, loop->backend->graph_instantiate(&arm->exec, graph, 0));
     if (!ok)
         arm->exec = PERF_NULL_;
     if (graph && !loop->down)
@@ -38014,7 +38089,7 @@ PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_ *loop)
 /* The stream records the body of this slice into a graph; 0: it cannot. */
 PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_ *loop)
 {
-    if (!perf_gpu_attempt_(loop, loop->backend->capture_begin(loop->stream, PERF_GPU_RELAXED_)))
+    if (!perf_gpu_optional_(loop, loop->backend->capture_begin(loop->stream, PERF_GPU_RELAXED_)))
         return 0;
     loop->under_way = PERF_GPU_RECORDED_;
     loop->spoilt = 0;
@@ -38064,11 +38139,11 @@ PERF_COLD_FN_ void perf_device_begin_(perf_loop_state_ *state, int variant)
         perf_gpu_no_graph_(loop);
     }
     if (state->phase == PERF_LOOP_HEAT_)
-        perf_gpu_look_around_(loop, 0);
+        perf_gpu_look_before_(loop);
     if (!perf_gpu_slice_begin_(loop, gated, gated && flushes && !arm->doubted) || !arm->exec)
         return;
     loop->replayed = 1;
-    if (!perf_gpu_try_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
+    if (!perf_gpu_required_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
         (void)perf_gpu_let_go_(loop);
 }
 
@@ -38099,7 +38174,7 @@ PERF_COLD_FN_ int perf_gpu_timed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm, uint
         loop->warm_began = loop->block_began = now;
         return 1;
     case PERF_LOOP_HEAT_:
-        perf_gpu_look_around_(loop, 1);
+        perf_gpu_look_after_(loop);
         loop->warm_ns += loop->slice.ns;
         return 1;
     case PERF_LOOP_GROW_:
@@ -38169,9 +38244,9 @@ PERF_COLD_FN_ void perf_gpu_profiler_(perf_gpu_loop_ *loop, int on)
     if (library)
         perf_library_symbol_(library, "roctxProfiler", word[on], &ask);
     if (call)
-        (void)perf_gpu_attempt_(loop, call());
+        (void)perf_gpu_optional_(loop, call());
     else if (ask)
-        (void)perf_gpu_attempt_(loop, ask(0));
+        (void)perf_gpu_optional_(loop, ask(0));
 }
 
 /* Each body once, with the device idle before and after. */
@@ -38180,7 +38255,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_profile_(perf_gpu_loop_ *loop)
     const int turn = loop->profiled++;
     int       variant;
 
-    if (!perf_gpu_try_(loop, loop->backend->stream_sync(loop->stream)))
+    if (!perf_gpu_required_(loop, loop->backend->stream_sync(loop->stream)))
         return 0;
     if (!loop->profiling)
         perf_gpu_profiler_(loop, 1);
@@ -38221,12 +38296,12 @@ PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *run)
         return 0;
     code = perf_gpu_enter_(loop->backend, loop->ctx, &entered);
     loop->waited = entered.waited;
-    (void)perf_gpu_try_(loop, code);
+    (void)perf_gpu_required_(loop, code);
     if (loop->state->status == PERF_OK && !(loop->host && loop->host->status != PERF_OK))
         next = perf_gpu_go_on_(loop);
     if (!next)
         loop->state->phase = PERF_LOOP_DONE_;
-    if (!loop->down)
+    if (!code && !loop->down)
         perf_gpu_leave_(loop->backend, &entered);
     run->left = PERF_CAST_(int64_t, next >> 6) - (next != 0);
     run->variant = PERF_CAST_(int, next & 63);
@@ -38282,6 +38357,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(void *stream, size_t samples,
 /* Is there a device, and can it be measured? */
 PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *loop)
 {
+    const int         named = PERF_PTR_(uintptr_t, loop->stream) > 2;   /* no default stream */
     perf_gpu_entered_ entered;
 
     loop->state->phase = PERF_LOOP_DONE_;
@@ -38297,10 +38373,10 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *loop)
         loop->state->status = PERF_ENOGPU;
         return;
     }
-    if (!perf_gpu_try_(loop, loop->result.code) ||
-        (PERF_PTR_(uintptr_t, loop->stream) > 2 && loop->backend->stream_ctx &&
-         !perf_gpu_try_(loop, loop->backend->stream_ctx(loop->stream, &loop->ctx))) ||
-        !perf_gpu_try_(loop, perf_gpu_enter_(loop->backend, loop->ctx, &entered)))
+    if (!perf_gpu_required_(loop, loop->result.code) ||
+        (named && loop->backend->stream_ctx &&
+         !perf_gpu_required_(loop, loop->backend->stream_ctx(loop->stream, &loop->ctx))) ||
+        !perf_gpu_required_(loop, perf_gpu_enter_(loop->backend, loop->ctx, &entered)))
         return;
     loop->waited = entered.waited;
     if (loop->result.opts.profile || perf_gpu_setup_(loop))
@@ -38325,7 +38401,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
     bench = options.in_place_of;
     if (bench)
         name = PERF_NULL_;
-    if (bench && PERF_LOOP_KIND_(bench->state) == 1)
+    if (bench && PERF_LOOP_KIND_(bench->state) == PERF_LOOP_BENCH_)
         host = bench->state;
     if (host) {
         if (!(options.bytes > 0.0))
@@ -38391,7 +38467,7 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *loop)
     if (code == PERF_GPU_UNREAD && !recording)          /* but a capture must not stay open */
         return;
     loop->waited = entered.waited;
-    (void)perf_gpu_try_(loop, code);
+    (void)perf_gpu_required_(loop, code);
     if (loop->profiling && !loop->down)
         perf_gpu_profiler_(loop, 0);
     if (!loop->down && recording && !backend->capture_end(loop->stream, &graph) && graph)
@@ -38406,20 +38482,27 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *loop)
     PERF_GPU_GIVE_(loop, loop->scratch && (quiet || loop->scratch_on_stream),
                    perf_gpu_scratch_free_(loop));
     PERF_GPU_GIVE_(loop, loop->word != &loop->own_word && quiet, backend->host_free(loop->word));
-    if (!loop->down)
+    if (!code && !loop->down)
         perf_gpu_leave_(loop->backend, &entered);
 }
 
-/* The summary of the host's times (of_host), or of the samples without proof; spare: room for
- * them. */
-PERF_COLD_FN_ perf_summary perf_gpu_flagged_(const perf_gpu_arm_ *arm, double *spare, int of_host)
+/* The summary of the host's times; spare: room for them. */
+PERF_COLD_FN_ perf_summary perf_gpu_launches_(const perf_gpu_arm_ *arm, double *spare)
+{
+    size_t i;
+
+    for (i = 0; i < arm->count; i++)
+        spare[i] = arm->sample[i].host_ns;
+    return perf_summarize(spare, arm->count);
+}
+
+/* The summary of the samples without proof; spare: room for them. */
+PERF_COLD_FN_ perf_summary perf_gpu_exposed_(const perf_gpu_arm_ *arm, double *spare)
 {
     size_t i, n = 0;
 
     for (i = 0; i < arm->count; i++)
-        if (of_host)
-            spare[n++] = arm->sample[i].host_ns;
-        else if (arm->sample[i].flags & PERF_GPU_SAMPLE_EXPOSED)
+        if (arm->sample[i].flags & PERF_GPU_SAMPLE_EXPOSED)
             spare[n++] = arm->sample[i].ns;
     return perf_summarize(spare, n);
 }
@@ -38430,18 +38513,22 @@ PERF_COLD_FN_ void perf_gpu_put_flags_(perf_out_ *out, const perf_gpu_result *re
     static const char *const why[] = {"power cap", "hardware slow-down", "", "heat",
                                       "heat (hardware)", "power brake"};        /* bits 2 to 7 */
     static const char *const what[] = {"exposed", "without work", "throttled"};
-    static const char *const before[] = {" (", ", "};
+    const char    *before = " (";
     const uint64_t n[] = {result->exposed.count, result->idle, result->throttled};
-    double low = result->sm_mhz_low, high = result->sm_mhz_high;
-    int    i, any = 0;
+    double         low = result->sm_mhz_low, high = result->sm_mhz_high;
+    int            i, any = 0;
 
     for (i = 0; i < 3; i++)
         if (n[i])
             perf_putf_(out, "; %.0f of %.0f samples %s", PERF_CAST_(double, n[i]),
                        PERF_CAST_(double, result->samples), what[i]);
-    for (i = 0; i < 6; i++)
-        if (result->throttle >> (i + 2) & 1 && *why[i])
-            perf_putf_(out, "%s%s", before[any++ > 0], why[i]);
+    for (i = 0; i < 6; i++) {
+        if (!(result->throttle >> (i + 2) & 1) || !*why[i])
+            continue;
+        perf_putf_(out, "%s%s", before, why[i]);
+        before = ", ";
+        any = 1;
+    }
     if (any)
         perf_put_(out, ")");
     if (high > low)
@@ -38544,8 +38631,8 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *loop, int whi
         result.gate = 0;
     result.simulated = loop->backend && (loop->backend->flags & PERF_GPU_TABLE_SIMULATED) != 0;
     result.time = perf_summarize_series_(arm->loop_arm->ns, arm->loop_arm->count);
-    result.exposed = perf_gpu_flagged_(arm, loop->state->logs, 0);
-    result.launch = perf_gpu_flagged_(arm, loop->state->logs, 1);
+    result.exposed = perf_gpu_exposed_(arm, loop->state->logs);
+    result.launch = perf_gpu_launches_(arm, loop->state->logs);
     perf_gpu_joules_(&result, &arm->energy);
     for (i = 0; i < arm->count; i++) {
         const perf_gpu_sample *sample = &arm->sample[i];
@@ -38700,13 +38787,18 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
 
 /* ---- the loops: switched off, the body runs once, unmeasured ---- */
 
-/* Its three members: iterations left, state, variant.  With PERF_DISABLE one iteration of variant 0
- * is left, else none of -1.  state NULL: there is no memory for one. */
+/* A loop before its first slice.  With PERF_DISABLE one iteration of variant 0 is left.
+ * state NULL: there is no memory for one. */
 PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_ *state)
 {
-    perf_gpu_loop loop = {PERF_DISABLE, state, PERF_DISABLE - 1};
+    perf_gpu_loop loop = PERF_ZERO;
 
-    if (!state && !PERF_DISABLE)
+    loop.state = state;
+    if (PERF_DISABLE)
+        loop.left = 1;
+    else if (state)
+        loop.variant = -1;
+    else
         loop.variant = PERF_GPU_NO_MEMORY_;
     return loop;
 }
