@@ -877,15 +877,15 @@ PERF_COLD_FN_ void perf_gpu_energy_ask_(perf_gpu_loop_ *loop, perf_gpu_energy_ *
                                         uint64_t now)
 {
     const int    last = energy->at[0] > 0;
-    const double joules = perf_gpu_meter_(loop->backend, loop->device, 0);
+    const double joules = perf_gpu_meter_(loop->backend, loop->device, PERF_GPU_JOULES_);
     double       heat, busy;
 
     if (energy->reading > 0.0 && joules > energy->reading) {
         energy->at[last] = now;
         energy->unsure[last] = PERF_CAST_(double, now - energy->asked);
         energy->joules[last] = joules;
-        heat = perf_gpu_meter_(loop->backend, loop->device, 1);
-        busy = perf_gpu_meter_(loop->backend, loop->device, 2);
+        heat = perf_gpu_meter_(loop->backend, loop->device, PERF_GPU_CELSIUS_);
+        busy = perf_gpu_meter_(loop->backend, loop->device, PERF_GPU_BUSY_);
         if (heat < 1e3)
             energy->celsius = perf_most_(heat, energy->celsius);
         if (busy >= 0.0 && busy <= 100.0) {

@@ -635,7 +635,7 @@ PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *backend, perf_gpu_ent
 PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *backend, void *ctx,
                                   perf_gpu_entered_ *entered)
 {
-    int code = 0, failed = 1;
+    int code = 0;
 
     memset(entered, 0, sizeof *entered);
     if (backend->error_waits)
@@ -658,13 +658,14 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *backend, void *ctx,
         perf_gpu_leave_(backend, entered);
         return code;
     }
+    if (!backend->capture_mode)
+        return 0;
     entered->mode = PERF_GPU_RELAXED_;
-    if (backend->capture_mode)
-        failed = backend->capture_mode(&entered->mode);
-    entered->relaxed = !failed;
-    if (failed == PERF_GPU_SHUT_DOWN)
-        return failed;
-    return 0;
+    code = backend->capture_mode(&entered->mode);
+    entered->relaxed = !code;
+    if (code == PERF_GPU_SHUT_DOWN)
+        return code;
+    return 0;                                   /* another error: it does without */
 }
 
 PERF_END_DECLS

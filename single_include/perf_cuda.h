@@ -33427,7 +33427,7 @@ PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *backend, perf_gpu_ent
 PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *backend, void *ctx,
                                   perf_gpu_entered_ *entered)
 {
-    int code = 0, failed = 1;
+    int code = 0;
 
     memset(entered, 0, sizeof *entered);
     if (backend->error_waits)
@@ -33450,13 +33450,14 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *backend, void *ctx,
         perf_gpu_leave_(backend, entered);
         return code;
     }
+    if (!backend->capture_mode)
+        return 0;
     entered->mode = PERF_GPU_RELAXED_;
-    if (backend->capture_mode)
-        failed = backend->capture_mode(&entered->mode);
-    entered->relaxed = !failed;
-    if (failed == PERF_GPU_SHUT_DOWN)
-        return failed;
-    return 0;
+    code = backend->capture_mode(&entered->mode);
+    entered->relaxed = !code;
+    if (code == PERF_GPU_SHUT_DOWN)
+        return code;
+    return 0;                                   /* another error: it does without */
 }
 
 PERF_END_DECLS
@@ -33564,36 +33565,34 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
 
 /* What the driver knows: bytes in use now.  *high: how much more the pool had handed out at most
  * since the mark before; its high-water mark is set back, so that it is of one phase.  Spoils no
- * capture.  0 or the driver's code. */
+ * capture.  The table must have mem_info.  0 or the driver's code. */
 PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *backend, perf_gpu_mark_ *mark,
                                        uint64_t *high)
 {
-    size_t   left = 0, total = 0;
-    uint64_t held = 0, out = 0, zero = 0;
+    size_t   unused = 0, total = 0;
+    uint64_t held = 0, handed_out = 0, zero = 0;        /* by the pool, bytes */
     void    *pool = PERF_NULL_;
     perf_gpu_entered_ entered;
     int      code = perf_gpu_enter_(backend, PERF_NULL_, &entered);
 
     if (code)
         return code;
-    code = 1;                                   /* another table by now */
-    if (backend->mem_info)
-        code = backend->mem_info(&left, &total);
+    code = backend->mem_info(&unused, &total);
     if (backend->ctx_device)
         (void)backend->ctx_device(&mark->device);
     mark->total = PERF_CAST_(double, total);
-    mark->used = mark->needed = mark->total - PERF_CAST_(double, left);
+    mark->used = mark->needed = mark->total - PERF_CAST_(double, unused);
     if (!code && backend->pool_get && backend->pool_value && backend->pool_set &&
         !backend->pool_get(&pool, mark->device) &&
         !backend->pool_value(pool, PERF_GPU_POOL_RESERVED, &held) &&
-        !backend->pool_value(pool, PERF_GPU_POOL_USED, &out)) {
-        mark->needed -= PERF_CAST_(double, held) - PERF_CAST_(double, out);
+        !backend->pool_value(pool, PERF_GPU_POOL_USED, &handed_out)) {
+        mark->needed -= PERF_CAST_(double, held) - PERF_CAST_(double, handed_out);
         if (backend->pool_value(pool, PERF_GPU_POOL_USED_HIGH, high) ||
             backend->pool_set(pool, PERF_GPU_POOL_USED_HIGH, &zero))
             *high = 0;
-        if (*high < out)
-            *high = out;
-        *high -= out;
+        if (*high < handed_out)
+            *high = handed_out;
+        *high -= handed_out;
     }
     mark->peak = mark->needed;
     perf_gpu_leave_(backend, &entered);
@@ -33605,23 +33604,20 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *backend, perf_gpu
 PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_memory_ *memory, perf_gpu_mark_ *mark,
                                          uint64_t high)
 {
-    perf_gpu_mark_ **link;
-    double           peak[3];
-    int              i;
+    perf_gpu_mark_      **link;
+    const perf_gpu_mark_ *before;
 
     for (link = &memory->marks; *link; link = &(*link)->next)
         if ((*link)->device == mark->device)
             mark->before = *link;
     *link = mark;
-    peak[0] = mark->needed + PERF_CAST_(double, high);
-    peak[1] = mark->needed + (memory->noted_peak - memory->noted);
-    peak[2] = 0;
-    if (mark->before)
-        peak[2] = mark->before->needed - mark->before->noted;
-    if (mark->before || mark == memory->marks)
-        peak[2] += memory->noted_peak;
-    for (i = 0; i < 3; i++)
-        mark->peak = perf_most_(peak[i], mark->peak);
+    before = mark->before;
+    mark->peak = perf_most_(mark->needed + PERF_CAST_(double, high), mark->peak);
+    mark->peak = perf_most_(mark->needed + (memory->noted_peak - memory->noted), mark->peak);
+    if (before)
+        mark->peak = perf_most_(before->needed - before->noted + memory->noted_peak, mark->peak);
+    else if (mark == memory->marks)             /* the first of all */
+        mark->peak = perf_most_(memory->noted_peak, mark->peak);
     mark->noted = memory->noted_peak = memory->noted;
 }
 
@@ -33650,7 +33646,7 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
         return PERF_EGPU;
     }
     site.name = phase;
-    site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
+    site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place */
     id = perf_site_id_(reg, &site);
     if (!perf_lock_(reg))
         return PERF_ESTATE;
@@ -33672,12 +33668,12 @@ PERF_COLD_FN_ void perf_gpu_memory_reset_(void)
     perf_gpu_memory_       *memory = perf_gpu_memory_get_();
     const perf_gpu_backend *backend = perf_gpu_table();
     perf_gpu_mark_          mark = PERF_ZERO;
-    uint64_t                high;
+    uint64_t                high = 0;
 
     if (!memory)
         return;
     /* the pool's high-water mark, too */
-    if (memory->marks && backend && perf_gpu_status() == PERF_OK)
+    if (memory->marks && backend && backend->mem_info && perf_gpu_status() == PERF_OK)
         (void)perf_gpu_memory_ask_(backend, &mark, &high);
     if (!perf_lock_word_(&memory->lock, 1))
         return;
@@ -34077,7 +34073,7 @@ PERF_BEGIN_DECLS
 /* Installs a table for the whole process; NULL: looks for a driver again, as the first call does.
  * The table must stay valid until the next call of this.  What the old table had in flight is
  * forgotten, and counted as dropped.  Not while other threads are inside a GPU call of this file.
- * PERF_EINVAL for a table without its first nine functions or with an impossible size.           */
+ * PERF_EINVAL for a table without its first nine functions or with an impossible size. */
 PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
 
 /* >>scopes ------------------------------------------------------------------------------------
@@ -34089,7 +34085,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * that are being captured into a graph are skipped and counted, except those of PERF_GPU_PART.  Any
  * stream, thread, device and context; the thread's current context is left as it was.  A default
  * stream needs a current context; without one nothing is recorded, and none is made.
- * Nested scopes of one stream nest.  A scope must end before its stream is destroyed.            */
+ * Nested scopes of one stream nest.  A scope must end before its stream is destroyed. */
 
 /* Fetches what the device has finished; never waits for it.  Takes a lock.  PERF_ENOGPU: no GPU.
  * PERF_EGPU: the driver has shut down, or has failed since the last call (said once).  What was
@@ -34290,7 +34286,11 @@ PERF_FN uint32_t perf_gpu_rows_(perf_registry_ *reg)
     return PERF_GPU_ROWS_;
 }
 
-#define PERF_GPU_COUNT_(gpu, what, n) (void)perf_shared_add_(&(gpu)->lost[what], n)
+/* Counts n scopes without a time.  what: PERF_GPU_DROPPED_ and so on. */
+PERF_FN void perf_gpu_lose_(perf_gpu_state_ *gpu, int what, uint64_t n)
+{
+    (void)perf_shared_add_(&gpu->lost[what], n);
+}
 
 /* Function pointers that others replace: one word, never torn (nvcc crashes on an atomic store). */
 #if PERF_TSAN_
@@ -34589,11 +34589,11 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_once_(perf_site_ *site, void *strea
     if (!PERF_TCC_)
         backend = perf_gpu_table();
     if (!backend) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_NO_GPU_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_NO_GPU_, 1);
         return PERF_NULL_;
     }
     if (!perf_site_id_(reg, site)) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
     slot = perf_gpu_slot_for_(gpu, backend, stream, &current);
@@ -34608,7 +34608,9 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_once_(perf_site_ *site, void *strea
         slot->thread = perf_thread_id_();
     perf_gpu_slot_ready_(slot, backend, usual, quick);
     now = perf_scope_ticks_(reg);
-    PERF_SET_(&slot->begin, now + !now);        /* 0: free */
+    if (!now)
+        now = 1;                                /* 0 would say that the slot is free */
+    PERF_SET_(&slot->begin, now);
     if (usual)
         slot->code[0] |= backend->event_record(slot->start, stream);
     else
@@ -34658,7 +34660,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_slot_for_(perf_gpu_state_ *gpu,
     int               fresh;
 
     if (!thread || perf_gpu_is_unread_(backend)) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
     ring = perf_gpu_route_(gpu, backend, thread, stream, current);
@@ -34717,7 +34719,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *gpu, const perf_g
     }
     code = perf_gpu_ask_ring_(gpu, backend, thread, stream, current, &ring);
     if (code == PERF_GPU_OUT_OF_MEMORY_) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         perf_fail_(perf_registry_get_(), PERF_ENOMEM);
     } else if (code) {
         perf_gpu_failed_(gpu, "stream_ctx", code);
@@ -34733,7 +34735,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *gpu, const perf_g
 extern int perf_cxa_atexit_(void (*)(void *), void *, void *) __asm__(PERF_SYM_("__cxa_atexit"));
 
 /* The last moment at which the driver answers: handlers run newest first, and the driver's was
- * there before our first scope.  Fetches what has finished; later nothing is called any more.    */
+ * there before our first scope.  Fetches what has finished; later nothing is called any more. */
 PERF_COLD_FN_ void perf_gpu_at_exit_(void *state)
 {
     perf_gpu_state_ *gpu = PERF_CAST_(perf_gpu_state_ *, state);
@@ -34886,16 +34888,16 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_take_(perf_gpu_state_ *gpu, const perf_gp
 {
     perf_gpu_line_ *line = ring->line;
     perf_gpu_slot_ *slot;
-    int             code = perf_gpu_refill_(gpu, backend, ring), n;
+    int             ready = perf_gpu_refill_(gpu, backend, ring), code, n;
 
-    for (n = 0; code < 0 && n < PERF_GPU_RINGS_; n++) {
+    for (n = 0; ready < 0 && n < PERF_GPU_RINGS_; n++) {
         ring = perf_gpu_ring_of_(gpu, thread, line, n);
-        code = 0;
+        ready = 0;
         if (ring)
-            code = perf_gpu_refill_(gpu, backend, ring);
+            ready = perf_gpu_refill_(gpu, backend, ring);
     }
-    if (code <= 0) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+    if (ready <= 0) {
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
     perf_gpu_self_v1_.ring = ring;
@@ -35011,7 +35013,7 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend 
     }
     fetched = perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, 0);
     for (tried = 0; tried < ring->cap && PERF_ACQ_(&slot->begin); tried++)
-        slot = &ring->slot[++at % ring->cap];
+        slot = &ring->slot[(at + tried + 1) % ring->cap];
     if (PERF_ACQ_(&slot->begin)) {
         if (!fetched)
             return -1;
@@ -35128,7 +35130,7 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *slot, int bad)
         code = perf_gpu_code_(bad);
     if (PERF_GET_(&slot->ring->line->dead) ||
         slot->ring->generation != PERF_GET_(&gpu->generation)) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         perf_gpu_give_up_(slot);
     } else if (code || slot->capture) {
         if (slot->capture)
@@ -35173,7 +35175,8 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
         perf_unlock_(&reg->lock);
     }
     if (!part) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_CAPTURED_, ring != PERF_NULL_);
+        if (ring)
+            perf_gpu_lose_(gpu, PERF_GPU_CAPTURED_, 1);
         return PERF_NULL_;
     }
     part->until_ns = -PERF_GPU_NEVER_NS_;
@@ -35243,14 +35246,14 @@ PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
 }
 
 /* What a ring holds goes into the report, its events back to the driver `backend` that made them;
- * NULL: they are left alone.                                                                     */
+ * NULL: they are left alone. */
 PERF_COLD_FN_ void perf_gpu_ring_end_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                       perf_gpu_ring_ *ring)
 {
     uint32_t i;
 
     perf_gpu_book_ring_(gpu, ring);
-    PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, perf_gpu_pending_(ring));
+    perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, perf_gpu_pending_(ring));
     if (!backend || ring->line->dead)
         return;
     for (i = 0; i < ring->made; i++) {
@@ -35581,7 +35584,7 @@ PERF_OUTLINE_FN_ void perf_gpu_set_right_(perf_gpu_state_ *gpu, perf_gpu_ms_ *le
     if (!(length->ms <= 0.0f && length->ms > -1e11f))
         return;
     length->bits = 0;
-    PERF_GPU_COUNT_(gpu, PERF_GPU_BACKWARDS_, 1);
+    perf_gpu_lose_(gpu, PERF_GPU_BACKWARDS_, 1);
 }
 
 /* The driver's answer about a slot that is not ready, or never will be.  1: go on with the next. */
@@ -35973,13 +35976,13 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *aim, perf_gpu_done_ *don
 }
 
 /* Places and adds the scopes from `done` on.  Calls no cold function: gcc would then take all of it
- * for cold, and optimise it for size.                                                            */
+ * for cold, and optimise it for size. */
 PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                      perf_gpu_done_ *done, perf_gpu_pace_ *pace,
                                      perf_gpu_aim_ *aims, int events)
 {
     const uint64_t depth = events ? 1 : 0;
-    perf_gpu_pace_ p = *pace;
+    perf_gpu_pace_ own = *pace;         /* in registers */
     perf_gpu_aim_ *aim = aims;
     uint64_t       ticks;
 
@@ -35989,15 +35992,15 @@ PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
             aim = perf_gpu_aim_of_(gpu, line, done, aims);
             if (PERF_UNLIKELY_(!aim)) {
                 aim = aims;
-                done->at = done->begin + perf_gpu_place_(&p, done);
+                done->at = done->begin + perf_gpu_place_(&own, done);
                 done->depth = 0;
                 continue;
             }
         }
-        ticks = perf_gpu_ticks_(done->ns * p.per_ns);
-        perf_gpu_add_(aim, done, ticks, perf_gpu_place_(&p, done), depth);
+        ticks = perf_gpu_ticks_(done->ns * own.per_ns);
+        perf_gpu_add_(aim, done, ticks, perf_gpu_place_(&own, done), depth);
     }
-    *pace = p;
+    *pace = own;
 }
 
 /* Where a scope is added up: as kept for this batch, or looked up now; NULL: dropped. */
@@ -36072,7 +36075,7 @@ PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *gpu, perf_gpu_line_ *line
     if (track && id)
         aim->cell = perf_track_cell_(track->recorder, id);
     if (!aim->cell) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         return 0;
     }
     aim->row = &gpu->rest[(kind - PERF_KIND_DEVICE_) % 4];
@@ -36169,7 +36172,7 @@ PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *gpu, const char *call, int 
 {
     const int loss = perf_gpu_loss_of_(code);
 
-    PERF_GPU_COUNT_(gpu, loss, 1);
+    perf_gpu_lose_(gpu, loss, 1);
     if (loss != PERF_GPU_FAILED_)
         return;
     if (!code)
@@ -36241,18 +36244,17 @@ PERF_FN int perf_gpu_record_dead_(void *event, void *stream)
  * short way find functions that do nothing. */
 PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *gpu, const void *line)
 {
-    int (*const record)(void *, void *) = perf_gpu_record_dead_;
-    int (*const capturing)(void *, int *) = perf_gpu_not_capturing_;
     perf_gpu_ring_ *ring;
     uint32_t        i;
 
     for (ring = PERF_ACQ_(&gpu->rings); ring; ring = ring->next)
-        for (i = 0; (!line || ring->line == line) && i < PERF_ACQ_(&ring->made); i++) {
-            PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
-            PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
-            PERF_GPU_FN_(ring->slot[i].record, record);
-            PERF_GPU_FN_(ring->slot[i].capturing, capturing);
-        }
+        if (!line || ring->line == line)
+            for (i = 0; i < PERF_ACQ_(&ring->made); i++) {
+                PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
+                PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
+                PERF_GPU_FN_(ring->slot[i].record, perf_gpu_record_dead_);
+                PERF_GPU_FN_(ring->slot[i].capturing, perf_gpu_not_capturing_);
+            }
 }
 
 /* ---- bottleneck and report ---- */
@@ -36263,9 +36265,8 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *out, int json)
     perf_gpu_state_ *gpu = perf_gpu_state_seen_();
     perf_gpu_stats   stats = perf_gpu_stats_of(PERF_NULL_);
     const perf_gpu_backend *backend = gpu ? PERF_ACQ_(&gpu->driver->table) : PERF_NULL_;
-    int              simulated = backend && backend->flags & PERF_GPU_TABLE_SIMULATED;
+    int              simulated = backend && backend->flags & PERF_GPU_TABLE_SIMULATED, i;
     perf_gpu_line_  *line;
-    int              i;
     perf_gpu_bound_  bound;
     char             answer[160];
     perf_out_        said = perf_out_open_(answer, sizeof answer);
@@ -36281,7 +36282,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *out, int json)
         return;
     if (stats.scopes && PERF_ACQ_(&perf_registry_get_()->put_diagnosis)) /* it asks for the lock  */
         perf_registry_get_()->put_diagnosis(&said, PERF_DIAGNOSIS_ANSWER_);
-    if (!gpu || !perf_lock_word_(&gpu->lock, 1)) /* NULL: PERF_DISABLE=1                          */
+    if (!gpu || !perf_lock_word_(&gpu->lock, 1)) /* NULL: PERF_DISABLE=1 */
         return;
     perf_gpu_evidence_(&bound, &stats);
     perf_gpu_put_rows_(out, gpu, perf_registry_get_());
@@ -36343,11 +36344,11 @@ PERF_COLD_FN_ void perf_gpu_tells_(perf_evidence_ *evidence, double total_ns)
 }
 
 /* What the device that worked longest did, as shares of total_ns; 0: of the time since its first
- * work.  evidence->copies is of all devices.  Returns 0 if none has worked.                      */
+ * work.  evidence->copies is of all devices.  Returns 0 if none has worked. */
 PERF_COLD_FN_ int perf_gpu_busiest_(perf_evidence_ *evidence, const perf_gpu_stats *stats,
                                     double total_ns)
 {
-    const perf_gpu_state_ *gpu = perf_gpu_state_seen_();        /* NULL: PERF_DISABLE=1           */
+    const perf_gpu_state_ *gpu = perf_gpu_state_seen_();        /* NULL: PERF_DISABLE=1 */
     const perf_gpu_line_  *line, *most = gpu ? PERF_ACQ_(&gpu->lines) : PERF_NULL_;
 
     for (line = most; line; line = line->next)  /* another's idleness holds nobody back */
@@ -36375,12 +36376,11 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *out, const perf_gpu_state_ *gpu
         {"device", 10, 0, 0},       {"submit", 10, 0, 0}, {"lag", 10, 0, 0},
         {"max lag", 10, 0, 0}};
     perf_out_   wide = PERF_ZERO;
-    perf_table_ table = perf_table_open_(&wide, column, 7);     /* never narrower                 */
+    perf_table_ table = perf_table_open_(&wide, column, 7);     /* never narrower */
     double      tick = perf_scope_tick_ns_(reg), calls;
     uint32_t    id, title = 0;
 
     table.out = out;
-
     for (id = 1; id < perf_gpu_rows_(reg); id++) {
         const perf_gpu_row_ *row = &gpu->row[id];
         const perf_name_    *name = PERF_ACQ_(&reg->names)[id];
@@ -36485,10 +36485,11 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
         if (gpu->row[id].scopes && (!name || !strcmp(entry->site.name, name)))
             perf_gpu_stats_add_(&stats, &gpu->row[id], tick, entry->kind != PERF_KIND_DEVICE_);
     }
-    for (id = 0; id < 4 && !name; id++)         /* the first is of kernels */
-        perf_gpu_stats_add_(&stats, &gpu->rest[id], tick, id > 0);
-    if (!name)
+    if (!name) {
+        for (id = 0; id < 4; id++)              /* the first is of kernels */
+            perf_gpu_stats_add_(&stats, &gpu->rest[id], tick, id > 0);
         perf_gpu_stats_all_(gpu, &stats);
+    }
     perf_unlock_(&gpu->lock);
     return stats;
 }
@@ -36504,7 +36505,7 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
     perf_gpu_ring_  *ring;
     size_t           i;
 
-    if (!gpu || !perf_lock_word_(&gpu->lock, 1)) /* NULL: PERF_DISABLE=1                          */
+    if (!gpu || !perf_lock_word_(&gpu->lock, 1)) /* NULL: PERF_DISABLE=1 */
         return;
     memset(gpu->row, 0, perf_gpu_rows_(reg) * sizeof *gpu->row);
     memset(gpu->rest, 0, sizeof gpu->rest);
@@ -36513,8 +36514,9 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
         line->busy_ns = line->starved_ns = line->worst_ns = 0;
     }
     for (ring = PERF_ACQ_(&gpu->rings); ring; ring = ring->next)
-        for (i = 0; PERF_GET_(&ring->line->dead) && i < PERF_ACQ_(&ring->made); i++)
-            perf_gpu_free_(&ring->slot[i]);
+        if (PERF_GET_(&ring->line->dead))
+            for (i = 0; i < PERF_ACQ_(&ring->made); i++)
+                perf_gpu_free_(&ring->slot[i]);
     gpu->birth = perf_scope_ticks_(reg);
     for (i = 0; i < PERF_GPU_LOSSES_; i++)
         PERF_SET_(&gpu->lost[i], UINT64_C(0));
@@ -36563,16 +36565,18 @@ PERF_BEGIN_DECLS
  *   perf_gpu_clock_   the SM clock, and why it is not higher; 0, or nonzero where nobody knows
  *   perf_gpu_meter_   joules, degrees Celsius or percent at work; negative: nobody knows         */
 
+enum { PERF_GPU_JOULES_ = 0, PERF_GPU_CELSIUS_ = 1, PERF_GPU_BUSY_ = 2 };       /* what is asked */
+
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* What is used of NVML, which every driver of NVIDIA brings along, or of AMD's ROCm SMI. */
 typedef struct perf_gpu_meters_ {
     int   (*init)(void);
     int   (*by_address)(const char *bus, void **device);
-    int   (*clock)(void *device, int which, unsigned *mhz);
+    int   (*clock)(void *device, int which, unsigned *mhz);         /* which 1: of the SMs */
     int   (*reasons)(void *device, unsigned long long *why);
     int   (*energy)(void *device, unsigned long long *mj);
-    int   (*celsius)(void *device, int sensor, unsigned *now);
+    int   (*celsius)(void *device, int sensor, unsigned *now);      /* sensor 0: the chip's */
     int   (*busy)(void *device, unsigned percent[2]);       /* the second: of the memory */
     int   (*smi_init)(uint64_t flags);
     int   (*smi_place)(uint32_t device, uint64_t *place);
@@ -36727,17 +36731,17 @@ PERF_COLD_FN_ double perf_gpu_smi_meter_(const perf_gpu_meters_ *meters, uint32_
     int64_t  heat = 0;
     float    uj = 0;
 
-    if (what == 0 && !meters->smi_energy(at, &count, &uj, &when))
+    if (what == PERF_GPU_JOULES_ && !meters->smi_energy(at, &count, &uj, &when))
         return PERF_CAST_(double, count) * PERF_CAST_(double, uj) * 1e-6;
-    if (what == 1 && (!meters->smi_celsius(at, 0, 0, &heat) ||
-                      !meters->smi_celsius(at, 1, 0, &heat)))
+    if (what == PERF_GPU_CELSIUS_ && (!meters->smi_celsius(at, 0, 0, &heat) ||
+                                      !meters->smi_celsius(at, 1, 0, &heat)))
         return PERF_CAST_(double, heat) * 1e-3;
-    if (what == 2 && !meters->smi_busy(at, &percent))
+    if (what == PERF_GPU_BUSY_ && !meters->smi_busy(at, &percent))
         return percent;
     return -1.0;
 }
 
-/* what: 0 joules, 1 degrees Celsius, 2 percent at work, as perf_gpu_backend.device_meter has them.
+/* One value of a device, now.  what: PERF_GPU_JOULES_ and so on, as device_meter has them.
  * Negative: nobody knows. */
 PERF_COLD_FN_ double perf_gpu_meter_(const perf_gpu_backend *backend, int device, int what)
 {
@@ -36757,11 +36761,11 @@ PERF_COLD_FN_ double perf_gpu_meter_(const perf_gpu_backend *backend, int device
     if (meters->amd)
         return perf_gpu_smi_meter_(meters, PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, handle)) - 1,
                                    what);
-    if (what == 0 && meters->energy && !meters->energy(handle, &mj))
+    if (what == PERF_GPU_JOULES_ && meters->energy && !meters->energy(handle, &mj))
         return PERF_CAST_(double, mj) * 1e-3;
-    if (what == 1 && meters->celsius && !meters->celsius(handle, 0, now))
+    if (what == PERF_GPU_CELSIUS_ && meters->celsius && !meters->celsius(handle, 0, now))
         return now[0];
-    if (what == 2 && meters->busy && !meters->busy(handle, now))
+    if (what == PERF_GPU_BUSY_ && meters->busy && !meters->busy(handle, now))
         return now[0];
     return -1.0;
 }
@@ -37633,15 +37637,15 @@ PERF_COLD_FN_ void perf_gpu_energy_ask_(perf_gpu_loop_ *loop, perf_gpu_energy_ *
                                         uint64_t now)
 {
     const int    last = energy->at[0] > 0;
-    const double joules = perf_gpu_meter_(loop->backend, loop->device, 0);
+    const double joules = perf_gpu_meter_(loop->backend, loop->device, PERF_GPU_JOULES_);
     double       heat, busy;
 
     if (energy->reading > 0.0 && joules > energy->reading) {
         energy->at[last] = now;
         energy->unsure[last] = PERF_CAST_(double, now - energy->asked);
         energy->joules[last] = joules;
-        heat = perf_gpu_meter_(loop->backend, loop->device, 1);
-        busy = perf_gpu_meter_(loop->backend, loop->device, 2);
+        heat = perf_gpu_meter_(loop->backend, loop->device, PERF_GPU_CELSIUS_);
+        busy = perf_gpu_meter_(loop->backend, loop->device, PERF_GPU_BUSY_);
         if (heat < 1e3)
             energy->celsius = perf_most_(heat, energy->celsius);
         if (busy >= 0.0 && busy <= 100.0) {
