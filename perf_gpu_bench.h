@@ -256,7 +256,8 @@ enum { PERF_GPU_GATE_KERNEL_ = 1, PERF_GPU_GATE_HOST_ = 2 };    /* perf_gpu_resu
 
 typedef struct perf_gpu_energy_ {       /* times in ns, by the host's clock */
     uint64_t began, ended;              /* when the first round was done, and the last one */
-    uint64_t rounds, round;             /* how many; iterations of one */
+    uint64_t rounds;                    /* enqueued so far */
+    uint64_t iterations;                /* of a round */
     uint64_t asked;                     /* when the counter of joules was read last */
     uint64_t back;                      /* 1: the clock went back */
     int      done;                      /* 1: there were enough rounds */
@@ -335,7 +336,8 @@ typedef struct perf_gpu_loop_ {
     /* The warm-up: blocks of 5 ms that have to agree. */
     uint64_t         warm_began, block_began;
     double           warm_ns;           /* of the round under way */
-    double           block, block_before;       /* ns: the quickest round of a block */
+    double           block_ns;          /* of the quickest round of this block */
+    double           block_before_ns;   /* of the block before */
     uint32_t         mhz_before;        /* at the end of the block before */
     int              calm;              /* blocks in a row that agreed */
 
@@ -906,7 +908,7 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *loop, perf_gpu_arm_ *ar
     int               code;
 
     if (!arm->exec)
-        arm->loop_arm->runs += energy->round;
+        arm->loop_arm->runs += energy->iterations;
     code = loop->backend->event_record(loop->event[energy->rounds & 1], loop->stream);
     if (!perf_gpu_required_(loop, code))
         return 1;
@@ -940,7 +942,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_energy_size_(const perf_gpu_arm_ *arm)
 /* A round as graphs; 0: an error. */
 PERF_COLD_FN_ int perf_gpu_energy_replay_(perf_gpu_loop_ *loop, const perf_gpu_arm_ *arm)
 {
-    uint64_t left = arm->energy.round;
+    uint64_t left = arm->energy.iterations;
 
     for (; left; left -= arm->loop_arm->batch)
         if (!perf_gpu_required_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
@@ -951,8 +953,8 @@ PERF_COLD_FN_ int perf_gpu_energy_replay_(perf_gpu_loop_ *loop, const perf_gpu_a
 /* Another round of this arm, unless there were enough.  0: there were. */
 PERF_COLD_FN_ int perf_gpu_energy_more_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
-    if (!arm->energy.round)
-        arm->energy.round = perf_gpu_energy_size_(arm);
+    if (!arm->energy.iterations)
+        arm->energy.iterations = perf_gpu_energy_size_(arm);
     else if (!arm->energy.done)
         arm->energy.done = perf_gpu_energy_round_(loop, arm);
     return !arm->energy.done;
@@ -969,7 +971,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_loop_state_ *state)
         arm = &loop->arm[i];
         while (arm->launches && state->status == PERF_OK && perf_gpu_energy_more_(loop, arm)) {
             if (!arm->exec)
-                return 64 * arm->energy.round + PERF_CAST_(uint64_t, i);
+                return 64 * arm->energy.iterations + PERF_CAST_(uint64_t, i);
             if (!perf_gpu_energy_replay_(loop, arm))
                 return 0;
         }
@@ -977,20 +979,23 @@ PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_loop_state_ *state)
     return 0;
 }
 
-/* The energy of an iteration, with its bounds; nothing where it cannot be told. */
+/* The energy of an iteration, with its bounds; nothing where it cannot be told.  Each of the
+ * counter's two steps may have come `unsure` ns before it was seen. */
 PERF_COLD_FN_ void perf_gpu_joules_(perf_gpu_result *result, const perf_gpu_energy_ *energy)
 {
-    double gained = energy->joules[1] - energy->joules[0],
-           took = PERF_CAST_(double, energy->at[1] - energy->at[0]);
-    double each = PERF_CAST_(double, energy->ended - energy->began) /
-                  (PERF_CAST_(double, energy->rounds - 2) * PERF_CAST_(double, energy->round));
+    const double gained = energy->joules[1] - energy->joules[0];
+    const double passed_ns = PERF_CAST_(double, energy->at[1] - energy->at[0]);
+    double       round_ns, iteration_ns;
 
-    if (energy->back || !(gained > 0.0) || !(took > energy->unsure[1]))
+    if (energy->back || energy->rounds <= 2 || !(gained > 0.0) || !(passed_ns > energy->unsure[1]))
         return;
-    result->joules_low = gained * each / (took + energy->unsure[0]);
-    result->joules = gained * each / took;
-    result->joules_high = gained * each / (took - energy->unsure[1]);
-    result->watts = gained / took * 1e9;
+    round_ns = PERF_CAST_(double, energy->ended - energy->began) /
+               PERF_CAST_(double, energy->rounds - 2);
+    iteration_ns = round_ns / PERF_CAST_(double, energy->iterations);
+    result->joules_low = gained * iteration_ns / (passed_ns + energy->unsure[0]);
+    result->joules = gained * iteration_ns / passed_ns;
+    result->joules_high = gained * iteration_ns / (passed_ns - energy->unsure[1]);
+    result->watts = gained / passed_ns * 1e9;
     result->celsius = energy->celsius;
     result->busy = energy->busy;
 }
@@ -1081,19 +1086,19 @@ PERF_COLD_FN_ void perf_gpu_calm_(perf_gpu_loop_ *loop)
 {
     const uint64_t now = perf_now();
 
-    if (!(loop->block > 0.0 && loop->block <= loop->warm_ns))
-        loop->block = loop->warm_ns;
+    if (!(loop->block_ns > 0.0) || loop->warm_ns < loop->block_ns)
+        loop->block_ns = loop->warm_ns;
     loop->warm_ns = 0.0;
     if (now - loop->block_began <= 5000000)
         return;
     loop->calm++;
-    if (!(loop->block_before > 0.0) || !perf_gpu_agree_(loop->block, loop->block_before) ||
+    if (!(loop->block_before_ns > 0.0) || !perf_gpu_agree_(loop->block_ns, loop->block_before_ns) ||
         !perf_gpu_agree_(PERF_CAST_(double, loop->slice.sm_mhz),
                          PERF_CAST_(double, loop->mhz_before)))
         loop->calm = 0;
-    loop->block_before = loop->block;
+    loop->block_before_ns = loop->block_ns;
     loop->mhz_before = loop->slice.sm_mhz;
-    loop->block = 0.0;
+    loop->block_ns = 0.0;
     loop->block_began = now;
 }
 
@@ -1191,6 +1196,18 @@ PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
     return 0;
 }
 
+/* 1: the slice that has ended looks empty, and the arm's other ones do not: their fastest took more
+ * than twice as long, the events' own time not counted. */
+PERF_COLD_FN_ int perf_gpu_lacks_work_(const perf_gpu_loop_ *loop, const perf_gpu_arm_ *arm)
+{
+    const double took = loop->slice.ns, fastest = arm->loop_arm->fastest;
+    const double events = loop->result.overhead_ns;
+
+    if (!perf_gpu_is_idle_(loop, took) || perf_gpu_is_idle_(loop, fastest))
+        return 0;
+    return 2.0 * (took - events) < fastest - events;
+}
+
 /* Files the sample that has ended; 0 or what speaks against it. */
 PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
@@ -1200,11 +1217,7 @@ PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
     *sample = loop->slice;
     sample->ns /= batch;
     sample->host_ns /= batch;
-    /* empty: it looks so, no fastest slice does, and it took under half of that one */
-    if (perf_gpu_is_idle_(loop, loop->slice.ns) && !arm->exec &&
-        !perf_gpu_is_idle_(loop, arm->loop_arm->fastest) &&
-        2.0 * (loop->slice.ns - loop->result.overhead_ns) <
-        arm->loop_arm->fastest - loop->result.overhead_ns)
+    if (!arm->exec && perf_gpu_lacks_work_(loop, arm))
         sample->flags |= PERF_GPU_SAMPLE_IDLE;
     if (sample->throttle & PERF_GPU_SLOWED_)
         sample->flags |= PERF_GPU_SAMPLE_THROTTLED;
@@ -1424,9 +1437,10 @@ PERF_COLD_FN_ int perf_gpu_timed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm, uint
     case PERF_LOOP_GROW_:
         return perf_gpu_reading_(loop, arm);
     default:
-        if (loop->own_graph && !arm->exec)
-            return 0;                           /* it begins anew as a graph */
+        break;
     }
+    if (loop->own_graph && !arm->exec)          /* it begins anew as a graph */
+        return 0;
     if (loop->state->phase != PERF_LOOP_SAMPLE_)
         return 1;
     if (!loop->state->at)
@@ -1654,8 +1668,8 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
             options.items = host->opts.items;
         if (!(options.max_seconds > 0.0))
             options.max_seconds = host->opts.max_seconds;
-    } else {
-        options.profile |= bench && !bench->state && bench->left == 1;
+    } else if (bench && !bench->state && bench->left == 1) {
+        options.profile = 1;                    /* the harness runs under a profiler */
     }
     options = perf_gpu_bench_resolve_(&options);
     if (options.samples)
