@@ -21,8 +21,9 @@ PERF_BEGIN_DECLS
  * reads "(null)".  PERF_ENOGPU: no current context; PERF_EGPU: the driver failed.  Some us. */
 PERF_FN perf_status perf_gpu_memory_mark(const char *phase);
 
-/* Notes bytes that were allocated (> 0) or given back (< 0), under a name or NULL; also those that
- * you only plan: the report names the first phase that would not fit.  PERF_EINVAL: NaN, inf.    */
+/* Notes bytes that were allocated (> 0) or given back (< 0); also those that you only plan: the
+ * report names the first phase that would not fit.  what: this curve of the trace goes to the sum
+ * of all notes; NULL: none does.  PERF_EINVAL: NaN, or not within 1e18. */
 PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes);
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -78,6 +79,7 @@ PERF_COLD_FN_ perf_gpu_memory_ *perf_gpu_memory_get_(void)
 PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
 {
     perf_gpu_memory_ *memory;
+    double            sum;
 
     if (!(bytes > -1e18 && bytes < 1e18) || !perf_is_finite_(bytes))
         return PERF_EINVAL;
@@ -88,12 +90,12 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
         return PERF_ENOMEM;
     if (!perf_lock_word_(&memory->lock, 1))
         return PERF_ESTATE;
-    bytes += memory->noted;
-    memory->noted = bytes;
-    memory->noted_peak = perf_most_(bytes, memory->noted_peak);
+    sum = memory->noted + bytes;
+    memory->noted = sum;
+    memory->noted_peak = perf_most_(sum, memory->noted_peak);
     perf_unlock_(&memory->lock);
     if (what)
-        perf_count(what, bytes);                /* a curve in the trace */
+        perf_count(what, sum);
     return PERF_OK;
 }
 
@@ -159,7 +161,7 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
 {
     const perf_gpu_backend *backend = perf_gpu_table();
     perf_registry_         *reg = perf_registry_get_();
-    perf_gpu_memory_        *memory;
+    perf_gpu_memory_       *memory;
     perf_gpu_mark_          now = PERF_ZERO, *added;
     perf_status             status = perf_gpu_status();
     perf_site_              site = PERF_ZERO;

@@ -33487,8 +33487,9 @@ PERF_BEGIN_DECLS
  * reads "(null)".  PERF_ENOGPU: no current context; PERF_EGPU: the driver failed.  Some us. */
 PERF_FN perf_status perf_gpu_memory_mark(const char *phase);
 
-/* Notes bytes that were allocated (> 0) or given back (< 0), under a name or NULL; also those that
- * you only plan: the report names the first phase that would not fit.  PERF_EINVAL: NaN, inf.    */
+/* Notes bytes that were allocated (> 0) or given back (< 0); also those that you only plan: the
+ * report names the first phase that would not fit.  what: this curve of the trace goes to the sum
+ * of all notes; NULL: none does.  PERF_EINVAL: NaN, or not within 1e18. */
 PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes);
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -33544,6 +33545,7 @@ PERF_COLD_FN_ perf_gpu_memory_ *perf_gpu_memory_get_(void)
 PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
 {
     perf_gpu_memory_ *memory;
+    double            sum;
 
     if (!(bytes > -1e18 && bytes < 1e18) || !perf_is_finite_(bytes))
         return PERF_EINVAL;
@@ -33554,12 +33556,12 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
         return PERF_ENOMEM;
     if (!perf_lock_word_(&memory->lock, 1))
         return PERF_ESTATE;
-    bytes += memory->noted;
-    memory->noted = bytes;
-    memory->noted_peak = perf_most_(bytes, memory->noted_peak);
+    sum = memory->noted + bytes;
+    memory->noted = sum;
+    memory->noted_peak = perf_most_(sum, memory->noted_peak);
     perf_unlock_(&memory->lock);
     if (what)
-        perf_count(what, bytes);                /* a curve in the trace */
+        perf_count(what, sum);
     return PERF_OK;
 }
 
@@ -33625,7 +33627,7 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
 {
     const perf_gpu_backend *backend = perf_gpu_table();
     perf_registry_         *reg = perf_registry_get_();
-    perf_gpu_memory_        *memory;
+    perf_gpu_memory_       *memory;
     perf_gpu_mark_          now = PERF_ZERO, *added;
     perf_status             status = perf_gpu_status();
     perf_site_              site = PERF_ZERO;
@@ -33811,7 +33813,7 @@ typedef enum perf_gpu_kind {            /* what a scope's device time goes into 
 } perf_gpu_kind;
 
 /* Opens a scope with any text as its name (copied when first seen) on any stream; close it with
- * perf_gpu_scope_end, in this thread or another.                                                 */
+ * perf_gpu_scope_end, in this thread or another.  Another number as kind: PERF_GPU_KERNEL. */
 PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream);
 PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
                                            perf_gpu_kind kind);
@@ -33988,13 +33990,12 @@ PERF_FN void *perf_gpu_own_stream_(void *stream)
 
 PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream, perf_gpu_kind kind)
 {
-    const int         known = kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE;
     const perf_core_ *core = PERF_NULL_;
     perf_gpu_scope    scope = PERF_ZERO;
     uint32_t          of_site = PERF_KIND_DEVICE_;
     perf_site_       *site = PERF_NULL_;
 
-    if (known)
+    if (kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE)
         of_site = PERF_CAST_(uint32_t, kind);
     if (PERF_ON_())
         core = perf_core_get_();
