@@ -36844,7 +36844,7 @@ typedef struct perf_gpu_result {
     uint64_t batch;             /* iterations a sample */
     uint64_t iterations;        /* of the body, warm-up included */
     uint64_t throttled, idle;   /* samples so flagged */
-    uint64_t gate_timeouts;     /* how often the gate opened by itself, warm-up included */
+    uint64_t gate_timeouts;     /* of the gate, which then opened by itself; warm-up included */
     uint64_t throttle;          /* reasons of all samples, or-ed */
     uint32_t sm_mhz_low, sm_mhz_high;   /* 0: unknown */
     double   flush_bytes;       /* read (HIP: written) before each sample; 0: none */
@@ -37040,7 +37040,8 @@ typedef struct perf_gpu_arm_ {
                                         /* shown that something runs on the stream; 0: no doubt */
     int              sure;              /* 1: they have shown it */
     int              launches;
-    int              timeouts;          /* of the gate, in a row */
+    uint64_t         gate_timeouts;     /* since the set-up */
+    int              timeouts_in_a_row; /* of the gate */
     int              ahead; /* warm-up bodies that came back before the device was done */
     void            *exec;              /* the graph */
     perf_gpu_energy_ energy;
@@ -37295,7 +37296,7 @@ PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *loop, int inside)
         return perf_gpu_required_(loop, PERF_GPU_IMPOSSIBLE_);
     if (PERF_ACQ_(&loop->word->out) == PERF_GPU_BY_CLOCK_) {
         loop->slice.flags |= PERF_GPU_SAMPLE_TIMEOUT;
-        loop->result.gate_timeouts++;
+        loop->arm[loop->variant].gate_timeouts++;
     }
     loop->slice.ns = 0.0;
     if (ms > 0.0f)
@@ -37403,7 +37404,6 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *loop)
         if (loop->slice.ns > PERF_GPU_GRAIN_NS_ && loop->slice.ns < 60e3)
             time[n++] = loop->slice.ns;
     }
-    loop->result.gate_timeouts = 0;
     perf_sort_values_(empty, PERF_GPU_EMPTY_);
     loop->result.overhead_ns = empty[PERF_GPU_EMPTY_ / 2];      /* the median */
     /* the last but one, and once more what lies between the first and that one */
@@ -37452,7 +37452,6 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
             return 0;
     }
     loop->own_word.limit_ns = limit;
-    loop->result.gate_timeouts = 0;
     if (!late)
         return 1;
     loop->result.serialised = loop->gate_off = 1;
@@ -37627,6 +37626,7 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
     }
     if (loop->result.opts.cache == PERF_GPU_COLD && !(loop->result.flush_bytes > 0.0))
         loop->result.warnings |= PERF_WARN_NOT_COLD;
+    loop->arm[0].gate_timeouts = 0;             /* those of the set-up are not its own */
     if (backend->ctx_record && !perf_gpu_optional_(loop, backend->event_create(&loop->event[2], 0)))
         loop->event[2] = PERF_NULL_;
     return !loop->down;
@@ -38171,17 +38171,17 @@ PERF_COLD_FN_ void perf_gpu_watch_gate_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm
 {
     const int ran_ahead = arm->ahead > 1 && !arm->exec && !loop->gate_off;
 
-    arm->timeouts++;
+    arm->timeouts_in_a_row++;
     if (!(loop->slice.flags & PERF_GPU_SAMPLE_TIMEOUT) || arm->loop_arm->batch != 1)
-        arm->timeouts = 0;
-    if (arm->timeouts < 3)
+        arm->timeouts_in_a_row = 0;
+    if (arm->timeouts_in_a_row < 3)
         return;
     if (!ran_ahead || loop->no_graph || !perf_gpu_can_graph_(loop)) {
         loop->gate_off = 1;
         return;
     }
     loop->own_graph = 1;
-    arm->timeouts = 0;
+    arm->timeouts_in_a_row = 0;
 }
 
 /* What a slice means that was timed, by the phase.  0: it does not count, the arm runs again. */
@@ -38645,6 +38645,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *loop, int whi
     result.batch = arm->loop_arm->batch;
     result.iterations = arm->loop_arm->runs;
     result.first_ns = arm->loop_arm->first_ns;
+    result.gate_timeouts = arm->gate_timeouts;
     result.graph = arm->exec != PERF_NULL_;
     if (loop->gate_off)
         result.gate = 0;

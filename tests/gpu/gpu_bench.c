@@ -247,6 +247,33 @@ static void test_self_synchronising(void)
     }
 }
 
+/* One of two bodies waits for the device: the other has its own batch, and no time-outs of the gate. */
+static void test_ab_one_waits(void)
+{
+    perf_gpu_ab_opts   o = PERF_ZERO;
+    perf_stream        stream;
+    perf_gpu_ab        ab;
+    perf_gpu_ab_result r;
+    int                v;
+
+    o.device.cache = PERF_GPU_HOT;
+    sim_start();
+    stream = sim_stream(0);
+    ab = perf_gpu_ab_begin("one waits", stream, &o);
+    while ((v = perf_gpu_ab_next(&ab)) >= 0) {
+        sim_work(stream, 2000);
+        if (!v)
+            CHECK(sim_stream_sync(stream) == 0, "deadlock");
+    }
+    r = perf_gpu_ab_end(&ab);
+    CHECK(r.baseline.gate_timeouts >= 3 && !r.candidate.gate_timeouts, "%g and %g time-outs",
+          (double)r.baseline.gate_timeouts, (double)r.candidate.gate_timeouts);
+    CHECK(r.baseline.batch == 1 && r.candidate.batch > 10, "%g and %g iterations a sample", (double)r.baseline.batch,
+          (double)r.candidate.batch);
+    CHECK(nothing_left(), "left");
+    sim_stop();
+}
+
 /* Now and then the host is held up for longer than the gate waits: those samples, no others. */
 static void test_exposed_now_and_then(void)
 {
@@ -1955,6 +1982,7 @@ int main(int argc, char **argv)
     test_quantum();
     test_flush();
     test_self_synchronising();
+    test_ab_one_waits();
     test_exposed_now_and_then();
     test_no_gate();
     test_host_gate();
