@@ -37,7 +37,7 @@ PERF_BEGIN_DECLS
 /* Installs a table for the whole process; NULL: looks for a driver again, as the first call does.
  * The table must stay valid until the next call of this.  What the old table had in flight is
  * forgotten, and counted as dropped.  Not while other threads are inside a GPU call of this file.
- * PERF_EINVAL for a table without its first nine functions or with an impossible size.           */
+ * PERF_EINVAL for a table without its first nine functions or with an impossible size. */
 PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
 
 /* >>scopes ------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * that are being captured into a graph are skipped and counted, except those of PERF_GPU_PART.  Any
  * stream, thread, device and context; the thread's current context is left as it was.  A default
  * stream needs a current context; without one nothing is recorded, and none is made.
- * Nested scopes of one stream nest.  A scope must end before its stream is destroyed.            */
+ * Nested scopes of one stream nest.  A scope must end before its stream is destroyed. */
 
 /* Fetches what the device has finished; never waits for it.  Takes a lock.  PERF_ENOGPU: no GPU.
  * PERF_EGPU: the driver has shut down, or has failed since the last call (said once).  What was
@@ -109,13 +109,6 @@ typedef union perf_gpu_ms_ {
 #define PERF_GPU_NEAR_NS_ 8e6                   /* ... which are so many ns */
 #define PERF_GPU_MS_END_  UINT32_C(0x51ba43b7)  /* bits of 1e11, three years: a driver's mistake */
 
-/* Codes of drivers, beside those of perf_gpu_backend. */
-enum {
-    PERF_GPU_OUT_OF_MEMORY_ = 2, PERF_GPU_NOT_STARTED_ = 3, PERF_GPU_NO_CURRENT_ = 201,
-    PERF_GPU_BAD_HANDLE_ = 400, PERF_GPU_DESTROYED_ = 709,      /* the context is no more */
-    PERF_GPU_IS_CAPTURED_ = 900, PERF_GPU_CAPTURE_END_ = 907,   /* all between count as captured */
-    PERF_GPU_IMPOSSIBLE_ = 999          /* ours: the driver told a time that cannot be */
-};
 #define PERF_GPU_PER_THREAD_ 2          /* a stream's address: 0, 1 the default; above: others */
 
 #define PERF_GPU_LONG_ (1 << 30)        /* a bit in slot->code[0]: the end goes the long way */
@@ -257,7 +250,11 @@ PERF_FN uint32_t perf_gpu_rows_(perf_registry_ *reg)
     return PERF_GPU_ROWS_;
 }
 
-#define PERF_GPU_COUNT_(gpu, what, n) (void)perf_shared_add_(&(gpu)->lost[what], n)
+/* Counts n scopes without a time.  what: PERF_GPU_DROPPED_ and so on. */
+PERF_FN void perf_gpu_lose_(perf_gpu_state_ *gpu, int what, uint64_t n)
+{
+    (void)perf_shared_add_(&gpu->lost[what], n);
+}
 
 /* Function pointers that others replace: one word, never torn (nvcc crashes on an atomic store). */
 #if PERF_TSAN_
@@ -556,11 +553,11 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_once_(perf_site_ *site, void *strea
     if (!PERF_TCC_)
         backend = perf_gpu_table();
     if (!backend) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_NO_GPU_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_NO_GPU_, 1);
         return PERF_NULL_;
     }
     if (!perf_site_id_(reg, site)) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
     slot = perf_gpu_slot_for_(gpu, backend, stream, &current);
@@ -575,7 +572,9 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_once_(perf_site_ *site, void *strea
         slot->thread = perf_thread_id_();
     perf_gpu_slot_ready_(slot, backend, usual, quick);
     now = perf_scope_ticks_(reg);
-    PERF_SET_(&slot->begin, now + !now);        /* 0: free */
+    if (!now)
+        now = 1;                                /* 0 would say that the slot is free */
+    PERF_SET_(&slot->begin, now);
     if (usual)
         slot->code[0] |= backend->event_record(slot->start, stream);
     else
@@ -625,7 +624,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_slot_for_(perf_gpu_state_ *gpu,
     int               fresh;
 
     if (!thread || perf_gpu_is_unread_(backend)) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
     ring = perf_gpu_route_(gpu, backend, thread, stream, current);
@@ -684,7 +683,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *gpu, const perf_g
     }
     code = perf_gpu_ask_ring_(gpu, backend, thread, stream, current, &ring);
     if (code == PERF_GPU_OUT_OF_MEMORY_) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         perf_fail_(perf_registry_get_(), PERF_ENOMEM);
     } else if (code) {
         perf_gpu_failed_(gpu, "stream_ctx", code);
@@ -700,7 +699,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *gpu, const perf_g
 extern int perf_cxa_atexit_(void (*)(void *), void *, void *) __asm__(PERF_SYM_("__cxa_atexit"));
 
 /* The last moment at which the driver answers: handlers run newest first, and the driver's was
- * there before our first scope.  Fetches what has finished; later nothing is called any more.    */
+ * there before our first scope.  Fetches what has finished; later nothing is called any more. */
 PERF_COLD_FN_ void perf_gpu_at_exit_(void *state)
 {
     perf_gpu_state_ *gpu = PERF_CAST_(perf_gpu_state_ *, state);
@@ -853,16 +852,16 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_take_(perf_gpu_state_ *gpu, const perf_gp
 {
     perf_gpu_line_ *line = ring->line;
     perf_gpu_slot_ *slot;
-    int             code = perf_gpu_refill_(gpu, backend, ring), n;
+    int             ready = perf_gpu_refill_(gpu, backend, ring), code, n;
 
-    for (n = 0; code < 0 && n < PERF_GPU_RINGS_; n++) {
+    for (n = 0; ready < 0 && n < PERF_GPU_RINGS_; n++) {
         ring = perf_gpu_ring_of_(gpu, thread, line, n);
-        code = 0;
+        ready = 0;
         if (ring)
-            code = perf_gpu_refill_(gpu, backend, ring);
+            ready = perf_gpu_refill_(gpu, backend, ring);
     }
-    if (code <= 0) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+    if (ready <= 0) {
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
     perf_gpu_self_v1_.ring = ring;
@@ -978,7 +977,7 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend 
     }
     fetched = perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, 0);
     for (tried = 0; tried < ring->cap && PERF_ACQ_(&slot->begin); tried++)
-        slot = &ring->slot[++at % ring->cap];
+        slot = &ring->slot[(at + tried + 1) % ring->cap];
     if (PERF_ACQ_(&slot->begin)) {
         if (!fetched)
             return -1;
@@ -1095,7 +1094,7 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *slot, int bad)
         code = perf_gpu_code_(bad);
     if (PERF_GET_(&slot->ring->line->dead) ||
         slot->ring->generation != PERF_GET_(&gpu->generation)) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         perf_gpu_give_up_(slot);
     } else if (code || slot->capture) {
         if (slot->capture)
@@ -1140,7 +1139,8 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
         perf_unlock_(&reg->lock);
     }
     if (!part) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_CAPTURED_, ring != PERF_NULL_);
+        if (ring)
+            perf_gpu_lose_(gpu, PERF_GPU_CAPTURED_, 1);
         return PERF_NULL_;
     }
     part->until_ns = -PERF_GPU_NEVER_NS_;
@@ -1155,7 +1155,8 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     part->slot.begin = perf_scope_ticks_(reg);
     part->slot.code[0] = perf_gpu_events_(backend, &part->slot);
     if (!part->slot.code[0])
-        part->slot.code[0] = backend->event_record_flags(part->slot.start, stream, 1);
+        part->slot.code[0] = backend->event_record_flags(part->slot.start, stream,
+                                                         PERF_GPU_EXTERNAL_);
     if (!part->slot.code[0])
         perf_gpu_range_open_(reg, &part->slot);
     if (part->slot.ranged)
@@ -1177,7 +1178,7 @@ PERF_COLD_FN_ int perf_gpu_record_part_(void *arg, void *stream)
         !perf_gpu_lives_(gpu, backend, part->slot.ring->line))
         return PERF_GPU_DESTROYED_;
     if (!code)
-        code = backend->event_record_flags(part->slot.stop, stream, 1);
+        code = backend->event_record_flags(part->slot.stop, stream, PERF_GPU_EXTERNAL_);
     if (code)
         return code;
     if (!perf_lock_(reg))
@@ -1209,14 +1210,14 @@ PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
 }
 
 /* What a ring holds goes into the report, its events back to the driver `backend` that made them;
- * NULL: they are left alone.                                                                     */
+ * NULL: they are left alone. */
 PERF_COLD_FN_ void perf_gpu_ring_end_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                       perf_gpu_ring_ *ring)
 {
     uint32_t i;
 
     perf_gpu_book_ring_(gpu, ring);
-    PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, perf_gpu_pending_(ring));
+    perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, perf_gpu_pending_(ring));
     if (!backend || ring->line->dead)
         return;
     for (i = 0; i < ring->made; i++) {
@@ -1547,7 +1548,7 @@ PERF_OUTLINE_FN_ void perf_gpu_set_right_(perf_gpu_state_ *gpu, perf_gpu_ms_ *le
     if (!(length->ms <= 0.0f && length->ms > -1e11f))
         return;
     length->bits = 0;
-    PERF_GPU_COUNT_(gpu, PERF_GPU_BACKWARDS_, 1);
+    perf_gpu_lose_(gpu, PERF_GPU_BACKWARDS_, 1);
 }
 
 /* The driver's answer about a slot that is not ready, or never will be.  1: go on with the next. */
@@ -1939,13 +1940,13 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *aim, perf_gpu_done_ *don
 }
 
 /* Places and adds the scopes from `done` on.  Calls no cold function: gcc would then take all of it
- * for cold, and optimise it for size.                                                            */
+ * for cold, and optimise it for size. */
 PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                      perf_gpu_done_ *done, perf_gpu_pace_ *pace,
                                      perf_gpu_aim_ *aims, int events)
 {
     const uint64_t depth = events ? 1 : 0;
-    perf_gpu_pace_ p = *pace;
+    perf_gpu_pace_ own = *pace;         /* in registers */
     perf_gpu_aim_ *aim = aims;
     uint64_t       ticks;
 
@@ -1955,15 +1956,15 @@ PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
             aim = perf_gpu_aim_of_(gpu, line, done, aims);
             if (PERF_UNLIKELY_(!aim)) {
                 aim = aims;
-                done->at = done->begin + perf_gpu_place_(&p, done);
+                done->at = done->begin + perf_gpu_place_(&own, done);
                 done->depth = 0;
                 continue;
             }
         }
-        ticks = perf_gpu_ticks_(done->ns * p.per_ns);
-        perf_gpu_add_(aim, done, ticks, perf_gpu_place_(&p, done), depth);
+        ticks = perf_gpu_ticks_(done->ns * own.per_ns);
+        perf_gpu_add_(aim, done, ticks, perf_gpu_place_(&own, done), depth);
     }
-    *pace = p;
+    *pace = own;
 }
 
 /* Where a scope is added up: as kept for this batch, or looked up now; NULL: dropped. */
@@ -2038,7 +2039,7 @@ PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *gpu, perf_gpu_line_ *line
     if (track && id)
         aim->cell = perf_track_cell_(track->recorder, id);
     if (!aim->cell) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         return 0;
     }
     aim->row = &gpu->rest[(kind - PERF_KIND_DEVICE_) % 4];
@@ -2135,7 +2136,7 @@ PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *gpu, const char *call, int 
 {
     const int loss = perf_gpu_loss_of_(code);
 
-    PERF_GPU_COUNT_(gpu, loss, 1);
+    perf_gpu_lose_(gpu, loss, 1);
     if (loss != PERF_GPU_FAILED_)
         return;
     if (!code)
@@ -2207,18 +2208,17 @@ PERF_FN int perf_gpu_record_dead_(void *event, void *stream)
  * short way find functions that do nothing. */
 PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *gpu, const void *line)
 {
-    int (*const record)(void *, void *) = perf_gpu_record_dead_;
-    int (*const capturing)(void *, int *) = perf_gpu_not_capturing_;
     perf_gpu_ring_ *ring;
     uint32_t        i;
 
     for (ring = PERF_ACQ_(&gpu->rings); ring; ring = ring->next)
-        for (i = 0; (!line || ring->line == line) && i < PERF_ACQ_(&ring->made); i++) {
-            PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
-            PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
-            PERF_GPU_FN_(ring->slot[i].record, record);
-            PERF_GPU_FN_(ring->slot[i].capturing, capturing);
-        }
+        if (!line || ring->line == line)
+            for (i = 0; i < PERF_ACQ_(&ring->made); i++) {
+                PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
+                PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
+                PERF_GPU_FN_(ring->slot[i].record, perf_gpu_record_dead_);
+                PERF_GPU_FN_(ring->slot[i].capturing, perf_gpu_not_capturing_);
+            }
 }
 
 /* ---- bottleneck and report ---- */
@@ -2229,9 +2229,8 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *out, int json)
     perf_gpu_state_ *gpu = perf_gpu_state_seen_();
     perf_gpu_stats   stats = perf_gpu_stats_of(PERF_NULL_);
     const perf_gpu_backend *backend = gpu ? PERF_ACQ_(&gpu->driver->table) : PERF_NULL_;
-    int              simulated = backend && backend->flags & PERF_GPU_TABLE_SIMULATED;
+    int              simulated = backend && backend->flags & PERF_GPU_TABLE_SIMULATED, i;
     perf_gpu_line_  *line;
-    int              i;
     perf_gpu_bound_  bound;
     char             answer[160];
     perf_out_        said = perf_out_open_(answer, sizeof answer);
@@ -2247,7 +2246,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *out, int json)
         return;
     if (stats.scopes && PERF_ACQ_(&perf_registry_get_()->put_diagnosis)) /* it asks for the lock  */
         perf_registry_get_()->put_diagnosis(&said, PERF_DIAGNOSIS_ANSWER_);
-    if (!gpu || !perf_lock_word_(&gpu->lock, 1)) /* NULL: PERF_DISABLE=1                          */
+    if (!gpu || !perf_lock_word_(&gpu->lock, 1)) /* NULL: PERF_DISABLE=1 */
         return;
     perf_gpu_evidence_(&bound, &stats);
     perf_gpu_put_rows_(out, gpu, perf_registry_get_());
@@ -2309,11 +2308,11 @@ PERF_COLD_FN_ void perf_gpu_tells_(perf_evidence_ *evidence, double total_ns)
 }
 
 /* What the device that worked longest did, as shares of total_ns; 0: of the time since its first
- * work.  evidence->copies is of all devices.  Returns 0 if none has worked.                      */
+ * work.  evidence->copies is of all devices.  Returns 0 if none has worked. */
 PERF_COLD_FN_ int perf_gpu_busiest_(perf_evidence_ *evidence, const perf_gpu_stats *stats,
                                     double total_ns)
 {
-    const perf_gpu_state_ *gpu = perf_gpu_state_seen_();        /* NULL: PERF_DISABLE=1           */
+    const perf_gpu_state_ *gpu = perf_gpu_state_seen_();        /* NULL: PERF_DISABLE=1 */
     const perf_gpu_line_  *line, *most = gpu ? PERF_ACQ_(&gpu->lines) : PERF_NULL_;
 
     for (line = most; line; line = line->next)  /* another's idleness holds nobody back */
@@ -2341,12 +2340,11 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *out, const perf_gpu_state_ *gpu
         {"device", 10, 0, 0},       {"submit", 10, 0, 0}, {"lag", 10, 0, 0},
         {"max lag", 10, 0, 0}};
     perf_out_   wide = PERF_ZERO;
-    perf_table_ table = perf_table_open_(&wide, column, 7);     /* never narrower                 */
+    perf_table_ table = perf_table_open_(&wide, column, 7);     /* never narrower */
     double      tick = perf_scope_tick_ns_(reg), calls;
     uint32_t    id, title = 0;
 
     table.out = out;
-
     for (id = 1; id < perf_gpu_rows_(reg); id++) {
         const perf_gpu_row_ *row = &gpu->row[id];
         const perf_name_    *name = PERF_ACQ_(&reg->names)[id];
@@ -2451,10 +2449,11 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
         if (gpu->row[id].scopes && (!name || !strcmp(entry->site.name, name)))
             perf_gpu_stats_add_(&stats, &gpu->row[id], tick, entry->kind != PERF_KIND_DEVICE_);
     }
-    for (id = 0; id < 4 && !name; id++)         /* the first is of kernels */
-        perf_gpu_stats_add_(&stats, &gpu->rest[id], tick, id > 0);
-    if (!name)
+    if (!name) {
+        for (id = 0; id < 4; id++)              /* the first is of kernels */
+            perf_gpu_stats_add_(&stats, &gpu->rest[id], tick, id > 0);
         perf_gpu_stats_all_(gpu, &stats);
+    }
     perf_unlock_(&gpu->lock);
     return stats;
 }
@@ -2470,7 +2469,7 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
     perf_gpu_ring_  *ring;
     size_t           i;
 
-    if (!gpu || !perf_lock_word_(&gpu->lock, 1)) /* NULL: PERF_DISABLE=1                          */
+    if (!gpu || !perf_lock_word_(&gpu->lock, 1)) /* NULL: PERF_DISABLE=1 */
         return;
     memset(gpu->row, 0, perf_gpu_rows_(reg) * sizeof *gpu->row);
     memset(gpu->rest, 0, sizeof gpu->rest);
@@ -2479,8 +2478,9 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
         line->busy_ns = line->starved_ns = line->worst_ns = 0;
     }
     for (ring = PERF_ACQ_(&gpu->rings); ring; ring = ring->next)
-        for (i = 0; PERF_GET_(&ring->line->dead) && i < PERF_ACQ_(&ring->made); i++)
-            perf_gpu_free_(&ring->slot[i]);
+        if (PERF_GET_(&ring->line->dead))
+            for (i = 0; i < PERF_ACQ_(&ring->made); i++)
+                perf_gpu_free_(&ring->slot[i]);
     gpu->birth = perf_scope_ticks_(reg);
     for (i = 0; i < PERF_GPU_LOSSES_; i++)
         PERF_SET_(&gpu->lost[i], UINT64_C(0));

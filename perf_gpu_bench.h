@@ -83,7 +83,7 @@ typedef struct perf_gpu_result {
     uint64_t batch;             /* iterations a sample */
     uint64_t iterations;        /* of the body, warm-up included */
     uint64_t throttled, idle;   /* samples so flagged */
-    uint64_t gate_timeouts;     /* how often the gate opened by itself, warm-up included */
+    uint64_t gate_timeouts;     /* of the gate, which then opened by itself; warm-up included */
     uint64_t throttle;          /* reasons of all samples, or-ed */
     uint32_t sm_mhz_low, sm_mhz_high;   /* 0: unknown */
     double   flush_bytes;       /* read (HIP: written) before each sample; 0: none */
@@ -173,26 +173,26 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-#define PERF_GPU_MOST_SAMPLES_ 1000     /* of a bench that looks for a narrow interval */
-#define PERF_GPU_ASKED_MOST_   1000000  /* samples that anybody may ask for */
-#define PERF_GPU_USUAL_PAIRS_  30
-#define PERF_GPU_MOST_BATCH_   512      /* the driver takes about 1,000 launches, then it waits */
-#define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream */
-#define PERF_GPU_HOT_IN_A_ROW_ 20       /* throttled samples: to wait longer would not help */
-#define PERF_GPU_NO_TIME_      999      /* a code of ours: the driver told a time that cannot be */
-#define PERF_GPU_NO_MEMORY_    (-2)     /* the variant of a loop that got no memory */
-#define PERF_GPU_LEAST_        3        /* samples, and pairs, however slow the bodies are */
-#define PERF_GPU_LEAST_PAIRS_  7
-#define PERF_GPU_DISCARDED_    2        /* rounds thrown away before the samples */
-#define PERF_GPU_LOOKS_        8        /* for work on other streams */
-#define PERF_GPU_EMPTY_        15       /* slices with nothing in them */
-#define PERF_GPU_LENGTHS_      120      /* slices of many lengths: shows the event clock's step */
-#define PERF_GPU_GRAIN_NS_     0.4      /* shorter differences are errors of a float of ms */
-#define PERF_GPU_SHORT_GATE_   2000000  /* ns */
-#define PERF_GPU_THREADS_      256u     /* of a block of the sweep */
+#define PERF_GPU_MOST_SAMPLES_   1000   /* of a bench that looks for a narrow interval */
+#define PERF_GPU_ASKED_MOST_     1000000        /* samples that anybody may ask for */
+#define PERF_GPU_USUAL_PAIRS_    30
+#define PERF_GPU_MOST_BATCH_     512    /* the driver takes about 1,000 launches, then it waits */
+#define PERF_GPU_PROBES_         64     /* launches that show whether anything runs on the stream */
+#define PERF_GPU_MOST_THROTTLED_ 20     /* samples in a row: to wait longer would not help */
+#define PERF_GPU_NO_MEMORY_      (-2)   /* the variant of a loop that got no memory */
+#define PERF_GPU_LEAST_SAMPLES_  3      /* however slow the bodies are */
+#define PERF_GPU_LEAST_PAIRS_    7      /* likewise, of an A/B */
+#define PERF_GPU_LEAST_WARM_     3      /* launches of the warm-up */
+#define PERF_GPU_DISCARDED_      2      /* rounds thrown away before the samples */
+#define PERF_GPU_MOST_LOOKS_     8      /* for work on other streams */
+#define PERF_GPU_EMPTY_          15     /* slices with nothing in them */
+#define PERF_GPU_LENGTHS_        120    /* slices of many lengths: shows the event clock's step */
+#define PERF_GPU_GRAIN_NS_       0.4    /* shorter differences are errors of a float of ms */
+#define PERF_GPU_SHORT_GATE_     2000000        /* ns */
+#define PERF_GPU_THREADS_        256u   /* of a block of the sweep */
 #define PERF_GPU_SLOWED_ UINT64_C(0xec) /* NVML's reasons: power cap, heat, brake; not idleness */
-#define PERF_GPU_SPARE_        4        /* samples of rounds that began anew as graphs */
-#define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample */
+#define PERF_GPU_SPARE_          4      /* samples of rounds that began anew as graphs */
+#define PERF_GPU_EVENT_SHARE_    0.005  /* that step and cost of the events may have in a sample */
 
 /* What the loop will use: each 0 replaced by its default. */
 PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_opts *opts)
@@ -205,10 +205,10 @@ PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_o
     options.batch = perf_clamp_(options.batch, 0, PERF_GPU_MOST_BATCH_);
     if (options.cache == PERF_GPU_COLD)
         options.batch = 1;
-    if (options.warmup > 0)
-        options.warmup = perf_clamp_(options.warmup, 3, options.warmup);
-    else
+    if (options.warmup < 0)
         options.warmup = 0;
+    if (options.warmup > 0 && options.warmup < PERF_GPU_LEAST_WARM_)
+        options.warmup = PERF_GPU_LEAST_WARM_;
     options.samples = perf_clamp_(options.samples, 0, PERF_GPU_ASKED_MOST_);
     options.rel_ci = perf_or_default_(options.rel_ci, 1e-6, 1.0, 0.005);
     options.max_seconds = perf_or_default_(options.max_seconds, 1e-6, 1e6, 2.0);
@@ -256,15 +256,17 @@ enum { PERF_GPU_GATE_KERNEL_ = 1, PERF_GPU_GATE_HOST_ = 2 };    /* perf_gpu_resu
 
 typedef struct perf_gpu_energy_ {       /* times in ns, by the host's clock */
     uint64_t began, ended;              /* when the first round was done, and the last one */
-    uint64_t rounds, round;             /* how many; iterations of one */
+    uint64_t rounds;                    /* enqueued so far */
+    uint64_t iterations;                /* of a round */
     uint64_t asked;                     /* when the counter of joules was read last */
     uint64_t back;                      /* 1: the clock went back */
     int      done;                      /* 1: there were enough rounds */
     uint64_t at[2];                     /* when the counter's first step, its last were seen */
     double   unsure[2];                 /* it may have come so many ns earlier */
     double   joules[2];                 /* what the counter then said */
-    double   now;                       /* the counter's last reading */
-    double   celsius, busy, readings;   /* highest; mean of so many readings */
+    double   reading;                   /* the counter's last one */
+    double   celsius;                   /* highest */
+    double   busy, busy_readings;       /* percent at work: mean of so many readings */
 } perf_gpu_energy_;
 
 typedef struct perf_gpu_arm_ {
@@ -277,7 +279,8 @@ typedef struct perf_gpu_arm_ {
                                         /* shown that something runs on the stream; 0: no doubt */
     int              sure;              /* 1: they have shown it */
     int              launches;
-    int              timeouts;          /* of the gate, in a row */
+    uint64_t         gate_timeouts;     /* since the set-up */
+    int              timeouts_in_a_row; /* of the gate */
     int              ahead; /* warm-up bodies that came back before the device was done */
     void            *exec;              /* the graph */
     perf_gpu_energy_ energy;
@@ -311,21 +314,21 @@ typedef struct perf_gpu_loop_ {
     uint64_t         word_address;
     int              gate_off;
     uint64_t         scratch, scratch_bytes;    /* what the sweep reads; bytes 0: it cannot */
-    int              on_stream;         /* 1: it was allocated in the stream's order */
+    int              scratch_on_stream; /* 1: it was allocated in the stream's order */
 
     /* The slice under way, or the last. */
-    int              opened;            /* PERF_GPU_TIMED_ or _RECORDED_; 0: none is under way */
+    int              under_way;         /* PERF_GPU_TIMED_ or _RECORDED_; 0: no slice is */
     int              replayed;          /* 1: as a graph, without the body */
     int              variant;           /* the arm whose turn it is */
     uint64_t         host0;             /* when the host began to enqueue it */
-    perf_gpu_sample  now;               /* the slice that has ended: of all its iterations */
-    double           idle;              /* ns: the most that a slice shows with nothing in it */
+    perf_gpu_sample  slice;             /* times are of all its iterations together */
+    double           empty_ns;          /* the most that a slice shows with nothing in it */
 
     /* What comes next. */
     int              profiled;          /* bodies that ran for a profiler */
     uint32_t         useless;           /* why this round is */
-    int              hot;               /* throttled rounds in a row */
-    size_t           again;             /* rounds that were repeated */
+    int              throttled;         /* rounds in a row that were */
+    size_t           repeated;          /* rounds */
     int              own_graph;         /* 1: nobody asked for a graph, but it takes one */
     int              no_graph;          /* 1: there cannot be one */
     int              inside;            /* 1: the events are in the graph */
@@ -334,45 +337,66 @@ typedef struct perf_gpu_loop_ {
     /* The warm-up: blocks of 5 ms that have to agree. */
     uint64_t         warm_began, block_began;
     double           warm_ns;           /* of the round under way */
-    double           block, block_before;       /* ns: the quickest round of a block */
+    double           block_ns;          /* of the quickest round of this block */
+    double           block_before_ns;   /* of the block before */
     uint32_t         mhz_before;        /* at the end of the block before */
     int              calm;              /* blocks in a row that agreed */
 
-    /* Other streams of the context, see perf_gpu_look_around_. */
-    int              probed, busy;      /* how often we have looked, and others were busy */
-    int              asked;             /* how often it was busy before the body */
+    /* Other streams of the context, see perf_gpu_look_after_. */
+    int              looks, busy;       /* how often we have looked, and others were busy */
+    int              busy_before;       /* how often they were busy before the body */
     double           quiet_ns;          /* what the question takes while nothing runs */
     int              elsewhere;         /* 1: work was seen on other streams */
 } perf_gpu_loop_;
 
-/* 1: `code` is no error.  Else the first error is kept; ends 1: it ends the loop, and
- * perf_gpu_error_text() tells it, too.  After a shut-down nothing is called any more. */
-PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *loop, int code, int ends)
+/* Keeps the first error of the loop.  What it left in the driver is cleared: no launch check of the
+ * program finds it. */
+PERF_COLD_FN_ void perf_gpu_keep_error_(perf_gpu_loop_ *loop, int code)
 {
-    perf_gpu_driver_ *driver = perf_gpu_driver_get_();
-
-    if (!code)
-        return 1;
     if (code != PERF_GPU_SHUT_DOWN && !loop->waited && loop->backend->error_clear)
-        (void)loop->backend->error_clear();     /* no launch check of the program finds it */
+        (void)loop->backend->error_clear();
     if (!loop->result.code)
         loop->result.code = code;
-    if ((!ends && code != PERF_GPU_SHUT_DOWN) || loop->down)
-        return 0;
+}
+
+/* An error ends the loop, and perf_gpu_error_text() tells it, too.  After a shut-down nothing is
+ * called any more. */
+PERF_COLD_FN_ void perf_gpu_end_by_error_(perf_gpu_loop_ *loop, int code)
+{
+    if (loop->down)
+        return;
     loop->down = code == PERF_GPU_SHUT_DOWN;
     if (loop->down || loop->state->status == PERF_OK)
-        perf_gpu_error_(driver, "perf_gpu_bench", code);
+        perf_gpu_error_(perf_gpu_driver_get_(), "perf_gpu_bench", code);
     if (loop->state->status == PERF_OK)
         loop->state->status = PERF_EGPU;
     loop->state->phase = PERF_LOOP_DONE_;
+}
+
+/* `code` is of a call that the loop needs: any error ends it.  1: there was none. */
+PERF_COLD_FN_ int perf_gpu_required_(perf_gpu_loop_ *loop, int code)
+{
+    if (!code)
+        return 1;
+    perf_gpu_keep_error_(loop, code);
+    perf_gpu_end_by_error_(loop, code);
     return 0;
 }
-#define perf_gpu_try_(loop, code)     perf_gpu_met_(loop, code, 1)      /* the loop needs it */
-#define perf_gpu_attempt_(loop, code) perf_gpu_met_(loop, code, 0)      /* it does without */
+
+/* `code` is of a call that the loop can do without: a shut-down alone ends it.  1: no error. */
+PERF_COLD_FN_ int perf_gpu_optional_(perf_gpu_loop_ *loop, int code)
+{
+    if (!code)
+        return 1;
+    perf_gpu_keep_error_(loop, code);
+    if (code == PERF_GPU_SHUT_DOWN)
+        perf_gpu_end_by_error_(loop, code);
+    return 0;
+}
 
 /* Gives back what the loop has, unless the driver has shut down. */
 #define PERF_GPU_GIVE_(loop, have, call)                                                          \
-    ((void)((have) && !(loop)->down && perf_gpu_attempt_(loop, call)))
+    ((void)((have) && !(loop)->down && perf_gpu_optional_(loop, call)))
 
 /* ---- helper kernels ---- */
 
@@ -448,7 +472,6 @@ PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *loop)
     void    *parameter[] = {&flag, &out, &limit};
 
     PERF_REL_(&loop->word->flag, 0u);
-    PERF_REL_(&loop->word->out, 0u);
     loop->word->limit_ns = limit;
     if (loop->result.gate == PERF_GPU_GATE_HOST_)
         return loop->backend->host_func(loop->stream, perf_gpu_host_gate_, loop->word);
@@ -462,7 +485,7 @@ PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *loop)
 PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *loop)
 {
     PERF_REL_(&loop->word->flag, 1u);
-    loop->opened = 0;
+    loop->under_way = 0;
     return 0;
 }
 
@@ -470,20 +493,24 @@ PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *loop)
  * back. */
 PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *loop, int gated, int flush)
 {
-    loop->now.flags = 0;
+    int code = 0;
+
+    loop->slice.flags = 0;
+    PERF_REL_(&loop->word->out, 0u);            /* of the slice before: forgotten */
     if (flush && loop->persisting)
-        (void)perf_gpu_attempt_(loop, loop->backend->l2_release());
-    if (flush && !perf_gpu_try_(loop,
-                                perf_gpu_sweep_(loop, loop->scratch, loop->result.flush_bytes)))
+        (void)perf_gpu_optional_(loop, loop->backend->l2_release());
+    if (flush)
+        code = perf_gpu_sweep_(loop, loop->scratch, loop->result.flush_bytes);
+    if (!perf_gpu_required_(loop, code))
         return 0;
     gated = gated && loop->result.gate && !loop->gate_off;
-    if (gated && !perf_gpu_try_(loop, perf_gpu_shut_(loop)))
+    if (gated && !perf_gpu_required_(loop, perf_gpu_shut_(loop)))
         return 0;
-    loop->opened = PERF_GPU_TIMED_;
+    loop->under_way = PERF_GPU_TIMED_;
     loop->host0 = perf_now();
     if (loop->inside && loop->arm[loop->variant].exec) /* its events are in it */
         return 1;
-    if (!perf_gpu_try_(loop, loop->backend->event_record(loop->event[0], loop->stream)))
+    if (!perf_gpu_required_(loop, loop->backend->event_record(loop->event[0], loop->stream)))
         return perf_gpu_let_go_(loop);
     loop->host0 = perf_now();
     return 1;
@@ -499,43 +526,45 @@ PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *loop, int inside)
         code = loop->backend->stream_sync(loop->stream);
     else
         code = loop->backend->event_sync(loop->event[1]);
-    if (!perf_gpu_try_(loop, code) ||
-        !perf_gpu_try_(loop, loop->backend->event_elapsed(&ms, loop->event[0], loop->event[1])))
+    if (!perf_gpu_required_(loop, code))
+        return 0;
+    code = loop->backend->event_elapsed(&ms, loop->event[0], loop->event[1]);
+    if (!perf_gpu_required_(loop, code))
         return 0;
     if (!(ms > -1e11f && ms < 1e11f))           /* the driver's mistake */
-        return perf_gpu_try_(loop, PERF_GPU_NO_TIME_);
+        return perf_gpu_required_(loop, PERF_GPU_IMPOSSIBLE_);
     if (PERF_ACQ_(&loop->word->out) == PERF_GPU_BY_CLOCK_) {
-        loop->now.flags |= PERF_GPU_SAMPLE_TIMEOUT;
-        loop->result.gate_timeouts++;
+        loop->slice.flags |= PERF_GPU_SAMPLE_TIMEOUT;
+        loop->arm[loop->variant].gate_timeouts++;
     }
-    loop->now.ns = 0.0;
+    loop->slice.ns = 0.0;
     if (ms > 0.0f)
-        loop->now.ns = PERF_CAST_(double, ms) * 1e6;
+        loop->slice.ns = PERF_CAST_(double, ms) * 1e6;
     return 1;
 }
 
-/* Fills loop->now.  with_clock: also with the device's clock while it works on the slice, and what
- * slows it down.  The gate is open afterwards, whatever happened.  0: an error. */
+/* Fills loop->slice.  with_clock: also with the device's clock while it works on the slice, and
+ * what slows it down.  The gate is open afterwards, whatever happened.  0: an error. */
 PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *loop, int with_clock)
 {
-    perf_gpu_sample *sample = &loop->now;
+    perf_gpu_sample *sample = &loop->slice;
     unsigned         mhz = 0;
     const int        inside = loop->inside && loop->arm[loop->variant].exec;
     int              pending = PERF_GPU_NOT_READY;      /* inside: no host between the nodes */
 
     sample->host_ns = perf_most_(perf_since_(loop->host0, perf_now()), 0.0); /* or it went back */
-    loop->opened = 0;
+    loop->under_way = 0;
     if (!inside) {
         if (loop->state->phase == PERF_LOOP_HEAT_)
             loop->arm[loop->variant].ahead +=
                 loop->backend->stream_query(loop->stream) == PERF_GPU_NOT_READY;
-        if (!perf_gpu_try_(loop, loop->backend->event_record(loop->event[1], loop->stream)))
+        if (!perf_gpu_required_(loop, loop->backend->event_record(loop->event[1], loop->stream)))
             return perf_gpu_let_go_(loop);
         /* the proof: it could not have begun yet */
         pending = loop->backend->event_query(loop->event[0]);
     }
     PERF_REL_(&loop->word->flag, 1u);
-    if (pending != PERF_GPU_NOT_READY && !perf_gpu_try_(loop, pending))
+    if (pending != PERF_GPU_NOT_READY && !perf_gpu_required_(loop, pending))
         return 0;
     sample->flags = 0;
     if (pending != PERF_GPU_NOT_READY)
@@ -552,7 +581,7 @@ PERF_COLD_FN_ int perf_gpu_slice_swept_(perf_gpu_loop_ *loop, int gated, double 
 {
     if (!perf_gpu_slice_begin_(loop, gated, 0))
         return 0;
-    if (bytes > 0.0 && !perf_gpu_try_(loop, perf_gpu_sweep_(loop, loop->scratch, bytes)))
+    if (bytes > 0.0 && !perf_gpu_required_(loop, perf_gpu_sweep_(loop, loop->scratch, bytes)))
         return perf_gpu_let_go_(loop);
     return perf_gpu_slice_end_(loop, 0);
 }
@@ -598,26 +627,26 @@ PERF_COLD_FN_ double perf_gpu_step_of_(const double *time, size_t n)
  * between them give.  0: an error. */
 PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *loop)
 {
-    double time[PERF_GPU_LENGTHS_], bytes, empty[PERF_GPU_EMPTY_];
-    size_t i, n = 0;
+    const uint64_t piece = loop->scratch_bytes / 240 / 16 * 16; /* the sweep reads 16 at once */
+    double         time[PERF_GPU_LENGTHS_], bytes, empty[PERF_GPU_EMPTY_];
+    size_t         i, n = 0;
 
     for (i = 0; i < PERF_GPU_EMPTY_; i++) {
         if (!perf_gpu_slice_swept_(loop, 1, 0.0))
             return 0;
-        empty[i] = loop->now.ns;
+        empty[i] = loop->slice.ns;
     }
-    for (i = 0; i < PERF_GPU_LENGTHS_; i++) {   /* work whose time differs from round to round */
-        bytes = PERF_CAST_(double, loop->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
+    for (i = 0; i < PERF_GPU_LENGTHS_; i++) {
+        bytes = PERF_CAST_(double, piece * (1 + 7 * i % 60));   /* 1 to 60 pieces, mixed up */
         if (!perf_gpu_slice_swept_(loop, PERF_CAST_(int, i & 1), bytes))
             return 0;                           /* without a gate: the host's jitter is welcome */
-        if (loop->now.ns > PERF_GPU_GRAIN_NS_ && loop->now.ns < 60e3)
-            time[n++] = loop->now.ns;
+        if (loop->slice.ns > PERF_GPU_GRAIN_NS_ && loop->slice.ns < 60e3)
+            time[n++] = loop->slice.ns;
     }
-    loop->result.gate_timeouts = 0;
     perf_sort_values_(empty, PERF_GPU_EMPTY_);
     loop->result.overhead_ns = empty[PERF_GPU_EMPTY_ / 2];      /* the median */
     /* the last but one, and once more what lies between the first and that one */
-    loop->idle = 2.0 * empty[PERF_GPU_EMPTY_ - 2] - empty[0];
+    loop->empty_ns = 2.0 * empty[PERF_GPU_EMPTY_ - 2] - empty[0];
     perf_sort_values_(time, n);
     loop->result.quantum_ns = perf_gpu_step_of_(time, n);
     if (!(loop->result.quantum_ns > 0.0)) {     /* all alike: no finer than that */
@@ -644,46 +673,41 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
 {
     const uint64_t limit = loop->own_word.limit_ns;
     uint64_t       began;
-    int            i, late = 0;
+    int            i, late = 1;
 
     if (!loop->result.gate)
         return 1;
     if (limit > PERF_GPU_SHORT_GATE_)
         loop->own_word.limit_ns = PERF_GPU_SHORT_GATE_;
-    for (i = 0; i < 3 && late == i; i++) {
+    for (i = 0; i < 3 && late; i++) {
         began = perf_now();
         if (!perf_gpu_slice_begin_(loop, 1, 0))
             return 0;
         if (loop->scratch_bytes)
-            (void)perf_gpu_attempt_(loop, perf_gpu_sweep_(loop, loop->scratch, 4096.0));
-        late += 2 * (perf_now() - began) > loop->own_word.limit_ns &&
-                PERF_ACQ_(&loop->word->out) == PERF_GPU_BY_CLOCK_;
+            (void)perf_gpu_optional_(loop, perf_gpu_sweep_(loop, loop->scratch, 4096.0));
+        late = 2 * (perf_now() - began) > loop->own_word.limit_ns &&
+               PERF_ACQ_(&loop->word->out) == PERF_GPU_BY_CLOCK_;
         if (!perf_gpu_slice_end_(loop, 0))
             return 0;
     }
     loop->own_word.limit_ns = limit;
-    loop->result.gate_timeouts = 0;
-    if (late < 3)
+    if (!late)
         return 1;
     loop->result.serialised = loop->gate_off = 1;
     loop->own_graph = loop->inside = perf_gpu_can_graph_(loop) && loop->backend->event_record_flags;
     return 1;
 }
 
-enum {                                  /* CU_DEVICE_ATTRIBUTE_ */
-    PERF_GPU_MULTIPROCESSORS_ = 16, PERF_GPU_MEMORY_KHZ_ = 36, PERF_GPU_MEMORY_BITS_ = 37,
-    PERF_GPU_L2_BYTES_ = 38
-};
-
 /* An attribute of the device; 0: not known. */
 PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *loop, int which)
 {
-    int value = 0, code = !loop->backend->device_attribute || loop->down;
+    int value = 0, code;
 
-    if (!code)
-        code = loop->backend->device_attribute(&value, which, loop->device);
+    if (!loop->backend->device_attribute || loop->down)
+        return 0;
+    code = loop->backend->device_attribute(&value, which, loop->device);
     if (code == PERF_GPU_SHUT_DOWN)
-        (void)perf_gpu_try_(loop, code);
+        (void)perf_gpu_required_(loop, code);
     if (code || value < 0)
         return 0;
     return value;
@@ -692,7 +716,7 @@ PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *loop, int which)
 /* Frees it in the stream's order if it came so: a plain free waits for the whole device. */
 PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *loop)
 {
-    if (loop->on_stream)
+    if (loop->scratch_on_stream)
         return loop->backend->mem_free_on(loop->scratch, loop->stream);
     return loop->backend->mem_free(loop->scratch);
 }
@@ -704,56 +728,71 @@ PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *loop, int large)
     const perf_gpu_backend *backend = loop->backend;
     const double            l2 = loop->l2_bytes;
     const double            size[] = {4 * l2, 2 * l2, 1.25 * l2, 64 << 20, 1 << 20};
-    int                     i, code = 0;        /* the last two: enough for the quantum */
+    int                     i = 0, code = 0;
     size_t                  bytes = 0;
 
     if (!backend->mem_alloc || !backend->mem_free || !backend->fill)
         return;
-    for (i = 3 * !large; i < 5 && !loop->scratch && code != PERF_GPU_SHUT_DOWN; i++) {
+    if (!large)
+        i = 3;                                  /* the first of those that L2 has no say in */
+    for (; i < 5 && !loop->scratch && code != PERF_GPU_SHUT_DOWN; i++) {
         bytes = PERF_CAST_(size_t, size[i]) / 16 * 16;
-        loop->on_stream = backend->mem_alloc_on && backend->mem_free_on &&
-                          !backend->mem_alloc_on(&loop->scratch, bytes, loop->stream);
+        loop->scratch_on_stream = backend->mem_alloc_on && backend->mem_free_on &&
+                                  !backend->mem_alloc_on(&loop->scratch, bytes, loop->stream);
         code = 0;
-        if (!loop->on_stream)
+        if (!loop->scratch_on_stream)
             code = backend->mem_alloc(&loop->scratch, bytes);
         if (code)
             loop->scratch = 0;
     }
-    if (perf_gpu_attempt_(loop, code) && loop->scratch &&
-        perf_gpu_attempt_(loop, backend->fill(loop->scratch, 0, bytes, loop->stream)))
+    if (perf_gpu_optional_(loop, code) && loop->scratch &&
+        perf_gpu_optional_(loop, backend->fill(loop->scratch, 0, bytes, loop->stream)))
         loop->scratch_bytes = bytes;
 }
 
-/* Loads our kernels, and sets up the gate: by a kernel, else by a function on the host, else
- * none. */
+/* A kernel of our module; NULL: it cannot be had. */
+PERF_COLD_FN_ void *perf_gpu_kernel_of_(perf_gpu_loop_ *loop, const char *name)
+{
+    void *kernel = PERF_NULL_;
+    int   code;
+
+    if (loop->down)
+        return PERF_NULL_;
+    code = loop->backend->module_function(&kernel, loop->module, name);
+    if (!perf_gpu_optional_(loop, code))
+        return PERF_NULL_;
+    return kernel;
+}
+
+/* Loads our kernels; those that cannot be had stay NULL. */
 PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *loop)
+{
+    const perf_gpu_backend *backend = loop->backend;
+
+    if (!backend->module_load || !backend->module_unload || !backend->module_function ||
+        !backend->launch)
+        return;
+    if (!perf_gpu_optional_(loop, backend->module_load(&loop->module, perf_gpu_ptx_()))) {
+        loop->module = PERF_NULL_;
+        return;
+    }
+    loop->gate_kernel = perf_gpu_kernel_of_(loop, "perf_gate");
+    loop->sweep_kernel = perf_gpu_kernel_of_(loop, "perf_sweep");
+}
+
+/* Sets up the gate: by a kernel, else by a function on the host, else none. */
+PERF_COLD_FN_ void perf_gpu_setup_gate_(perf_gpu_loop_ *loop)
 {
     const perf_gpu_backend *backend = loop->backend;
     void                   *memory = PERF_NULL_;
 
-    loop->word = &loop->own_word;
-    if (backend->module_load && backend->module_unload && backend->module_function &&
-        backend->launch && perf_gpu_attempt_(loop,
-                                             backend->module_load(&loop->module,
-                                                                  perf_gpu_ptx_()))) {
-        if (!perf_gpu_attempt_(loop,
-                               backend->module_function(&loop->gate_kernel, loop->module,
-                                                        "perf_gate")))
-            loop->gate_kernel = PERF_NULL_;
-        if (loop->down ||
-            !perf_gpu_attempt_(loop,
-                               backend->module_function(&loop->sweep_kernel, loop->module,
-                                                        "perf_sweep")))
-            loop->sweep_kernel = PERF_NULL_;
-    } else {
-        loop->module = PERF_NULL_;
-    }
     if (loop->result.opts.gate_ms < 0.0 || loop->down)
         return;
     loop->own_word.limit_ns = PERF_CAST_(uint64_t, loop->result.opts.gate_ms * 1e6);
     if (loop->gate_kernel && backend->host_alloc && backend->host_free && backend->host_address &&
-        perf_gpu_attempt_(loop, backend->host_alloc(&memory, sizeof *loop->word, 2))) {
-        if (perf_gpu_attempt_(loop, backend->host_address(&loop->word_address, memory, 0))) {
+        perf_gpu_optional_(loop, backend->host_alloc(&memory, sizeof *loop->word,
+                                                     PERF_GPU_MAPPED_))) {
+        if (perf_gpu_optional_(loop, backend->host_address(&loop->word_address, memory, 0))) {
             loop->word = PERF_CAST_(perf_gpu_word_ *, memory);
             loop->result.gate = PERF_GPU_GATE_KERNEL_;
             return;
@@ -786,31 +825,32 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
         loop->result.opts.cache != PERF_GPU_HOT || loop->result.opts.bytes > 0.0;
 
     if (backend->stream_capturing &&
-        !perf_gpu_try_(loop, backend->stream_capturing(loop->stream, &capturing)))
+        !perf_gpu_required_(loop, backend->stream_capturing(loop->stream, &capturing)))
         return 0;
     if (capturing)
         return perf_gpu_fail_(loop, PERF_ESTATE, "the stream is being captured");
-    if (backend->ctx_device && perf_gpu_attempt_(loop, backend->ctx_device(&loop->device)) &&
+    if (backend->ctx_device && perf_gpu_optional_(loop, backend->ctx_device(&loop->device)) &&
         backend->device_name)
-        (void)perf_gpu_attempt_(loop, backend->device_name(loop->state->loop.device,
-                                                           sizeof loop->state->loop.device,
-                                                           loop->device));
+        (void)perf_gpu_optional_(loop, backend->device_name(loop->state->loop.device,
+                                                            sizeof loop->state->loop.device,
+                                                            loop->device));
     loop->l2_bytes = perf_gpu_attribute_(loop, PERF_GPU_L2_BYTES_);
     if (!(loop->l2_bytes > 0.0))
         loop->l2_bytes = 64 << 20;
     loop->multiprocessors =
         PERF_CAST_(uint64_t, perf_gpu_attribute_(loop, PERF_GPU_MULTIPROCESSORS_));
-    loop->persisting =
-        backend->l2_release && backend->ctx_limit && !backend->ctx_limit(&kept, 6) && kept;
+    loop->persisting = backend->l2_release && backend->ctx_limit &&
+                       !backend->ctx_limit(&kept, PERF_GPU_LIMIT_L2_) && kept;
     loop->result.datasheet_gbs = 2.0 * perf_gpu_attribute_(loop, PERF_GPU_MEMORY_KHZ_) *
                                  (perf_gpu_attribute_(loop, PERF_GPU_MEMORY_BITS_) / 8) * 1e-6;
-    if (loop->down || !perf_gpu_try_(loop, backend->event_create(&loop->event[0], 0)) ||
-        !perf_gpu_try_(loop, backend->event_create(&loop->event[1], 0)))
+    if (loop->down || !perf_gpu_required_(loop, backend->event_create(&loop->event[0], 0)) ||
+        !perf_gpu_required_(loop, backend->event_create(&loop->event[1], 0)))
         return 0;
     perf_gpu_setup_kernels_(loop);
+    perf_gpu_setup_gate_(loop);
     if (!loop->down)
         perf_gpu_setup_memory_(loop, wants_large);
-    if (loop->down || !perf_gpu_try_(loop, backend->stream_sync(loop->stream)) ||
+    if (loop->down || !perf_gpu_required_(loop, backend->stream_sync(loop->stream)) ||
         !perf_gpu_serialised_(loop) || !perf_gpu_quantum_(loop))
         return 0;
     bytes = PERF_CAST_(double, loop->scratch_bytes);
@@ -820,12 +860,13 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
     for (i = 0; i < 5 && large && loop->sweep_kernel && loop->result.opts.bytes > 0.0; i++) {
         if (!perf_gpu_slice_swept_(loop, 1, bytes))
             return 0;
-        if (loop->now.ns > 0.0 && bytes / loop->now.ns > loop->result.peak_gbs)
-            loop->result.peak_gbs = bytes / loop->now.ns;
+        if (loop->slice.ns > 0.0 && bytes / loop->slice.ns > loop->result.peak_gbs)
+            loop->result.peak_gbs = bytes / loop->slice.ns;
     }
     if (loop->result.opts.cache == PERF_GPU_COLD && !(loop->result.flush_bytes > 0.0))
         loop->result.warnings |= PERF_WARN_NOT_COLD;
-    if (backend->ctx_record && !perf_gpu_attempt_(loop, backend->event_create(&loop->event[2], 0)))
+    loop->arm[0].gate_timeouts = 0;             /* those of the set-up are not its own */
+    if (backend->ctx_record && !perf_gpu_optional_(loop, backend->event_create(&loop->event[2], 0)))
         loop->event[2] = PERF_NULL_;
     return !loop->down;
 }
@@ -838,21 +879,23 @@ PERF_COLD_FN_ void perf_gpu_energy_ask_(perf_gpu_loop_ *loop, perf_gpu_energy_ *
                                         uint64_t now)
 {
     const int    last = energy->at[0] > 0;
-    const double joules = perf_gpu_meter_(loop->backend, loop->device, 0);
+    const double joules = perf_gpu_meter_(loop->backend, loop->device, PERF_GPU_JOULES_);
     double       heat, busy;
 
-    if (energy->now > 0.0 && joules > energy->now) {
+    if (energy->reading > 0.0 && joules > energy->reading) {
         energy->at[last] = now;
         energy->unsure[last] = PERF_CAST_(double, now - energy->asked);
         energy->joules[last] = joules;
-        heat = perf_gpu_meter_(loop->backend, loop->device, 1);
-        busy = perf_gpu_meter_(loop->backend, loop->device, 2);
+        heat = perf_gpu_meter_(loop->backend, loop->device, PERF_GPU_CELSIUS_);
+        busy = perf_gpu_meter_(loop->backend, loop->device, PERF_GPU_BUSY_);
         if (heat < 1e3)
             energy->celsius = perf_most_(heat, energy->celsius);
-        if (busy >= 0.0 && busy <= 100.0)
-            energy->busy += (busy - energy->busy) / ++energy->readings;
+        if (busy >= 0.0 && busy <= 100.0) {
+            energy->busy_readings += 1.0;
+            energy->busy += (busy - energy->busy) / energy->busy_readings;
+        }
     }
-    energy->now = joules;
+    energy->reading = joules;
     energy->asked = now;
 }
 
@@ -865,15 +908,15 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *loop, perf_gpu_arm_ *ar
     int               code;
 
     if (!arm->exec)
-        arm->loop_arm->runs += energy->round;
+        arm->loop_arm->runs += energy->iterations;
     code = loop->backend->event_record(loop->event[energy->rounds & 1], loop->stream);
-    if (!perf_gpu_try_(loop, code))
+    if (!perf_gpu_required_(loop, code))
         return 1;
     energy->rounds++;
     code = 0;
     if (energy->rounds > 1)                     /* the other event */
         code = loop->backend->event_sync(loop->event[energy->rounds & 1]);
-    if (!perf_gpu_try_(loop, code))
+    if (!perf_gpu_required_(loop, code))
         return 1;
     now = perf_now();
     energy->back |= now < energy->ended;        /* the host's clock: then nothing can be told */
@@ -899,10 +942,10 @@ PERF_COLD_FN_ uint64_t perf_gpu_energy_size_(const perf_gpu_arm_ *arm)
 /* A round as graphs; 0: an error. */
 PERF_COLD_FN_ int perf_gpu_energy_replay_(perf_gpu_loop_ *loop, const perf_gpu_arm_ *arm)
 {
-    uint64_t left = arm->energy.round;
+    uint64_t left = arm->energy.iterations;
 
     for (; left; left -= arm->loop_arm->batch)
-        if (!perf_gpu_try_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
+        if (!perf_gpu_required_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
             return 0;
     return 1;
 }
@@ -910,8 +953,8 @@ PERF_COLD_FN_ int perf_gpu_energy_replay_(perf_gpu_loop_ *loop, const perf_gpu_a
 /* Another round of this arm, unless there were enough.  0: there were. */
 PERF_COLD_FN_ int perf_gpu_energy_more_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
-    if (!arm->energy.round)
-        arm->energy.round = perf_gpu_energy_size_(arm);
+    if (!arm->energy.iterations)
+        arm->energy.iterations = perf_gpu_energy_size_(arm);
     else if (!arm->energy.done)
         arm->energy.done = perf_gpu_energy_round_(loop, arm);
     return !arm->energy.done;
@@ -928,7 +971,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_loop_state_ *state)
         arm = &loop->arm[i];
         while (arm->launches && state->status == PERF_OK && perf_gpu_energy_more_(loop, arm)) {
             if (!arm->exec)
-                return 64 * arm->energy.round + PERF_CAST_(uint64_t, i);
+                return 64 * arm->energy.iterations + PERF_CAST_(uint64_t, i);
             if (!perf_gpu_energy_replay_(loop, arm))
                 return 0;
         }
@@ -936,20 +979,23 @@ PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_loop_state_ *state)
     return 0;
 }
 
-/* The energy of an iteration, with its bounds; nothing where it cannot be told. */
+/* The energy of an iteration, with its bounds; nothing where it cannot be told.  Each of the
+ * counter's two steps may have come `unsure` ns before it was seen. */
 PERF_COLD_FN_ void perf_gpu_joules_(perf_gpu_result *result, const perf_gpu_energy_ *energy)
 {
-    double gained = energy->joules[1] - energy->joules[0],
-           took = PERF_CAST_(double, energy->at[1] - energy->at[0]);
-    double each = PERF_CAST_(double, energy->ended - energy->began) /
-                  (PERF_CAST_(double, energy->rounds - 2) * PERF_CAST_(double, energy->round));
+    const double gained = energy->joules[1] - energy->joules[0];
+    const double passed_ns = PERF_CAST_(double, energy->at[1] - energy->at[0]);
+    double       round_ns, iteration_ns;
 
-    if (energy->back || !(gained > 0.0) || !(took > energy->unsure[1]))
+    if (energy->back || energy->rounds <= 2 || !(gained > 0.0) || !(passed_ns > energy->unsure[1]))
         return;
-    result->joules_low = gained * each / (took + energy->unsure[0]);
-    result->joules = gained * each / took;
-    result->joules_high = gained * each / (took - energy->unsure[1]);
-    result->watts = gained / took * 1e9;
+    round_ns = PERF_CAST_(double, energy->ended - energy->began) /
+               PERF_CAST_(double, energy->rounds - 2);
+    iteration_ns = round_ns / PERF_CAST_(double, energy->iterations);
+    result->joules_low = gained * iteration_ns / (passed_ns + energy->unsure[0]);
+    result->joules = gained * iteration_ns / passed_ns;
+    result->joules_high = gained * iteration_ns / (passed_ns - energy->unsure[1]);
+    result->watts = gained / passed_ns * 1e9;
     result->celsius = energy->celsius;
     result->busy = energy->busy;
 }
@@ -963,7 +1009,7 @@ PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *loop, double limit_ns)
     double   ns = 0.0;
     int      code = PERF_GPU_NOT_READY;
 
-    if (!perf_gpu_attempt_(loop, loop->backend->ctx_record(loop->ctx, loop->event[2])))
+    if (!perf_gpu_optional_(loop, loop->backend->ctx_record(loop->ctx, loop->event[2])))
         return -1.0;
     for (; code == PERF_GPU_NOT_READY && ns < limit_ns; limit_ns -= 50.0) {     /* it may stand */
         code = loop->backend->event_query(loop->event[2]);
@@ -971,37 +1017,60 @@ PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *loop, double limit_ns)
     }
     if (code == PERF_GPU_NOT_READY)
         return -2.0;
-    if (!perf_gpu_attempt_(loop, code))
+    if (!perf_gpu_optional_(loop, code))
         return -1.0;
     return ns;
 }
 
-/* Does the body leave work on other streams?  Then the context is quiet before the body (after 0),
- * and still busy when the body's own stream is idle (after 1).  Where it is busy before the body,
- * other threads work there, and nothing can be told. */
-PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *loop, int after)
+/* Does the body leave work on other streams?  Then the context is quiet before the body, and still
+ * busy when the body's own stream is idle.  Where it is busy before the body, other threads work
+ * there, and nothing can be told: the looks end.
+ *
+ * 1: a question that took so many ns met work of others. */
+PERF_FN int perf_gpu_met_others_(const perf_gpu_loop_ *loop, double ns)
 {
-    double ns, limit = 5e6;
-    int    busy;
+    return ns > 4.0 * loop->quiet_ns + 10e3;
+}
 
-    if (!loop->event[2] || loop->probed >= PERF_GPU_LOOKS_)
+/* Before the body. */
+PERF_COLD_FN_ void perf_gpu_look_before_(perf_gpu_loop_ *loop)
+{
+    double ns;
+
+    if (!loop->event[2] || loop->looks >= PERF_GPU_MOST_LOOKS_)
         return;
-    if (after)
-        limit = 100e6;
-    ns = perf_gpu_quiet_(loop, limit);
-    busy = ns > 4.0 * loop->quiet_ns + 10e3;
-    loop->elsewhere |= ns < 0.0 || (after && busy);
-    if (ns < 0.0) {
-        loop->probed = PERF_GPU_LOOKS_;         /* somebody is busy for long: nothing can be told */
-        loop->busy *= after;
-    } else if (after) {
-        loop->probed++;
-        loop->busy += busy;
-    } else if (!(loop->quiet_ns > 0.0) || ns < loop->quiet_ns) {
-        loop->quiet_ns = ns;
-    } else if (busy && ++loop->asked > 1) {
-        loop->probed = PERF_GPU_LOOKS_;         /* busy before the body, too: not the body's work */
+    ns = perf_gpu_quiet_(loop, 5e6);
+    if (ns < 0.0) {                             /* somebody is busy for long */
+        loop->elsewhere = 1;
+        loop->looks = PERF_GPU_MOST_LOOKS_;
         loop->busy = 0;
+        return;
+    }
+    if (!(loop->quiet_ns > 0.0) || ns < loop->quiet_ns)
+        loop->quiet_ns = ns;
+    else if (perf_gpu_met_others_(loop, ns))
+        loop->busy_before++;
+    if (loop->busy_before > 1) {                /* it is not the body's work */
+        loop->looks = PERF_GPU_MOST_LOOKS_;
+        loop->busy = 0;
+    }
+}
+
+/* After the body, whose stream is idle. */
+PERF_COLD_FN_ void perf_gpu_look_after_(perf_gpu_loop_ *loop)
+{
+    double ns;
+
+    if (!loop->event[2] || loop->looks >= PERF_GPU_MOST_LOOKS_)
+        return;
+    loop->looks++;
+    ns = perf_gpu_quiet_(loop, 100e6);
+    if (ns < 0.0) {                             /* somebody is busy for long */
+        loop->elsewhere = 1;
+        loop->looks = PERF_GPU_MOST_LOOKS_;
+    } else if (perf_gpu_met_others_(loop, ns)) {
+        loop->elsewhere = 1;
+        loop->busy++;
     }
 }
 
@@ -1017,19 +1086,19 @@ PERF_COLD_FN_ void perf_gpu_calm_(perf_gpu_loop_ *loop)
 {
     const uint64_t now = perf_now();
 
-    if (!(loop->block > 0.0 && loop->block <= loop->warm_ns))
-        loop->block = loop->warm_ns;
+    if (!(loop->block_ns > 0.0) || loop->warm_ns < loop->block_ns)
+        loop->block_ns = loop->warm_ns;
     loop->warm_ns = 0.0;
     if (now - loop->block_began <= 5000000)
         return;
     loop->calm++;
-    if (!(loop->block_before > 0.0) || !perf_gpu_agree_(loop->block, loop->block_before) ||
-        !perf_gpu_agree_(PERF_CAST_(double, loop->now.sm_mhz),
+    if (!(loop->block_before_ns > 0.0) || !perf_gpu_agree_(loop->block_ns, loop->block_before_ns) ||
+        !perf_gpu_agree_(PERF_CAST_(double, loop->slice.sm_mhz),
                          PERF_CAST_(double, loop->mhz_before)))
         loop->calm = 0;
-    loop->block_before = loop->block;
-    loop->mhz_before = loop->now.sm_mhz;
-    loop->block = 0.0;
+    loop->block_before_ns = loop->block_ns;
+    loop->mhz_before = loop->slice.sm_mhz;
+    loop->block_ns = 0.0;
     loop->block_began = now;
 }
 
@@ -1040,7 +1109,7 @@ PERF_COLD_FN_ int perf_gpu_is_warm_(const perf_gpu_loop_ *loop, int late)
     const uint64_t now = perf_now();
     const int      stands = now == loop->warm_began && launches > 10000; /* the host's clock */
 
-    if (launches < 3 || (!late && launches < loop->result.opts.warmup))
+    if (launches < PERF_GPU_LEAST_WARM_ || (!late && launches < loop->result.opts.warmup))
         return 0;
     return late || stands || loop->calm > 1 || loop->result.opts.warmup ||
            PERF_CAST_(double, now - loop->warm_began) > 0.25e9 * loop->result.opts.max_seconds;
@@ -1055,7 +1124,7 @@ PERF_COLD_FN_ int perf_device_warm_(perf_loop_state_ *state, int late)
     perf_gpu_calm_(loop);
     if (!perf_gpu_is_warm_(loop, late))
         return 0;
-    if (loop->probed && 2 * loop->busy >= loop->probed && loop->busy >= 2)
+    if (loop->looks && 2 * loop->busy >= loop->looks && loop->busy >= 2)
         loop->result.warnings |= PERF_WARN_STREAM;
     for (i = 0; i < state->variants; i++) {
         state->arm[i].most = loop->arm[i].queue;
@@ -1069,13 +1138,13 @@ PERF_COLD_FN_ int perf_device_warm_(perf_loop_state_ *state, int late)
 /* Nothing that takes time ran between the events of a slice, as far as one of them can tell. */
 PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *loop, double slice_ns)
 {
-    return slice_ns <= loop->idle + 2.0 * loop->result.quantum_ns;
+    return slice_ns <= loop->empty_ns + 2.0 * loop->result.quantum_ns;
 }
 
 /* ns that a sample takes at least, so that step and cost of the events are a small part of it. */
 PERF_FN double perf_gpu_least_ns_(const perf_gpu_loop_ *loop)
 {
-    return perf_most_(loop->result.quantum_ns, loop->result.overhead_ns) / PERF_GPU_PERCENT_;
+    return perf_most_(loop->result.quantum_ns, loop->result.overhead_ns) / PERF_GPU_EVENT_SHARE_;
 }
 
 /* The engine takes a slice as long enough at 0.7 of this. */
@@ -1090,12 +1159,12 @@ PERF_COLD_FN_ void perf_gpu_probed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
     /* How far two events scatter, but less than so many of the shortest kernels take. */
     const double scatter =
-        perf_least_(loop->idle - loop->result.overhead_ns, 250.0 * PERF_GPU_PROBES_);
+        perf_least_(loop->empty_ns - loop->result.overhead_ns, 250.0 * PERF_GPU_PROBES_);
 
     arm->loop_arm->batch = arm->doubted;
     arm->doubted = 0;
     arm->sure = 1;
-    if (loop->now.ns > loop->result.overhead_ns + scatter + 2.0 * loop->result.quantum_ns)
+    if (loop->slice.ns > loop->result.overhead_ns + scatter + 2.0 * loop->result.quantum_ns)
         return;
     loop->result.warnings |= PERF_WARN_STREAM;
     (void)perf_gpu_fail_(loop, PERF_ESTREAM, PERF_NULL_);
@@ -1111,7 +1180,7 @@ PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
         perf_gpu_probed_(loop, arm);
         return 0;
     }
-    if (loop->now.flags & PERF_GPU_SAMPLE_TIMEOUT && common->batch > 1) {
+    if (loop->slice.flags & PERF_GPU_SAMPLE_TIMEOUT && common->batch > 1) {
         /* its queue is full: fewer */
         common->batch = common->most = arm->queue = common->batch / 2;
         common->readings = 0;
@@ -1119,12 +1188,24 @@ PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
     }
     if (loop->gate_off || loop->own_graph)      /* what is in a graph is on no other stream */
         common->most = common->batch;
-    last = common->batch >= common->most || loop->now.ns >= perf_gpu_least_ns_(loop);
-    if (!last || arm->sure || loop->own_graph || !perf_gpu_is_idle_(loop, loop->now.ns))
+    last = common->batch >= common->most || loop->slice.ns >= perf_gpu_least_ns_(loop);
+    if (!last || arm->sure || loop->own_graph || !perf_gpu_is_idle_(loop, loop->slice.ns))
         return 1;
     arm->doubted = common->batch;               /* not sure: many short kernels show */
     common->batch = PERF_GPU_PROBES_;
     return 0;
+}
+
+/* 1: the slice that has ended looks empty, and the arm's other ones do not: their fastest took more
+ * than twice as long, the events' own time not counted. */
+PERF_COLD_FN_ int perf_gpu_lacks_work_(const perf_gpu_loop_ *loop, const perf_gpu_arm_ *arm)
+{
+    const double took = loop->slice.ns, fastest = arm->loop_arm->fastest;
+    const double events = loop->result.overhead_ns;
+
+    if (!perf_gpu_is_idle_(loop, took) || perf_gpu_is_idle_(loop, fastest))
+        return 0;
+    return 2.0 * (took - events) < fastest - events;
 }
 
 /* Files the sample that has ended; 0 or what speaks against it. */
@@ -1133,14 +1214,10 @@ PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
     perf_gpu_sample *sample = &arm->sample[arm->count++];
     const double     batch = PERF_CAST_(double, arm->loop_arm->batch);
 
-    *sample = loop->now;
+    *sample = loop->slice;
     sample->ns /= batch;
     sample->host_ns /= batch;
-    /* empty: it looks so, no fastest slice does, and it took under half of that one */
-    if (perf_gpu_is_idle_(loop, loop->now.ns) && !arm->exec &&
-        !perf_gpu_is_idle_(loop, arm->loop_arm->fastest) &&
-        2.0 * (loop->now.ns - loop->result.overhead_ns) <
-        arm->loop_arm->fastest - loop->result.overhead_ns)
+    if (!arm->exec && perf_gpu_lacks_work_(loop, arm))
         sample->flags |= PERF_GPU_SAMPLE_IDLE;
     if (sample->throttle & PERF_GPU_SLOWED_)
         sample->flags |= PERF_GPU_SAMPLE_THROTTLED;
@@ -1171,12 +1248,15 @@ PERF_COLD_FN_ int perf_device_keep_(perf_loop_state_ *state)
 {
     perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
 
-    if (!(loop->useless & PERF_GPU_SAMPLE_THROTTLED))
-        loop->hot = 0;
-    else if (++loop->hot < PERF_GPU_HOT_IN_A_ROW_ && perf_gpu_spent_(loop) < 0.5)
-        loop->again += loop->again < perf_gpu_most_samples_(loop);
-    else
+    if (!(loop->useless & PERF_GPU_SAMPLE_THROTTLED)) {
+        loop->throttled = 0;
+        return !loop->useless;
+    }
+    loop->throttled++;
+    if (loop->throttled >= PERF_GPU_MOST_THROTTLED_ || perf_gpu_spent_(loop) >= 0.5)
         loop->useless &= ~PERF_GPU_SAMPLE_THROTTLED;
+    else if (loop->repeated < perf_gpu_most_samples_(loop))
+        loop->repeated++;
     return !loop->useless;
 }
 
@@ -1187,11 +1267,11 @@ PERF_COLD_FN_ int perf_device_stop_(perf_loop_state_ *state, int enough)
     const perf_gpu_loop_ *loop = PERF_CAST_(const perf_gpu_loop_ *, state->own);
     const int             one = state->order[0];        /* the others have as many */
     const size_t          filed = loop->arm[one].count, most = perf_gpu_most_samples_(loop);
-    size_t                least = PERF_GPU_LEAST_;
+    size_t                least = PERF_GPU_LEAST_SAMPLES_;
 
     if (state->variants == 2)
         least = PERF_GPU_LEAST_PAIRS_;
-    if (filed >= most + loop->again || (!state->arm[one].count && filed >= 30))
+    if (filed >= most + loop->repeated || (!state->arm[one].count && filed >= 30))
         return 1;
     return filed >= least && (enough || (loop->useless && perf_gpu_spent_(loop) > 1.0));
 }
@@ -1209,19 +1289,29 @@ PERF_COLD_FN_ void perf_gpu_drop_graphs_(perf_gpu_loop_ *loop)
     }
 }
 
+/* The event becomes a node of the graph under way, timed by each launch.  0: it cannot. */
+PERF_COLD_FN_ int perf_gpu_record_inside_(perf_gpu_loop_ *loop, void *event)
+{
+    int code = loop->backend->event_record_flags(event, loop->stream, PERF_GPU_EXTERNAL_);
+
+    return perf_gpu_optional_(loop, code);
+}
+
 /* A body was captured; 0: it could not be. */
 PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
-    void          *graph = PERF_NULL_;
-    int            ok;
+    void *graph = PERF_NULL_;
+    int   code, ok;
 
-    loop->opened = 0;
-    ok = !loop->inside || perf_gpu_attempt_(loop,
-                                            loop->backend->event_record_flags(loop->event[1],
-                                                                        loop->stream, 1));
-    ok = perf_gpu_attempt_(loop, loop->backend->capture_end(loop->stream, &graph)) && graph && ok &&
-         !loop->spoilt;
-    ok = ok && perf_gpu_attempt_(loop, loop->backend->graph_instantiate(&arm->exec, graph, 0));
+    loop->under_way = 0;
+    ok = !loop->spoilt;
+    if (loop->inside && !perf_gpu_record_inside_(loop, loop->event[1]))
+        ok = 0;
+    code = loop->backend->capture_end(loop->stream, &graph);
+    if (!perf_gpu_optional_(loop, code) || !graph)
+        ok = 0;
+    if (ok)
+        ok = perf_gpu_optional_(loop, loop->backend->graph_instantiate(&arm->exec, graph, 0));
     if (!ok)
         arm->exec = PERF_NULL_;
     if (graph && !loop->down)
@@ -1256,14 +1346,12 @@ PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_ *loop)
 /* The stream records the body of this slice into a graph; 0: it cannot. */
 PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_ *loop)
 {
-    if (!perf_gpu_attempt_(loop, loop->backend->capture_begin(loop->stream, 2)))
+    if (!perf_gpu_optional_(loop, loop->backend->capture_begin(loop->stream, PERF_GPU_RELAXED_)))
         return 0;
-    loop->opened = PERF_GPU_RECORDED_;
+    loop->under_way = PERF_GPU_RECORDED_;
     loop->spoilt = 0;
     if (loop->inside)
-        loop->spoilt =
-            !perf_gpu_attempt_(loop,
-                               loop->backend->event_record_flags(loop->event[0], loop->stream, 1));
+        loop->spoilt = !perf_gpu_record_inside_(loop, loop->event[0]);
     return 1;
 }
 
@@ -1308,11 +1396,11 @@ PERF_COLD_FN_ void perf_device_begin_(perf_loop_state_ *state, int variant)
         perf_gpu_no_graph_(loop);
     }
     if (state->phase == PERF_LOOP_HEAT_)
-        perf_gpu_look_around_(loop, 0);
+        perf_gpu_look_before_(loop);
     if (!perf_gpu_slice_begin_(loop, gated, gated && flushes && !arm->doubted) || !arm->exec)
         return;
     loop->replayed = 1;
-    if (!perf_gpu_try_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
+    if (!perf_gpu_required_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
         (void)perf_gpu_let_go_(loop);
 }
 
@@ -1322,17 +1410,17 @@ PERF_COLD_FN_ void perf_gpu_watch_gate_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm
 {
     const int ran_ahead = arm->ahead > 1 && !arm->exec && !loop->gate_off;
 
-    arm->timeouts++;
-    if (!(loop->now.flags & PERF_GPU_SAMPLE_TIMEOUT) || arm->loop_arm->batch != 1)
-        arm->timeouts = 0;
-    if (arm->timeouts < 3)
+    arm->timeouts_in_a_row++;
+    if (!(loop->slice.flags & PERF_GPU_SAMPLE_TIMEOUT) || arm->loop_arm->batch != 1)
+        arm->timeouts_in_a_row = 0;
+    if (arm->timeouts_in_a_row < 3)
         return;
     if (!ran_ahead || loop->no_graph || !perf_gpu_can_graph_(loop)) {
         loop->gate_off = 1;
         return;
     }
     loop->own_graph = 1;
-    arm->timeouts = 0;
+    arm->timeouts_in_a_row = 0;
 }
 
 /* What a slice means that was timed, by the phase.  0: it does not count, the arm runs again. */
@@ -1343,15 +1431,16 @@ PERF_COLD_FN_ int perf_gpu_timed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm, uint
         loop->warm_began = loop->block_began = now;
         return 1;
     case PERF_LOOP_HEAT_:
-        perf_gpu_look_around_(loop, 1);
-        loop->warm_ns += loop->now.ns;
+        perf_gpu_look_after_(loop);
+        loop->warm_ns += loop->slice.ns;
         return 1;
     case PERF_LOOP_GROW_:
         return perf_gpu_reading_(loop, arm);
     default:
-        if (loop->own_graph && !arm->exec)
-            return 0;                           /* it begins anew as a graph */
+        break;
     }
+    if (loop->own_graph && !arm->exec)          /* it begins anew as a graph */
+        return 0;
     if (loop->state->phase != PERF_LOOP_SAMPLE_)
         return 1;
     if (!loop->state->at)
@@ -1367,7 +1456,7 @@ PERF_COLD_FN_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_
     perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
     perf_gpu_arm_  *arm = &loop->arm[variant];
 
-    if (loop->opened == PERF_GPU_RECORDED_) {
+    if (loop->under_way == PERF_GPU_RECORDED_) {
         arm->loop_arm->runs += arm->loop_arm->batch;
         if (!perf_gpu_captured_(loop, arm))
             perf_gpu_no_graph_(loop);
@@ -1380,8 +1469,8 @@ PERF_COLD_FN_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_
         arm->loop_arm->runs += arm->loop_arm->batch;
     arm->launches++;
     perf_gpu_watch_gate_(loop, arm);
-    state->timer.ns[0] = loop->now.ns;
-    state->timer.spent_ns += loop->now.ns;
+    state->timer.ns[0] = loop->slice.ns;
+    state->timer.spent_ns += loop->slice.ns;
     return perf_gpu_timed_(loop, arm, now);
 }
 
@@ -1413,9 +1502,9 @@ PERF_COLD_FN_ void perf_gpu_profiler_(perf_gpu_loop_ *loop, int on)
     if (library)
         perf_library_symbol_(library, "roctxProfiler", word[on], &ask);
     if (call)
-        (void)perf_gpu_attempt_(loop, call());
+        (void)perf_gpu_optional_(loop, call());
     else if (ask)
-        (void)perf_gpu_attempt_(loop, ask(0));
+        (void)perf_gpu_optional_(loop, ask(0));
 }
 
 /* Each body once, with the device idle before and after. */
@@ -1424,7 +1513,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_profile_(perf_gpu_loop_ *loop)
     const int turn = loop->profiled++;
     int       variant;
 
-    if (!perf_gpu_try_(loop, loop->backend->stream_sync(loop->stream)))
+    if (!perf_gpu_required_(loop, loop->backend->stream_sync(loop->stream)))
         return 0;
     if (!loop->profiling)
         perf_gpu_profiler_(loop, 1);
@@ -1465,12 +1554,12 @@ PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *run)
         return 0;
     code = perf_gpu_enter_(loop->backend, loop->ctx, &entered);
     loop->waited = entered.waited;
-    (void)perf_gpu_try_(loop, code);
+    (void)perf_gpu_required_(loop, code);
     if (loop->state->status == PERF_OK && !(loop->host && loop->host->status != PERF_OK))
         next = perf_gpu_go_on_(loop);
     if (!next)
         loop->state->phase = PERF_LOOP_DONE_;
-    if (!loop->down)
+    if (!code && !loop->down)
         perf_gpu_leave_(loop->backend, &entered);
     run->left = PERF_CAST_(int64_t, next >> 6) - (next != 0);
     run->variant = PERF_CAST_(int, next & 63);
@@ -1526,6 +1615,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(void *stream, size_t samples,
 /* Is there a device, and can it be measured? */
 PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *loop)
 {
+    const int         named = PERF_PTR_(uintptr_t, loop->stream) > 2;   /* no default stream */
     perf_gpu_entered_ entered;
 
     loop->state->phase = PERF_LOOP_DONE_;
@@ -1536,15 +1626,15 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *loop)
         loop->result.code = PERF_GPU_UNREAD;    /* any call would lose it */
     else if (loop->backend)
         loop->result.code = loop->backend->ctx_get(&loop->ctx);
-    if (!loop->backend || loop->result.code == 201 || loop->result.code == 3 ||
-        (!loop->result.code && !loop->ctx)) {
-        loop->state->status = PERF_ENOGPU;      /* none current, or the driver was not started */
+    if (!loop->backend || loop->result.code == PERF_GPU_NO_CURRENT_ ||
+        loop->result.code == PERF_GPU_NOT_STARTED_ || (!loop->result.code && !loop->ctx)) {
+        loop->state->status = PERF_ENOGPU;
         return;
     }
-    if (!perf_gpu_try_(loop, loop->result.code) ||
-        (PERF_PTR_(uintptr_t, loop->stream) > 2 && loop->backend->stream_ctx &&
-         !perf_gpu_try_(loop, loop->backend->stream_ctx(loop->stream, &loop->ctx))) ||
-        !perf_gpu_try_(loop, perf_gpu_enter_(loop->backend, loop->ctx, &entered)))
+    if (!perf_gpu_required_(loop, loop->result.code) ||
+        (named && loop->backend->stream_ctx &&
+         !perf_gpu_required_(loop, loop->backend->stream_ctx(loop->stream, &loop->ctx))) ||
+        !perf_gpu_required_(loop, perf_gpu_enter_(loop->backend, loop->ctx, &entered)))
         return;
     loop->waited = entered.waited;
     if (loop->result.opts.profile || perf_gpu_setup_(loop))
@@ -1569,7 +1659,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
     bench = options.in_place_of;
     if (bench)
         name = PERF_NULL_;
-    if (bench && perf_loop_kind_(bench->state) == 1)
+    if (bench && perf_loop_kind_(bench->state) == PERF_LOOP_BENCH_)
         host = bench->state;
     if (host) {
         if (!(options.bytes > 0.0))
@@ -1578,8 +1668,8 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
             options.items = host->opts.items;
         if (!(options.max_seconds > 0.0))
             options.max_seconds = host->opts.max_seconds;
-    } else {
-        options.profile |= bench && !bench->state && bench->left == 1;
+    } else if (bench && !bench->state && bench->left == 1) {
+        options.profile = 1;                    /* the harness runs under a profiler */
     }
     options = perf_gpu_bench_resolve_(&options);
     if (options.samples)
@@ -1631,11 +1721,11 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *loop)
     if (!backend || !loop->ctx || loop->down)
         return;
     code = perf_gpu_enter_(loop->backend, loop->ctx, &entered);
-    recording = loop->opened == PERF_GPU_RECORDED_;
+    recording = loop->under_way == PERF_GPU_RECORDED_;
     if (code == PERF_GPU_UNREAD && !recording)          /* but a capture must not stay open */
         return;
     loop->waited = entered.waited;
-    (void)perf_gpu_try_(loop, code);
+    (void)perf_gpu_required_(loop, code);
     if (loop->profiling && !loop->down)
         perf_gpu_profiler_(loop, 0);
     if (!loop->down && recording && !backend->capture_end(loop->stream, &graph) && graph)
@@ -1647,22 +1737,30 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *loop)
     for (i = 0; i < 3; i++)
         PERF_GPU_GIVE_(loop, loop->event[i], backend->event_destroy(loop->event[i]));
     PERF_GPU_GIVE_(loop, loop->module && quiet, backend->module_unload(loop->module));
-    PERF_GPU_GIVE_(loop, loop->scratch && (quiet || loop->on_stream), perf_gpu_scratch_free_(loop));
+    PERF_GPU_GIVE_(loop, loop->scratch && (quiet || loop->scratch_on_stream),
+                   perf_gpu_scratch_free_(loop));
     PERF_GPU_GIVE_(loop, loop->word != &loop->own_word && quiet, backend->host_free(loop->word));
-    if (!loop->down)
+    if (!code && !loop->down)
         perf_gpu_leave_(loop->backend, &entered);
 }
 
-/* The summary of the host's times (of_host), or of the samples without proof; spare: room for
- * them. */
-PERF_COLD_FN_ perf_summary perf_gpu_flagged_(const perf_gpu_arm_ *arm, double *spare, int of_host)
+/* The summary of the host's times; spare: room for them. */
+PERF_COLD_FN_ perf_summary perf_gpu_launches_(const perf_gpu_arm_ *arm, double *spare)
+{
+    size_t i;
+
+    for (i = 0; i < arm->count; i++)
+        spare[i] = arm->sample[i].host_ns;
+    return perf_summarize(spare, arm->count);
+}
+
+/* The summary of the samples without proof; spare: room for them. */
+PERF_COLD_FN_ perf_summary perf_gpu_exposed_(const perf_gpu_arm_ *arm, double *spare)
 {
     size_t i, n = 0;
 
     for (i = 0; i < arm->count; i++)
-        if (of_host)
-            spare[n++] = arm->sample[i].host_ns;
-        else if (arm->sample[i].flags & PERF_GPU_SAMPLE_EXPOSED)
+        if (arm->sample[i].flags & PERF_GPU_SAMPLE_EXPOSED)
             spare[n++] = arm->sample[i].ns;
     return perf_summarize(spare, n);
 }
@@ -1673,18 +1771,22 @@ PERF_COLD_FN_ void perf_gpu_put_flags_(perf_out_ *out, const perf_gpu_result *re
     static const char *const why[] = {"power cap", "hardware slow-down", "", "heat",
                                       "heat (hardware)", "power brake"};        /* bits 2 to 7 */
     static const char *const what[] = {"exposed", "without work", "throttled"};
-    static const char *const before[] = {" (", ", "};
+    const char    *before = " (";
     const uint64_t n[] = {result->exposed.count, result->idle, result->throttled};
-    double low = result->sm_mhz_low, high = result->sm_mhz_high;
-    int    i, any = 0;
+    double         low = result->sm_mhz_low, high = result->sm_mhz_high;
+    int            i, any = 0;
 
     for (i = 0; i < 3; i++)
         if (n[i])
             perf_putf_(out, "; %.0f of %.0f samples %s", PERF_CAST_(double, n[i]),
                        PERF_CAST_(double, result->samples), what[i]);
-    for (i = 0; i < 6; i++)
-        if (result->throttle >> (i + 2) & 1 && *why[i])
-            perf_putf_(out, "%s%s", before[any++ > 0], why[i]);
+    for (i = 0; i < 6; i++) {
+        if (!(result->throttle >> (i + 2) & 1) || !*why[i])
+            continue;
+        perf_putf_(out, "%s%s", before, why[i]);
+        before = ", ";
+        any = 1;
+    }
     if (any)
         perf_put_(out, ")");
     if (high > low)
@@ -1782,13 +1884,14 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *loop, int whi
     result.batch = arm->loop_arm->batch;
     result.iterations = arm->loop_arm->runs;
     result.first_ns = arm->loop_arm->first_ns;
+    result.gate_timeouts = arm->gate_timeouts;
     result.graph = arm->exec != PERF_NULL_;
     if (loop->gate_off)
         result.gate = 0;
     result.simulated = loop->backend && (loop->backend->flags & PERF_GPU_TABLE_SIMULATED) != 0;
     result.time = perf_summarize_series_(arm->loop_arm->ns, arm->loop_arm->count);
-    result.exposed = perf_gpu_flagged_(arm, loop->state->logs, 0);
-    result.launch = perf_gpu_flagged_(arm, loop->state->logs, 1);
+    result.exposed = perf_gpu_exposed_(arm, loop->state->logs);
+    result.launch = perf_gpu_launches_(arm, loop->state->logs);
     perf_gpu_joules_(&result, &arm->energy);
     for (i = 0; i < arm->count; i++) {
         const perf_gpu_sample *sample = &arm->sample[i];
@@ -1802,7 +1905,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *loop, int whi
     }
     if (result.time.count) {
         result.warnings |= result.time.warnings;
-        if (step > PERF_GPU_PERCENT_ * result.time.p50)
+        if (step > PERF_GPU_EVENT_SHARE_ * result.time.p50)
             result.warnings |= PERF_WARN_RESOLUTION;
         if (loop->state->variants == 1 &&
             !(result.time.p50_high - result.time.p50_low <=
@@ -1943,13 +2046,18 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
 
 /* ---- the loops: switched off, the body runs once, unmeasured ---- */
 
-/* Its three members: iterations left, state, variant.  With PERF_DISABLE one iteration of variant 0
- * is left, else none of -1.  state NULL: there is no memory for one. */
+/* A loop before its first slice.  With PERF_DISABLE one iteration of variant 0 is left.
+ * state NULL: there is no memory for one. */
 PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_ *state)
 {
-    perf_gpu_loop loop = {PERF_DISABLE, state, PERF_DISABLE - 1};
+    perf_gpu_loop loop = PERF_ZERO;
 
-    if (!state && !PERF_DISABLE)
+    loop.state = state;
+    if (PERF_DISABLE)
+        loop.left = 1;
+    else if (state)
+        loop.variant = -1;
+    else
         loop.variant = PERF_GPU_NO_MEMORY_;
     return loop;
 }

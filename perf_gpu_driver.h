@@ -174,6 +174,25 @@ PERF_FN const char *perf_gpu_error_text(void);
  *   perf_gpu_enter_, perf_gpu_leave_, perf_gpu_entered_  makes a context current for a while, and
  *                            captures of other threads safe; 0 or the driver's code */
 
+/* Codes of drivers, beside PERF_GPU_NOT_READY and the like. */
+enum {
+    PERF_GPU_OUT_OF_MEMORY_ = 2, PERF_GPU_NOT_STARTED_ = 3, PERF_GPU_NO_CURRENT_ = 201,
+    PERF_GPU_BAD_HANDLE_ = 400, PERF_GPU_DESTROYED_ = 709,      /* the context is no more */
+    PERF_GPU_IS_CAPTURED_ = 900, PERF_GPU_CAPTURE_END_ = 907,   /* all between count as captured */
+    PERF_GPU_IMPOSSIBLE_ = 999          /* ours: the driver told a time that cannot be */
+};
+
+/* Arguments of the table's functions. */
+enum {
+    PERF_GPU_EXTERNAL_ = 1,             /* event_record_flags: CU_EVENT_RECORD_EXTERNAL */
+    PERF_GPU_RELAXED_ = 2,              /* capture_mode, _begin: CU_STREAM_CAPTURE_MODE_RELAXED */
+    PERF_GPU_MAPPED_ = 2,               /* host_alloc: CU_MEMHOSTALLOC_DEVICEMAP */
+    PERF_GPU_LIMIT_L2_ = 6,             /* ctx_limit: CU_LIMIT_PERSISTING_L2_CACHE_SIZE */
+    PERF_GPU_MULTIPROCESSORS_ = 16,     /* device_attribute: CU_DEVICE_ATTRIBUTE_..._COUNT */
+    PERF_GPU_MEMORY_KHZ_ = 36, PERF_GPU_MEMORY_BITS_ = 37,      /* ..._CLOCK_RATE, _BUS_WIDTH */
+    PERF_GPU_L2_BYTES_ = 38             /* ..._L2_CACHE_SIZE */
+};
+
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* ---- table ---- */
@@ -379,10 +398,14 @@ PERF_BEGIN_DECLS
 PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 {
     switch (attribute) {
-    case 16: return hipDeviceGetAttribute(value, hipDeviceAttributeMultiprocessorCount, device);
-    case 36: return hipDeviceGetAttribute(value, hipDeviceAttributeMemoryClockRate, device);
-    case 37: return hipDeviceGetAttribute(value, hipDeviceAttributeMemoryBusWidth, device);
-    case 38: return hipDeviceGetAttribute(value, hipDeviceAttributeL2CacheSize, device);
+    case PERF_GPU_MULTIPROCESSORS_:
+        return hipDeviceGetAttribute(value, hipDeviceAttributeMultiprocessorCount, device);
+    case PERF_GPU_MEMORY_KHZ_:
+        return hipDeviceGetAttribute(value, hipDeviceAttributeMemoryClockRate, device);
+    case PERF_GPU_MEMORY_BITS_:
+        return hipDeviceGetAttribute(value, hipDeviceAttributeMemoryBusWidth, device);
+    case PERF_GPU_L2_BYTES_:
+        return hipDeviceGetAttribute(value, hipDeviceAttributeL2CacheSize, device);
     }
     return 1;
 }
@@ -612,7 +635,7 @@ PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *backend, perf_gpu_ent
 PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *backend, void *ctx,
                                   perf_gpu_entered_ *entered)
 {
-    int code = 0, failed = 1;
+    int code = 0;
 
     memset(entered, 0, sizeof *entered);
     if (backend->error_waits)
@@ -626,7 +649,7 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *backend, void *ctx,
     if (ctx)
         code = backend->ctx_get(&entered->before);
     if (!code && ctx && entered->before != ctx) {
-        code = 201;                             /* no such context */
+        code = PERF_GPU_NO_CURRENT_;
         if (backend->ctx_set)
             code = backend->ctx_set(ctx);
         entered->set = !code;
@@ -635,13 +658,14 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *backend, void *ctx,
         perf_gpu_leave_(backend, entered);
         return code;
     }
-    entered->mode = 2;                          /* relaxed */
-    if (backend->capture_mode)
-        failed = backend->capture_mode(&entered->mode);
-    entered->relaxed = !failed;
-    if (failed == PERF_GPU_SHUT_DOWN)
-        return failed;
-    return 0;
+    if (!backend->capture_mode)
+        return 0;
+    entered->mode = PERF_GPU_RELAXED_;
+    code = backend->capture_mode(&entered->mode);
+    entered->relaxed = !code;
+    if (code == PERF_GPU_SHUT_DOWN)
+        return code;
+    return 0;                                   /* another error: it does without */
 }
 
 PERF_END_DECLS

@@ -21,8 +21,9 @@ PERF_BEGIN_DECLS
  * reads "(null)".  PERF_ENOGPU: no current context; PERF_EGPU: the driver failed.  Some us. */
 PERF_FN perf_status perf_gpu_memory_mark(const char *phase);
 
-/* Notes bytes that were allocated (> 0) or given back (< 0), under a name or NULL; also those that
- * you only plan: the report names the first phase that would not fit.  PERF_EINVAL: NaN, inf.    */
+/* Notes bytes that were allocated (> 0) or given back (< 0); also those that you only plan: the
+ * report names the first phase that would not fit.  what: this curve of the trace goes to the sum
+ * of all notes; NULL: none does.  PERF_EINVAL: NaN, or not within 1e18. */
 PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes);
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -78,6 +79,7 @@ PERF_COLD_FN_ perf_gpu_memory_ *perf_gpu_memory_get_(void)
 PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
 {
     perf_gpu_memory_ *memory;
+    double            sum;
 
     if (!(bytes > -1e18 && bytes < 1e18) || !perf_is_finite_(bytes))
         return PERF_EINVAL;
@@ -88,47 +90,45 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
         return PERF_ENOMEM;
     if (!perf_lock_word_(&memory->lock, 1))
         return PERF_ESTATE;
-    bytes += memory->noted;
-    memory->noted = bytes;
-    memory->noted_peak = perf_most_(bytes, memory->noted_peak);
+    sum = memory->noted + bytes;
+    memory->noted = sum;
+    memory->noted_peak = perf_most_(sum, memory->noted_peak);
     perf_unlock_(&memory->lock);
     if (what)
-        perf_count(what, bytes);                /* a curve in the trace */
+        perf_count(what, sum);
     return PERF_OK;
 }
 
 /* What the driver knows: bytes in use now.  *high: how much more the pool had handed out at most
  * since the mark before; its high-water mark is set back, so that it is of one phase.  Spoils no
- * capture.  0 or the driver's code. */
+ * capture.  The table must have mem_info.  0 or the driver's code. */
 PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *backend, perf_gpu_mark_ *mark,
                                        uint64_t *high)
 {
-    size_t   left = 0, total = 0;
-    uint64_t held = 0, out = 0, zero = 0;
+    size_t   unused = 0, total = 0;
+    uint64_t held = 0, handed_out = 0, zero = 0;        /* by the pool, bytes */
     void    *pool = PERF_NULL_;
     perf_gpu_entered_ entered;
     int      code = perf_gpu_enter_(backend, PERF_NULL_, &entered);
 
     if (code)
         return code;
-    code = 1;                                   /* another table by now */
-    if (backend->mem_info)
-        code = backend->mem_info(&left, &total);
+    code = backend->mem_info(&unused, &total);
     if (backend->ctx_device)
         (void)backend->ctx_device(&mark->device);
     mark->total = PERF_CAST_(double, total);
-    mark->used = mark->needed = mark->total - PERF_CAST_(double, left);
+    mark->used = mark->needed = mark->total - PERF_CAST_(double, unused);
     if (!code && backend->pool_get && backend->pool_value && backend->pool_set &&
         !backend->pool_get(&pool, mark->device) &&
         !backend->pool_value(pool, PERF_GPU_POOL_RESERVED, &held) &&
-        !backend->pool_value(pool, PERF_GPU_POOL_USED, &out)) {
-        mark->needed -= PERF_CAST_(double, held) - PERF_CAST_(double, out);
+        !backend->pool_value(pool, PERF_GPU_POOL_USED, &handed_out)) {
+        mark->needed -= PERF_CAST_(double, held) - PERF_CAST_(double, handed_out);
         if (backend->pool_value(pool, PERF_GPU_POOL_USED_HIGH, high) ||
             backend->pool_set(pool, PERF_GPU_POOL_USED_HIGH, &zero))
             *high = 0;
-        if (*high < out)
-            *high = out;
-        *high -= out;
+        if (*high < handed_out)
+            *high = handed_out;
+        *high -= handed_out;
     }
     mark->peak = mark->needed;
     perf_gpu_leave_(backend, &entered);
@@ -140,23 +140,20 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *backend, perf_gpu
 PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_memory_ *memory, perf_gpu_mark_ *mark,
                                          uint64_t high)
 {
-    perf_gpu_mark_ **link;
-    double           peak[3];
-    int              i;
+    perf_gpu_mark_      **link;
+    const perf_gpu_mark_ *before;
 
     for (link = &memory->marks; *link; link = &(*link)->next)
         if ((*link)->device == mark->device)
             mark->before = *link;
     *link = mark;
-    peak[0] = mark->needed + PERF_CAST_(double, high);
-    peak[1] = mark->needed + (memory->noted_peak - memory->noted);
-    peak[2] = 0;
-    if (mark->before)
-        peak[2] = mark->before->needed - mark->before->noted;
-    if (mark->before || mark == memory->marks)
-        peak[2] += memory->noted_peak;
-    for (i = 0; i < 3; i++)
-        mark->peak = perf_most_(peak[i], mark->peak);
+    before = mark->before;
+    mark->peak = perf_most_(mark->needed + PERF_CAST_(double, high), mark->peak);
+    mark->peak = perf_most_(mark->needed + (memory->noted_peak - memory->noted), mark->peak);
+    if (before)
+        mark->peak = perf_most_(before->needed - before->noted + memory->noted_peak, mark->peak);
+    else if (mark == memory->marks)             /* the first of all */
+        mark->peak = perf_most_(memory->noted_peak, mark->peak);
     mark->noted = memory->noted_peak = memory->noted;
 }
 
@@ -164,7 +161,7 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
 {
     const perf_gpu_backend *backend = perf_gpu_table();
     perf_registry_         *reg = perf_registry_get_();
-    perf_gpu_memory_        *memory;
+    perf_gpu_memory_       *memory;
     perf_gpu_mark_          now = PERF_ZERO, *added;
     perf_status             status = perf_gpu_status();
     perf_site_              site = PERF_ZERO;
@@ -185,7 +182,7 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
         return PERF_EGPU;
     }
     site.name = phase;
-    site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
+    site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place */
     id = perf_site_id_(reg, &site);
     if (!perf_lock_(reg))
         return PERF_ESTATE;
@@ -207,12 +204,12 @@ PERF_COLD_FN_ void perf_gpu_memory_reset_(void)
     perf_gpu_memory_       *memory = perf_gpu_memory_get_();
     const perf_gpu_backend *backend = perf_gpu_table();
     perf_gpu_mark_          mark = PERF_ZERO;
-    uint64_t                high;
+    uint64_t                high = 0;
 
     if (!memory)
         return;
     /* the pool's high-water mark, too */
-    if (memory->marks && backend && perf_gpu_status() == PERF_OK)
+    if (memory->marks && backend && backend->mem_info && perf_gpu_status() == PERF_OK)
         (void)perf_gpu_memory_ask_(backend, &mark, &high);
     if (!perf_lock_word_(&memory->lock, 1))
         return;

@@ -16,16 +16,18 @@ PERF_BEGIN_DECLS
  *   perf_gpu_clock_   the SM clock, and why it is not higher; 0, or nonzero where nobody knows
  *   perf_gpu_meter_   joules, degrees Celsius or percent at work; negative: nobody knows         */
 
+enum { PERF_GPU_JOULES_ = 0, PERF_GPU_CELSIUS_ = 1, PERF_GPU_BUSY_ = 2 };       /* what is asked */
+
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* What is used of NVML, which every driver of NVIDIA brings along, or of AMD's ROCm SMI. */
 typedef struct perf_gpu_meters_ {
     int   (*init)(void);
     int   (*by_address)(const char *bus, void **device);
-    int   (*clock)(void *device, int which, unsigned *mhz);
+    int   (*clock)(void *device, int which, unsigned *mhz);         /* which 1: of the SMs */
     int   (*reasons)(void *device, unsigned long long *why);
     int   (*energy)(void *device, unsigned long long *mj);
-    int   (*celsius)(void *device, int sensor, unsigned *now);
+    int   (*celsius)(void *device, int sensor, unsigned *now);      /* sensor 0: the chip's */
     int   (*busy)(void *device, unsigned percent[2]);       /* the second: of the memory */
     int   (*smi_init)(uint64_t flags);
     int   (*smi_place)(uint32_t device, uint64_t *place);
@@ -180,17 +182,17 @@ PERF_COLD_FN_ double perf_gpu_smi_meter_(const perf_gpu_meters_ *meters, uint32_
     int64_t  heat = 0;
     float    uj = 0;
 
-    if (what == 0 && !meters->smi_energy(at, &count, &uj, &when))
+    if (what == PERF_GPU_JOULES_ && !meters->smi_energy(at, &count, &uj, &when))
         return PERF_CAST_(double, count) * PERF_CAST_(double, uj) * 1e-6;
-    if (what == 1 && (!meters->smi_celsius(at, 0, 0, &heat) ||
-                      !meters->smi_celsius(at, 1, 0, &heat)))
+    if (what == PERF_GPU_CELSIUS_ && (!meters->smi_celsius(at, 0, 0, &heat) ||
+                                      !meters->smi_celsius(at, 1, 0, &heat)))
         return PERF_CAST_(double, heat) * 1e-3;
-    if (what == 2 && !meters->smi_busy(at, &percent))
+    if (what == PERF_GPU_BUSY_ && !meters->smi_busy(at, &percent))
         return percent;
     return -1.0;
 }
 
-/* what: 0 joules, 1 degrees Celsius, 2 percent at work, as perf_gpu_backend.device_meter has them.
+/* One value of a device, now.  what: PERF_GPU_JOULES_ and so on, as device_meter has them.
  * Negative: nobody knows. */
 PERF_COLD_FN_ double perf_gpu_meter_(const perf_gpu_backend *backend, int device, int what)
 {
@@ -210,11 +212,11 @@ PERF_COLD_FN_ double perf_gpu_meter_(const perf_gpu_backend *backend, int device
     if (meters->amd)
         return perf_gpu_smi_meter_(meters, PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, handle)) - 1,
                                    what);
-    if (what == 0 && meters->energy && !meters->energy(handle, &mj))
+    if (what == PERF_GPU_JOULES_ && meters->energy && !meters->energy(handle, &mj))
         return PERF_CAST_(double, mj) * 1e-3;
-    if (what == 1 && meters->celsius && !meters->celsius(handle, 0, now))
+    if (what == PERF_GPU_CELSIUS_ && meters->celsius && !meters->celsius(handle, 0, now))
         return now[0];
-    if (what == 2 && meters->busy && !meters->busy(handle, now))
+    if (what == PERF_GPU_BUSY_ && meters->busy && !meters->busy(handle, now))
         return now[0];
     return -1.0;
 }

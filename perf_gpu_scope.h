@@ -70,7 +70,7 @@ typedef enum perf_gpu_kind {            /* what a scope's device time goes into 
 } perf_gpu_kind;
 
 /* Opens a scope with any text as its name (copied when first seen) on any stream; close it with
- * perf_gpu_scope_end, in this thread or another.                                                 */
+ * perf_gpu_scope_end, in this thread or another.  Another number as kind: PERF_GPU_KERNEL. */
 PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream);
 PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
                                            perf_gpu_kind kind);
@@ -247,13 +247,12 @@ PERF_FN void *perf_gpu_own_stream_(void *stream)
 
 PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream, perf_gpu_kind kind)
 {
-    const int         known = kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE;
     const perf_core_ *core = PERF_NULL_;
     perf_gpu_scope    scope = PERF_ZERO;
     uint32_t          of_site = PERF_KIND_DEVICE_;
     perf_site_       *site = PERF_NULL_;
 
-    if (known)
+    if (kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE)
         of_site = PERF_CAST_(uint32_t, kind);
     if (PERF_ON_())
         core = perf_core_get_();

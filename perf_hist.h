@@ -181,7 +181,7 @@ PERF_FN void perf_hist_reset(perf_hist *hist);
  *   perf_hist_cell_                                     what a counter holds
  *   perf_hist_book_                                     adds to a value's counter, 0: no room
  *   perf_hist_occupied_                                 the next counter that is not zero
- *   perf_shared_add_, perf_shared_max_                  atomic, on host and device               */
+ *   perf_shared_add_                                    atomic, on host and device               */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 

@@ -465,13 +465,27 @@ PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *sink, PERF_U32_ id, 
         perf_kernel_put_(sink, now.lo, now.hi + (id << 20), value, 0xffffffffu);
 }
 
-#if PERF_KERNEL_RTC_
-#define PERF_KERNEL_ADD_(to, value) atomicAdd(to, value)
-#define PERF_KERNEL_MAX_(to, value) atomicMax(to, value)
+/* Adds to a count of all warps.  A test that plays the machine has one warp at a time. */
+PERF_KERNEL_FN_ void perf_kernel_add_(PERF_U64_ *count, PERF_U64_ n)
+{
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+    atomicAdd(PERF_PTR_(unsigned long long *, count), n);
 #else
-#define PERF_KERNEL_ADD_(to, value) (void)perf_shared_add_(to, value)
-#define PERF_KERNEL_MAX_(to, value) perf_shared_max_(to, value)
+    *count += n;
 #endif
+}
+
+/* Raises *most to `value` where it is less.  It is read first: most warps need no atomic then. */
+PERF_KERNEL_FN_ void perf_kernel_raise_(PERF_U64_ *most, PERF_U64_ value)
+{
+    if (value <= *PERF_PTR_(volatile PERF_U64_ *, most))
+        return;
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+    atomicMax(PERF_PTR_(unsigned long long *, most), value);
+#else
+    *most = value;
+#endif
+}
 
 #endif
 
@@ -531,11 +545,11 @@ struct perf_kernel_sum : perf_kernel_fixed_ {
         PERF_U64_ now = PERF_DISABLE ? 0 : perf_kernel_cycles_();
 
         if (!PERF_DISABLE && total && perf_kernel_lane_() == 0) {
-            PERF_KERNEL_ADD_(&total->cycles, PERF_CAST_(PERF_U64_, cycles));
-            PERF_KERNEL_ADD_(&total->warps, PERF_CAST_(PERF_U64_, 1));
-            PERF_KERNEL_MAX_(&total->most, PERF_CAST_(PERF_U64_, cycles));
+            perf_kernel_add_(&total->cycles, cycles);
+            perf_kernel_add_(&total->warps, 1);
+            perf_kernel_raise_(&total->most, cycles);
             if ((now - since) >> 32)
-                PERF_KERNEL_ADD_(&total->wrapped, PERF_CAST_(PERF_U64_, 1));
+                perf_kernel_add_(&total->wrapped, 1);
         }
         cycles = 0;
         since = now;
@@ -669,6 +683,7 @@ typedef struct perf_kernel_reader_ {
     perf_kernel_info         info;
 } perf_kernel_reader_;
 
+/* The XCD on which a ring's warp ran; 0 on other devices. */
 PERF_FN unsigned perf_kernel_xcd_(const perf_kernel_ring *ring)
 {
     return (ring->sm >> 16) % PERF_KERNEL_XCDS_;
@@ -962,6 +977,7 @@ PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *reader)
     reader->info.error_ns = perf_most_(most - least, reader->unsure * reader->tick);
 }
 
+/* A moment in cycles of a warp's SM on the device's common clock, in ns. */
 PERF_FN uint64_t perf_kernel_ns_(const perf_kernel_reader_ *reader, const perf_kernel_warp_ *warp,
                                  uint64_t cycles)
 {
@@ -1084,6 +1100,7 @@ PERF_COLD_FN_ void perf_kernel_json_go_(void *with)
     const char                *between = "";
     perf_out_                  out;
     size_t                     i;
+    int                        several_xcds = 0;
 
     if (reader->info.cycle_ns > 0) {
         out = perf_out_open_(rate, sizeof rate);
@@ -1095,15 +1112,16 @@ PERF_COLD_FN_ void perf_kernel_json_go_(void *with)
                     PERF_CAST_(double, reader->info.missed_warps));
     perf_file_json_(file, rate);
     perf_file_put_(file, "},\"traceEvents\":[\n");
+    if (reader->warps)                          /* by SM, so the last has the highest XCD */
+        several_xcds = reader->warp[reader->warps - 1].ring->sm >> 16 != 0;
     for (i = 0; i < reader->warps; i++) {
-        const uint32_t sm = reader->warp[i].ring->sm,
-                       xcds = reader->warp[reader->warps - 1].ring->sm >> 16;
+        const uint32_t sm = reader->warp[i].ring->sm;
         if (reader->warp[i].sm_first != i)
             continue;
         perf_file_putf_(file, "%s{\"ph\":\"M\",\"pid\":%.0f,\"name\":\"process_name\","
                               "\"args\":{\"name\":\"", between,
                         PERF_KERNEL_PID_ + PERF_CAST_(double, sm));
-        if (xcds)
+        if (several_xcds)
             perf_file_putf_(file, "XCD %.0f CU ", PERF_CAST_(double, sm >> 16));
         else
             perf_file_put_(file, "SM ");

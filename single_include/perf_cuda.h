@@ -6056,7 +6056,7 @@ PERF_FN void perf_hist_reset(perf_hist *hist);
  *   perf_hist_cell_                                     what a counter holds
  *   perf_hist_book_                                     adds to a value's counter, 0: no room
  *   perf_hist_occupied_                                 the next counter that is not zero
- *   perf_shared_add_, perf_shared_max_                  atomic, on host and device               */
+ *   perf_shared_add_                                    atomic, on host and device               */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
@@ -33170,6 +33170,25 @@ PERF_FN const char *perf_gpu_error_text(void);
  *   perf_gpu_enter_, perf_gpu_leave_, perf_gpu_entered_  makes a context current for a while, and
  *                            captures of other threads safe; 0 or the driver's code */
 
+/* Codes of drivers, beside PERF_GPU_NOT_READY and the like. */
+enum {
+    PERF_GPU_OUT_OF_MEMORY_ = 2, PERF_GPU_NOT_STARTED_ = 3, PERF_GPU_NO_CURRENT_ = 201,
+    PERF_GPU_BAD_HANDLE_ = 400, PERF_GPU_DESTROYED_ = 709,      /* the context is no more */
+    PERF_GPU_IS_CAPTURED_ = 900, PERF_GPU_CAPTURE_END_ = 907,   /* all between count as captured */
+    PERF_GPU_IMPOSSIBLE_ = 999          /* ours: the driver told a time that cannot be */
+};
+
+/* Arguments of the table's functions. */
+enum {
+    PERF_GPU_EXTERNAL_ = 1,             /* event_record_flags: CU_EVENT_RECORD_EXTERNAL */
+    PERF_GPU_RELAXED_ = 2,              /* capture_mode, _begin: CU_STREAM_CAPTURE_MODE_RELAXED */
+    PERF_GPU_MAPPED_ = 2,               /* host_alloc: CU_MEMHOSTALLOC_DEVICEMAP */
+    PERF_GPU_LIMIT_L2_ = 6,             /* ctx_limit: CU_LIMIT_PERSISTING_L2_CACHE_SIZE */
+    PERF_GPU_MULTIPROCESSORS_ = 16,     /* device_attribute: CU_DEVICE_ATTRIBUTE_..._COUNT */
+    PERF_GPU_MEMORY_KHZ_ = 36, PERF_GPU_MEMORY_BITS_ = 37,      /* ..._CLOCK_RATE, _BUS_WIDTH */
+    PERF_GPU_L2_BYTES_ = 38             /* ..._L2_CACHE_SIZE */
+};
+
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* ---- table ---- */
@@ -33375,10 +33394,14 @@ PERF_BEGIN_DECLS
 PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 {
     switch (attribute) {
-    case 16: return hipDeviceGetAttribute(value, hipDeviceAttributeMultiprocessorCount, device);
-    case 36: return hipDeviceGetAttribute(value, hipDeviceAttributeMemoryClockRate, device);
-    case 37: return hipDeviceGetAttribute(value, hipDeviceAttributeMemoryBusWidth, device);
-    case 38: return hipDeviceGetAttribute(value, hipDeviceAttributeL2CacheSize, device);
+    case PERF_GPU_MULTIPROCESSORS_:
+        return hipDeviceGetAttribute(value, hipDeviceAttributeMultiprocessorCount, device);
+    case PERF_GPU_MEMORY_KHZ_:
+        return hipDeviceGetAttribute(value, hipDeviceAttributeMemoryClockRate, device);
+    case PERF_GPU_MEMORY_BITS_:
+        return hipDeviceGetAttribute(value, hipDeviceAttributeMemoryBusWidth, device);
+    case PERF_GPU_L2_BYTES_:
+        return hipDeviceGetAttribute(value, hipDeviceAttributeL2CacheSize, device);
     }
     return 1;
 }
@@ -33608,7 +33631,7 @@ PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *backend, perf_gpu_ent
 PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *backend, void *ctx,
                                   perf_gpu_entered_ *entered)
 {
-    int code = 0, failed = 1;
+    int code = 0;
 
     memset(entered, 0, sizeof *entered);
     if (backend->error_waits)
@@ -33622,7 +33645,7 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *backend, void *ctx,
     if (ctx)
         code = backend->ctx_get(&entered->before);
     if (!code && ctx && entered->before != ctx) {
-        code = 201;                             /* no such context */
+        code = PERF_GPU_NO_CURRENT_;
         if (backend->ctx_set)
             code = backend->ctx_set(ctx);
         entered->set = !code;
@@ -33631,13 +33654,14 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *backend, void *ctx,
         perf_gpu_leave_(backend, entered);
         return code;
     }
-    entered->mode = 2;                          /* relaxed */
-    if (backend->capture_mode)
-        failed = backend->capture_mode(&entered->mode);
-    entered->relaxed = !failed;
-    if (failed == PERF_GPU_SHUT_DOWN)
-        return failed;
-    return 0;
+    if (!backend->capture_mode)
+        return 0;
+    entered->mode = PERF_GPU_RELAXED_;
+    code = backend->capture_mode(&entered->mode);
+    entered->relaxed = !code;
+    if (code == PERF_GPU_SHUT_DOWN)
+        return code;
+    return 0;                                   /* another error: it does without */
 }
 
 PERF_END_DECLS
@@ -33667,8 +33691,9 @@ PERF_BEGIN_DECLS
  * reads "(null)".  PERF_ENOGPU: no current context; PERF_EGPU: the driver failed.  Some us. */
 PERF_FN perf_status perf_gpu_memory_mark(const char *phase);
 
-/* Notes bytes that were allocated (> 0) or given back (< 0), under a name or NULL; also those that
- * you only plan: the report names the first phase that would not fit.  PERF_EINVAL: NaN, inf.    */
+/* Notes bytes that were allocated (> 0) or given back (< 0); also those that you only plan: the
+ * report names the first phase that would not fit.  what: this curve of the trace goes to the sum
+ * of all notes; NULL: none does.  PERF_EINVAL: NaN, or not within 1e18. */
 PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes);
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -33724,6 +33749,7 @@ PERF_COLD_FN_ perf_gpu_memory_ *perf_gpu_memory_get_(void)
 PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
 {
     perf_gpu_memory_ *memory;
+    double            sum;
 
     if (!(bytes > -1e18 && bytes < 1e18) || !perf_is_finite_(bytes))
         return PERF_EINVAL;
@@ -33734,47 +33760,45 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
         return PERF_ENOMEM;
     if (!perf_lock_word_(&memory->lock, 1))
         return PERF_ESTATE;
-    bytes += memory->noted;
-    memory->noted = bytes;
-    memory->noted_peak = perf_most_(bytes, memory->noted_peak);
+    sum = memory->noted + bytes;
+    memory->noted = sum;
+    memory->noted_peak = perf_most_(sum, memory->noted_peak);
     perf_unlock_(&memory->lock);
     if (what)
-        perf_count(what, bytes);                /* a curve in the trace */
+        perf_count(what, sum);
     return PERF_OK;
 }
 
 /* What the driver knows: bytes in use now.  *high: how much more the pool had handed out at most
  * since the mark before; its high-water mark is set back, so that it is of one phase.  Spoils no
- * capture.  0 or the driver's code. */
+ * capture.  The table must have mem_info.  0 or the driver's code. */
 PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *backend, perf_gpu_mark_ *mark,
                                        uint64_t *high)
 {
-    size_t   left = 0, total = 0;
-    uint64_t held = 0, out = 0, zero = 0;
+    size_t   unused = 0, total = 0;
+    uint64_t held = 0, handed_out = 0, zero = 0;        /* by the pool, bytes */
     void    *pool = PERF_NULL_;
     perf_gpu_entered_ entered;
     int      code = perf_gpu_enter_(backend, PERF_NULL_, &entered);
 
     if (code)
         return code;
-    code = 1;                                   /* another table by now */
-    if (backend->mem_info)
-        code = backend->mem_info(&left, &total);
+    code = backend->mem_info(&unused, &total);
     if (backend->ctx_device)
         (void)backend->ctx_device(&mark->device);
     mark->total = PERF_CAST_(double, total);
-    mark->used = mark->needed = mark->total - PERF_CAST_(double, left);
+    mark->used = mark->needed = mark->total - PERF_CAST_(double, unused);
     if (!code && backend->pool_get && backend->pool_value && backend->pool_set &&
         !backend->pool_get(&pool, mark->device) &&
         !backend->pool_value(pool, PERF_GPU_POOL_RESERVED, &held) &&
-        !backend->pool_value(pool, PERF_GPU_POOL_USED, &out)) {
-        mark->needed -= PERF_CAST_(double, held) - PERF_CAST_(double, out);
+        !backend->pool_value(pool, PERF_GPU_POOL_USED, &handed_out)) {
+        mark->needed -= PERF_CAST_(double, held) - PERF_CAST_(double, handed_out);
         if (backend->pool_value(pool, PERF_GPU_POOL_USED_HIGH, high) ||
             backend->pool_set(pool, PERF_GPU_POOL_USED_HIGH, &zero))
             *high = 0;
-        if (*high < out)
-            *high = out;
-        *high -= out;
+        if (*high < handed_out)
+            *high = handed_out;
+        *high -= handed_out;
     }
     mark->peak = mark->needed;
     perf_gpu_leave_(backend, &entered);
@@ -33786,23 +33810,20 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *backend, perf_gpu
 PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_memory_ *memory, perf_gpu_mark_ *mark,
                                          uint64_t high)
 {
-    perf_gpu_mark_ **link;
-    double           peak[3];
-    int              i;
+    perf_gpu_mark_      **link;
+    const perf_gpu_mark_ *before;
 
     for (link = &memory->marks; *link; link = &(*link)->next)
         if ((*link)->device == mark->device)
             mark->before = *link;
     *link = mark;
-    peak[0] = mark->needed + PERF_CAST_(double, high);
-    peak[1] = mark->needed + (memory->noted_peak - memory->noted);
-    peak[2] = 0;
-    if (mark->before)
-        peak[2] = mark->before->needed - mark->before->noted;
-    if (mark->before || mark == memory->marks)
-        peak[2] += memory->noted_peak;
-    for (i = 0; i < 3; i++)
-        mark->peak = perf_most_(peak[i], mark->peak);
+    before = mark->before;
+    mark->peak = perf_most_(mark->needed + PERF_CAST_(double, high), mark->peak);
+    mark->peak = perf_most_(mark->needed + (memory->noted_peak - memory->noted), mark->peak);
+    if (before)
+        mark->peak = perf_most_(before->needed - before->noted + memory->noted_peak, mark->peak);
+    else if (mark == memory->marks)             /* the first of all */
+        mark->peak = perf_most_(memory->noted_peak, mark->peak);
     mark->noted = memory->noted_peak = memory->noted;
 }
 
@@ -33810,7 +33831,7 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
 {
     const perf_gpu_backend *backend = perf_gpu_table();
     perf_registry_         *reg = perf_registry_get_();
-    perf_gpu_memory_        *memory;
+    perf_gpu_memory_       *memory;
     perf_gpu_mark_          now = PERF_ZERO, *added;
     perf_status             status = perf_gpu_status();
     perf_site_              site = PERF_ZERO;
@@ -33831,7 +33852,7 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
         return PERF_EGPU;
     }
     site.name = phase;
-    site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
+    site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place */
     id = perf_site_id_(reg, &site);
     if (!perf_lock_(reg))
         return PERF_ESTATE;
@@ -33853,12 +33874,12 @@ PERF_COLD_FN_ void perf_gpu_memory_reset_(void)
     perf_gpu_memory_       *memory = perf_gpu_memory_get_();
     const perf_gpu_backend *backend = perf_gpu_table();
     perf_gpu_mark_          mark = PERF_ZERO;
-    uint64_t                high;
+    uint64_t                high = 0;
 
     if (!memory)
         return;
     /* the pool's high-water mark, too */
-    if (memory->marks && backend && perf_gpu_status() == PERF_OK)
+    if (memory->marks && backend && backend->mem_info && perf_gpu_status() == PERF_OK)
         (void)perf_gpu_memory_ask_(backend, &mark, &high);
     if (!perf_lock_word_(&memory->lock, 1))
         return;
@@ -33996,7 +34017,7 @@ typedef enum perf_gpu_kind {            /* what a scope's device time goes into 
 } perf_gpu_kind;
 
 /* Opens a scope with any text as its name (copied when first seen) on any stream; close it with
- * perf_gpu_scope_end, in this thread or another.                                                 */
+ * perf_gpu_scope_end, in this thread or another.  Another number as kind: PERF_GPU_KERNEL. */
 PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream);
 PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
                                            perf_gpu_kind kind);
@@ -34173,13 +34194,12 @@ PERF_FN void *perf_gpu_own_stream_(void *stream)
 
 PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream, perf_gpu_kind kind)
 {
-    const int         known = kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE;
     const perf_core_ *core = PERF_NULL_;
     perf_gpu_scope    scope = PERF_ZERO;
     uint32_t          of_site = PERF_KIND_DEVICE_;
     perf_site_       *site = PERF_NULL_;
 
-    if (known)
+    if (kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE)
         of_site = PERF_CAST_(uint32_t, kind);
     if (PERF_ON_())
         core = perf_core_get_();
@@ -34258,7 +34278,7 @@ PERF_BEGIN_DECLS
 /* Installs a table for the whole process; NULL: looks for a driver again, as the first call does.
  * The table must stay valid until the next call of this.  What the old table had in flight is
  * forgotten, and counted as dropped.  Not while other threads are inside a GPU call of this file.
- * PERF_EINVAL for a table without its first nine functions or with an impossible size.           */
+ * PERF_EINVAL for a table without its first nine functions or with an impossible size. */
 PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
 
 /* >>scopes ------------------------------------------------------------------------------------
@@ -34270,7 +34290,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * that are being captured into a graph are skipped and counted, except those of PERF_GPU_PART.  Any
  * stream, thread, device and context; the thread's current context is left as it was.  A default
  * stream needs a current context; without one nothing is recorded, and none is made.
- * Nested scopes of one stream nest.  A scope must end before its stream is destroyed.            */
+ * Nested scopes of one stream nest.  A scope must end before its stream is destroyed. */
 
 /* Fetches what the device has finished; never waits for it.  Takes a lock.  PERF_ENOGPU: no GPU.
  * PERF_EGPU: the driver has shut down, or has failed since the last call (said once).  What was
@@ -34330,13 +34350,6 @@ typedef union perf_gpu_ms_ {
 #define PERF_GPU_NEAR_NS_ 8e6                   /* ... which are so many ns */
 #define PERF_GPU_MS_END_  UINT32_C(0x51ba43b7)  /* bits of 1e11, three years: a driver's mistake */
 
-/* Codes of drivers, beside those of perf_gpu_backend. */
-enum {
-    PERF_GPU_OUT_OF_MEMORY_ = 2, PERF_GPU_NOT_STARTED_ = 3, PERF_GPU_NO_CURRENT_ = 201,
-    PERF_GPU_BAD_HANDLE_ = 400, PERF_GPU_DESTROYED_ = 709,      /* the context is no more */
-    PERF_GPU_IS_CAPTURED_ = 900, PERF_GPU_CAPTURE_END_ = 907,   /* all between count as captured */
-    PERF_GPU_IMPOSSIBLE_ = 999          /* ours: the driver told a time that cannot be */
-};
 #define PERF_GPU_PER_THREAD_ 2          /* a stream's address: 0, 1 the default; above: others */
 
 #define PERF_GPU_LONG_ (1 << 30)        /* a bit in slot->code[0]: the end goes the long way */
@@ -34478,7 +34491,11 @@ PERF_FN uint32_t perf_gpu_rows_(perf_registry_ *reg)
     return PERF_GPU_ROWS_;
 }
 
-#define PERF_GPU_COUNT_(gpu, what, n) (void)perf_shared_add_(&(gpu)->lost[what], n)
+/* Counts n scopes without a time.  what: PERF_GPU_DROPPED_ and so on. */
+PERF_FN void perf_gpu_lose_(perf_gpu_state_ *gpu, int what, uint64_t n)
+{
+    (void)perf_shared_add_(&gpu->lost[what], n);
+}
 
 /* Function pointers that others replace: one word, never torn (nvcc crashes on an atomic store). */
 #if PERF_TSAN_
@@ -34777,11 +34794,11 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_once_(perf_site_ *site, void *strea
     if (!PERF_TCC_)
         backend = perf_gpu_table();
     if (!backend) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_NO_GPU_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_NO_GPU_, 1);
         return PERF_NULL_;
     }
     if (!perf_site_id_(reg, site)) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
     slot = perf_gpu_slot_for_(gpu, backend, stream, &current);
@@ -34796,7 +34813,9 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_once_(perf_site_ *site, void *strea
         slot->thread = perf_thread_id_();
     perf_gpu_slot_ready_(slot, backend, usual, quick);
     now = perf_scope_ticks_(reg);
-    PERF_SET_(&slot->begin, now + !now);        /* 0: free */
+    if (!now)
+        now = 1;                                /* 0 would say that the slot is free */
+    PERF_SET_(&slot->begin, now);
     if (usual)
         slot->code[0] |= backend->event_record(slot->start, stream);
     else
@@ -34846,7 +34865,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_slot_for_(perf_gpu_state_ *gpu,
     int               fresh;
 
     if (!thread || perf_gpu_is_unread_(backend)) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
     ring = perf_gpu_route_(gpu, backend, thread, stream, current);
@@ -34905,7 +34924,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *gpu, const perf_g
     }
     code = perf_gpu_ask_ring_(gpu, backend, thread, stream, current, &ring);
     if (code == PERF_GPU_OUT_OF_MEMORY_) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         perf_fail_(perf_registry_get_(), PERF_ENOMEM);
     } else if (code) {
         perf_gpu_failed_(gpu, "stream_ctx", code);
@@ -34921,7 +34940,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *gpu, const perf_g
 extern int perf_cxa_atexit_(void (*)(void *), void *, void *) __asm__(PERF_SYM_("__cxa_atexit"));
 
 /* The last moment at which the driver answers: handlers run newest first, and the driver's was
- * there before our first scope.  Fetches what has finished; later nothing is called any more.    */
+ * there before our first scope.  Fetches what has finished; later nothing is called any more. */
 PERF_COLD_FN_ void perf_gpu_at_exit_(void *state)
 {
     perf_gpu_state_ *gpu = PERF_CAST_(perf_gpu_state_ *, state);
@@ -35074,16 +35093,16 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_take_(perf_gpu_state_ *gpu, const perf_gp
 {
     perf_gpu_line_ *line = ring->line;
     perf_gpu_slot_ *slot;
-    int             code = perf_gpu_refill_(gpu, backend, ring), n;
+    int             ready = perf_gpu_refill_(gpu, backend, ring), code, n;
 
-    for (n = 0; code < 0 && n < PERF_GPU_RINGS_; n++) {
+    for (n = 0; ready < 0 && n < PERF_GPU_RINGS_; n++) {
         ring = perf_gpu_ring_of_(gpu, thread, line, n);
-        code = 0;
+        ready = 0;
         if (ring)
-            code = perf_gpu_refill_(gpu, backend, ring);
+            ready = perf_gpu_refill_(gpu, backend, ring);
     }
-    if (code <= 0) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+    if (ready <= 0) {
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
     perf_gpu_self_v1_.ring = ring;
@@ -35199,7 +35218,7 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend 
     }
     fetched = perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, 0);
     for (tried = 0; tried < ring->cap && PERF_ACQ_(&slot->begin); tried++)
-        slot = &ring->slot[++at % ring->cap];
+        slot = &ring->slot[(at + tried + 1) % ring->cap];
     if (PERF_ACQ_(&slot->begin)) {
         if (!fetched)
             return -1;
@@ -35316,7 +35335,7 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *slot, int bad)
         code = perf_gpu_code_(bad);
     if (PERF_GET_(&slot->ring->line->dead) ||
         slot->ring->generation != PERF_GET_(&gpu->generation)) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         perf_gpu_give_up_(slot);
     } else if (code || slot->capture) {
         if (slot->capture)
@@ -35361,7 +35380,8 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
         perf_unlock_(&reg->lock);
     }
     if (!part) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_CAPTURED_, ring != PERF_NULL_);
+        if (ring)
+            perf_gpu_lose_(gpu, PERF_GPU_CAPTURED_, 1);
         return PERF_NULL_;
     }
     part->until_ns = -PERF_GPU_NEVER_NS_;
@@ -35376,7 +35396,8 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     part->slot.begin = perf_scope_ticks_(reg);
     part->slot.code[0] = perf_gpu_events_(backend, &part->slot);
     if (!part->slot.code[0])
-        part->slot.code[0] = backend->event_record_flags(part->slot.start, stream, 1);
+        part->slot.code[0] = backend->event_record_flags(part->slot.start, stream,
+                                                         PERF_GPU_EXTERNAL_);
     if (!part->slot.code[0])
         perf_gpu_range_open_(reg, &part->slot);
     if (part->slot.ranged)
@@ -35398,7 +35419,7 @@ PERF_COLD_FN_ int perf_gpu_record_part_(void *arg, void *stream)
         !perf_gpu_lives_(gpu, backend, part->slot.ring->line))
         return PERF_GPU_DESTROYED_;
     if (!code)
-        code = backend->event_record_flags(part->slot.stop, stream, 1);
+        code = backend->event_record_flags(part->slot.stop, stream, PERF_GPU_EXTERNAL_);
     if (code)
         return code;
     if (!perf_lock_(reg))
@@ -35430,14 +35451,14 @@ PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
 }
 
 /* What a ring holds goes into the report, its events back to the driver `backend` that made them;
- * NULL: they are left alone.                                                                     */
+ * NULL: they are left alone. */
 PERF_COLD_FN_ void perf_gpu_ring_end_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                       perf_gpu_ring_ *ring)
 {
     uint32_t i;
 
     perf_gpu_book_ring_(gpu, ring);
-    PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, perf_gpu_pending_(ring));
+    perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, perf_gpu_pending_(ring));
     if (!backend || ring->line->dead)
         return;
     for (i = 0; i < ring->made; i++) {
@@ -35768,7 +35789,7 @@ PERF_OUTLINE_FN_ void perf_gpu_set_right_(perf_gpu_state_ *gpu, perf_gpu_ms_ *le
     if (!(length->ms <= 0.0f && length->ms > -1e11f))
         return;
     length->bits = 0;
-    PERF_GPU_COUNT_(gpu, PERF_GPU_BACKWARDS_, 1);
+    perf_gpu_lose_(gpu, PERF_GPU_BACKWARDS_, 1);
 }
 
 /* The driver's answer about a slot that is not ready, or never will be.  1: go on with the next. */
@@ -36160,13 +36181,13 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *aim, perf_gpu_done_ *don
 }
 
 /* Places and adds the scopes from `done` on.  Calls no cold function: gcc would then take all of it
- * for cold, and optimise it for size.                                                            */
+ * for cold, and optimise it for size. */
 PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                      perf_gpu_done_ *done, perf_gpu_pace_ *pace,
                                      perf_gpu_aim_ *aims, int events)
 {
     const uint64_t depth = events ? 1 : 0;
-    perf_gpu_pace_ p = *pace;
+    perf_gpu_pace_ own = *pace;         /* in registers */
     perf_gpu_aim_ *aim = aims;
     uint64_t       ticks;
 
@@ -36176,15 +36197,15 @@ PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
             aim = perf_gpu_aim_of_(gpu, line, done, aims);
             if (PERF_UNLIKELY_(!aim)) {
                 aim = aims;
-                done->at = done->begin + perf_gpu_place_(&p, done);
+                done->at = done->begin + perf_gpu_place_(&own, done);
                 done->depth = 0;
                 continue;
             }
         }
-        ticks = perf_gpu_ticks_(done->ns * p.per_ns);
-        perf_gpu_add_(aim, done, ticks, perf_gpu_place_(&p, done), depth);
+        ticks = perf_gpu_ticks_(done->ns * own.per_ns);
+        perf_gpu_add_(aim, done, ticks, perf_gpu_place_(&own, done), depth);
     }
-    *pace = p;
+    *pace = own;
 }
 
 /* Where a scope is added up: as kept for this batch, or looked up now; NULL: dropped. */
@@ -36259,7 +36280,7 @@ PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *gpu, perf_gpu_line_ *line
     if (track && id)
         aim->cell = perf_track_cell_(track->recorder, id);
     if (!aim->cell) {
-        PERF_GPU_COUNT_(gpu, PERF_GPU_DROPPED_, 1);
+        perf_gpu_lose_(gpu, PERF_GPU_DROPPED_, 1);
         return 0;
     }
     aim->row = &gpu->rest[(kind - PERF_KIND_DEVICE_) % 4];
@@ -36356,7 +36377,7 @@ PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *gpu, const char *call, int 
 {
     const int loss = perf_gpu_loss_of_(code);
 
-    PERF_GPU_COUNT_(gpu, loss, 1);
+    perf_gpu_lose_(gpu, loss, 1);
     if (loss != PERF_GPU_FAILED_)
         return;
     if (!code)
@@ -36428,18 +36449,17 @@ PERF_FN int perf_gpu_record_dead_(void *event, void *stream)
  * short way find functions that do nothing. */
 PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *gpu, const void *line)
 {
-    int (*const record)(void *, void *) = perf_gpu_record_dead_;
-    int (*const capturing)(void *, int *) = perf_gpu_not_capturing_;
     perf_gpu_ring_ *ring;
     uint32_t        i;
 
     for (ring = PERF_ACQ_(&gpu->rings); ring; ring = ring->next)
-        for (i = 0; (!line || ring->line == line) && i < PERF_ACQ_(&ring->made); i++) {
-            PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
-            PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
-            PERF_GPU_FN_(ring->slot[i].record, record);
-            PERF_GPU_FN_(ring->slot[i].capturing, capturing);
-        }
+        if (!line || ring->line == line)
+            for (i = 0; i < PERF_ACQ_(&ring->made); i++) {
+                PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
+                PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
+                PERF_GPU_FN_(ring->slot[i].record, perf_gpu_record_dead_);
+                PERF_GPU_FN_(ring->slot[i].capturing, perf_gpu_not_capturing_);
+            }
 }
 
 /* ---- bottleneck and report ---- */
@@ -36450,9 +36470,8 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *out, int json)
     perf_gpu_state_ *gpu = perf_gpu_state_seen_();
     perf_gpu_stats   stats = perf_gpu_stats_of(PERF_NULL_);
     const perf_gpu_backend *backend = gpu ? PERF_ACQ_(&gpu->driver->table) : PERF_NULL_;
-    int              simulated = backend && backend->flags & PERF_GPU_TABLE_SIMULATED;
+    int              simulated = backend && backend->flags & PERF_GPU_TABLE_SIMULATED, i;
     perf_gpu_line_  *line;
-    int              i;
     perf_gpu_bound_  bound;
     char             answer[160];
     perf_out_        said = perf_out_open_(answer, sizeof answer);
@@ -36468,7 +36487,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *out, int json)
         return;
     if (stats.scopes && PERF_ACQ_(&perf_registry_get_()->put_diagnosis)) /* it asks for the lock  */
         perf_registry_get_()->put_diagnosis(&said, PERF_DIAGNOSIS_ANSWER_);
-    if (!gpu || !perf_lock_word_(&gpu->lock, 1)) /* NULL: PERF_DISABLE=1                          */
+    if (!gpu || !perf_lock_word_(&gpu->lock, 1)) /* NULL: PERF_DISABLE=1 */
         return;
     perf_gpu_evidence_(&bound, &stats);
     perf_gpu_put_rows_(out, gpu, perf_registry_get_());
@@ -36530,11 +36549,11 @@ PERF_COLD_FN_ void perf_gpu_tells_(perf_evidence_ *evidence, double total_ns)
 }
 
 /* What the device that worked longest did, as shares of total_ns; 0: of the time since its first
- * work.  evidence->copies is of all devices.  Returns 0 if none has worked.                      */
+ * work.  evidence->copies is of all devices.  Returns 0 if none has worked. */
 PERF_COLD_FN_ int perf_gpu_busiest_(perf_evidence_ *evidence, const perf_gpu_stats *stats,
                                     double total_ns)
 {
-    const perf_gpu_state_ *gpu = perf_gpu_state_seen_();        /* NULL: PERF_DISABLE=1           */
+    const perf_gpu_state_ *gpu = perf_gpu_state_seen_();        /* NULL: PERF_DISABLE=1 */
     const perf_gpu_line_  *line, *most = gpu ? PERF_ACQ_(&gpu->lines) : PERF_NULL_;
 
     for (line = most; line; line = line->next)  /* another's idleness holds nobody back */
@@ -36562,12 +36581,11 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *out, const perf_gpu_state_ *gpu
         {"device", 10, 0, 0},       {"submit", 10, 0, 0}, {"lag", 10, 0, 0},
         {"max lag", 10, 0, 0}};
     perf_out_   wide = PERF_ZERO;
-    perf_table_ table = perf_table_open_(&wide, column, 7);     /* never narrower                 */
+    perf_table_ table = perf_table_open_(&wide, column, 7);     /* never narrower */
     double      tick = perf_scope_tick_ns_(reg), calls;
     uint32_t    id, title = 0;
 
     table.out = out;
-
     for (id = 1; id < perf_gpu_rows_(reg); id++) {
         const perf_gpu_row_ *row = &gpu->row[id];
         const perf_name_    *name = PERF_ACQ_(&reg->names)[id];
@@ -36672,10 +36690,11 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
         if (gpu->row[id].scopes && (!name || !strcmp(entry->site.name, name)))
             perf_gpu_stats_add_(&stats, &gpu->row[id], tick, entry->kind != PERF_KIND_DEVICE_);
     }
-    for (id = 0; id < 4 && !name; id++)         /* the first is of kernels */
-        perf_gpu_stats_add_(&stats, &gpu->rest[id], tick, id > 0);
-    if (!name)
+    if (!name) {
+        for (id = 0; id < 4; id++)              /* the first is of kernels */
+            perf_gpu_stats_add_(&stats, &gpu->rest[id], tick, id > 0);
         perf_gpu_stats_all_(gpu, &stats);
+    }
     perf_unlock_(&gpu->lock);
     return stats;
 }
@@ -36691,7 +36710,7 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
     perf_gpu_ring_  *ring;
     size_t           i;
 
-    if (!gpu || !perf_lock_word_(&gpu->lock, 1)) /* NULL: PERF_DISABLE=1                          */
+    if (!gpu || !perf_lock_word_(&gpu->lock, 1)) /* NULL: PERF_DISABLE=1 */
         return;
     memset(gpu->row, 0, perf_gpu_rows_(reg) * sizeof *gpu->row);
     memset(gpu->rest, 0, sizeof gpu->rest);
@@ -36700,8 +36719,9 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
         line->busy_ns = line->starved_ns = line->worst_ns = 0;
     }
     for (ring = PERF_ACQ_(&gpu->rings); ring; ring = ring->next)
-        for (i = 0; PERF_GET_(&ring->line->dead) && i < PERF_ACQ_(&ring->made); i++)
-            perf_gpu_free_(&ring->slot[i]);
+        if (PERF_GET_(&ring->line->dead))
+            for (i = 0; i < PERF_ACQ_(&ring->made); i++)
+                perf_gpu_free_(&ring->slot[i]);
     gpu->birth = perf_scope_ticks_(reg);
     for (i = 0; i < PERF_GPU_LOSSES_; i++)
         PERF_SET_(&gpu->lost[i], UINT64_C(0));
@@ -36750,16 +36770,18 @@ PERF_BEGIN_DECLS
  *   perf_gpu_clock_   the SM clock, and why it is not higher; 0, or nonzero where nobody knows
  *   perf_gpu_meter_   joules, degrees Celsius or percent at work; negative: nobody knows         */
 
+enum { PERF_GPU_JOULES_ = 0, PERF_GPU_CELSIUS_ = 1, PERF_GPU_BUSY_ = 2 };       /* what is asked */
+
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* What is used of NVML, which every driver of NVIDIA brings along, or of AMD's ROCm SMI. */
 typedef struct perf_gpu_meters_ {
     int   (*init)(void);
     int   (*by_address)(const char *bus, void **device);
-    int   (*clock)(void *device, int which, unsigned *mhz);
+    int   (*clock)(void *device, int which, unsigned *mhz);         /* which 1: of the SMs */
     int   (*reasons)(void *device, unsigned long long *why);
     int   (*energy)(void *device, unsigned long long *mj);
-    int   (*celsius)(void *device, int sensor, unsigned *now);
+    int   (*celsius)(void *device, int sensor, unsigned *now);      /* sensor 0: the chip's */
     int   (*busy)(void *device, unsigned percent[2]);       /* the second: of the memory */
     int   (*smi_init)(uint64_t flags);
     int   (*smi_place)(uint32_t device, uint64_t *place);
@@ -36914,17 +36936,17 @@ PERF_COLD_FN_ double perf_gpu_smi_meter_(const perf_gpu_meters_ *meters, uint32_
     int64_t  heat = 0;
     float    uj = 0;
 
-    if (what == 0 && !meters->smi_energy(at, &count, &uj, &when))
+    if (what == PERF_GPU_JOULES_ && !meters->smi_energy(at, &count, &uj, &when))
         return PERF_CAST_(double, count) * PERF_CAST_(double, uj) * 1e-6;
-    if (what == 1 && (!meters->smi_celsius(at, 0, 0, &heat) ||
-                      !meters->smi_celsius(at, 1, 0, &heat)))
+    if (what == PERF_GPU_CELSIUS_ && (!meters->smi_celsius(at, 0, 0, &heat) ||
+                                      !meters->smi_celsius(at, 1, 0, &heat)))
         return PERF_CAST_(double, heat) * 1e-3;
-    if (what == 2 && !meters->smi_busy(at, &percent))
+    if (what == PERF_GPU_BUSY_ && !meters->smi_busy(at, &percent))
         return percent;
     return -1.0;
 }
 
-/* what: 0 joules, 1 degrees Celsius, 2 percent at work, as perf_gpu_backend.device_meter has them.
+/* One value of a device, now.  what: PERF_GPU_JOULES_ and so on, as device_meter has them.
  * Negative: nobody knows. */
 PERF_COLD_FN_ double perf_gpu_meter_(const perf_gpu_backend *backend, int device, int what)
 {
@@ -36944,11 +36966,11 @@ PERF_COLD_FN_ double perf_gpu_meter_(const perf_gpu_backend *backend, int device
     if (meters->amd)
         return perf_gpu_smi_meter_(meters, PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, handle)) - 1,
                                    what);
-    if (what == 0 && meters->energy && !meters->energy(handle, &mj))
+    if (what == PERF_GPU_JOULES_ && meters->energy && !meters->energy(handle, &mj))
         return PERF_CAST_(double, mj) * 1e-3;
-    if (what == 1 && meters->celsius && !meters->celsius(handle, 0, now))
+    if (what == PERF_GPU_CELSIUS_ && meters->celsius && !meters->celsius(handle, 0, now))
         return now[0];
-    if (what == 2 && meters->busy && !meters->busy(handle, now))
+    if (what == PERF_GPU_BUSY_ && meters->busy && !meters->busy(handle, now))
         return now[0];
     return -1.0;
 }
@@ -37026,7 +37048,7 @@ typedef struct perf_gpu_result {
     uint64_t batch;             /* iterations a sample */
     uint64_t iterations;        /* of the body, warm-up included */
     uint64_t throttled, idle;   /* samples so flagged */
-    uint64_t gate_timeouts;     /* how often the gate opened by itself, warm-up included */
+    uint64_t gate_timeouts;     /* of the gate, which then opened by itself; warm-up included */
     uint64_t throttle;          /* reasons of all samples, or-ed */
     uint32_t sm_mhz_low, sm_mhz_high;   /* 0: unknown */
     double   flush_bytes;       /* read (HIP: written) before each sample; 0: none */
@@ -37116,26 +37138,26 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-#define PERF_GPU_MOST_SAMPLES_ 1000     /* of a bench that looks for a narrow interval */
-#define PERF_GPU_ASKED_MOST_   1000000  /* samples that anybody may ask for */
-#define PERF_GPU_USUAL_PAIRS_  30
-#define PERF_GPU_MOST_BATCH_   512      /* the driver takes about 1,000 launches, then it waits */
-#define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream */
-#define PERF_GPU_HOT_IN_A_ROW_ 20       /* throttled samples: to wait longer would not help */
-#define PERF_GPU_NO_TIME_      999      /* a code of ours: the driver told a time that cannot be */
-#define PERF_GPU_NO_MEMORY_    (-2)     /* the variant of a loop that got no memory */
-#define PERF_GPU_LEAST_        3        /* samples, and pairs, however slow the bodies are */
-#define PERF_GPU_LEAST_PAIRS_  7
-#define PERF_GPU_DISCARDED_    2        /* rounds thrown away before the samples */
-#define PERF_GPU_LOOKS_        8        /* for work on other streams */
-#define PERF_GPU_EMPTY_        15       /* slices with nothing in them */
-#define PERF_GPU_LENGTHS_      120      /* slices of many lengths: shows the event clock's step */
-#define PERF_GPU_GRAIN_NS_     0.4      /* shorter differences are errors of a float of ms */
-#define PERF_GPU_SHORT_GATE_   2000000  /* ns */
-#define PERF_GPU_THREADS_      256u     /* of a block of the sweep */
+#define PERF_GPU_MOST_SAMPLES_   1000   /* of a bench that looks for a narrow interval */
+#define PERF_GPU_ASKED_MOST_     1000000        /* samples that anybody may ask for */
+#define PERF_GPU_USUAL_PAIRS_    30
+#define PERF_GPU_MOST_BATCH_     512    /* the driver takes about 1,000 launches, then it waits */
+#define PERF_GPU_PROBES_         64     /* launches that show whether anything runs on the stream */
+#define PERF_GPU_MOST_THROTTLED_ 20     /* samples in a row: to wait longer would not help */
+#define PERF_GPU_NO_MEMORY_      (-2)   /* the variant of a loop that got no memory */
+#define PERF_GPU_LEAST_SAMPLES_  3      /* however slow the bodies are */
+#define PERF_GPU_LEAST_PAIRS_    7      /* likewise, of an A/B */
+#define PERF_GPU_LEAST_WARM_     3      /* launches of the warm-up */
+#define PERF_GPU_DISCARDED_      2      /* rounds thrown away before the samples */
+#define PERF_GPU_MOST_LOOKS_     8      /* for work on other streams */
+#define PERF_GPU_EMPTY_          15     /* slices with nothing in them */
+#define PERF_GPU_LENGTHS_        120    /* slices of many lengths: shows the event clock's step */
+#define PERF_GPU_GRAIN_NS_       0.4    /* shorter differences are errors of a float of ms */
+#define PERF_GPU_SHORT_GATE_     2000000        /* ns */
+#define PERF_GPU_THREADS_        256u   /* of a block of the sweep */
 #define PERF_GPU_SLOWED_ UINT64_C(0xec) /* NVML's reasons: power cap, heat, brake; not idleness */
-#define PERF_GPU_SPARE_        4        /* samples of rounds that began anew as graphs */
-#define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample */
+#define PERF_GPU_SPARE_          4      /* samples of rounds that began anew as graphs */
+#define PERF_GPU_EVENT_SHARE_    0.005  /* that step and cost of the events may have in a sample */
 
 /* What the loop will use: each 0 replaced by its default. */
 PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_opts *opts)
@@ -37148,10 +37170,10 @@ PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_o
     options.batch = perf_clamp_(options.batch, 0, PERF_GPU_MOST_BATCH_);
     if (options.cache == PERF_GPU_COLD)
         options.batch = 1;
-    if (options.warmup > 0)
-        options.warmup = perf_clamp_(options.warmup, 3, options.warmup);
-    else
+    if (options.warmup < 0)
         options.warmup = 0;
+    if (options.warmup > 0 && options.warmup < PERF_GPU_LEAST_WARM_)
+        options.warmup = PERF_GPU_LEAST_WARM_;
     options.samples = perf_clamp_(options.samples, 0, PERF_GPU_ASKED_MOST_);
     options.rel_ci = perf_or_default_(options.rel_ci, 1e-6, 1.0, 0.005);
     options.max_seconds = perf_or_default_(options.max_seconds, 1e-6, 1e6, 2.0);
@@ -37199,15 +37221,17 @@ enum { PERF_GPU_GATE_KERNEL_ = 1, PERF_GPU_GATE_HOST_ = 2 };    /* perf_gpu_resu
 
 typedef struct perf_gpu_energy_ {       /* times in ns, by the host's clock */
     uint64_t began, ended;              /* when the first round was done, and the last one */
-    uint64_t rounds, round;             /* how many; iterations of one */
+    uint64_t rounds;                    /* enqueued so far */
+    uint64_t iterations;                /* of a round */
     uint64_t asked;                     /* when the counter of joules was read last */
     uint64_t back;                      /* 1: the clock went back */
     int      done;                      /* 1: there were enough rounds */
     uint64_t at[2];                     /* when the counter's first step, its last were seen */
     double   unsure[2];                 /* it may have come so many ns earlier */
     double   joules[2];                 /* what the counter then said */
-    double   now;                       /* the counter's last reading */
-    double   celsius, busy, readings;   /* highest; mean of so many readings */
+    double   reading;                   /* the counter's last one */
+    double   celsius;                   /* highest */
+    double   busy, busy_readings;       /* percent at work: mean of so many readings */
 } perf_gpu_energy_;
 
 typedef struct perf_gpu_arm_ {
@@ -37220,7 +37244,8 @@ typedef struct perf_gpu_arm_ {
                                         /* shown that something runs on the stream; 0: no doubt */
     int              sure;              /* 1: they have shown it */
     int              launches;
-    int              timeouts;          /* of the gate, in a row */
+    uint64_t         gate_timeouts;     /* since the set-up */
+    int              timeouts_in_a_row; /* of the gate */
     int              ahead; /* warm-up bodies that came back before the device was done */
     void            *exec;              /* the graph */
     perf_gpu_energy_ energy;
@@ -37254,21 +37279,21 @@ typedef struct perf_gpu_loop_ {
     uint64_t         word_address;
     int              gate_off;
     uint64_t         scratch, scratch_bytes;    /* what the sweep reads; bytes 0: it cannot */
-    int              on_stream;         /* 1: it was allocated in the stream's order */
+    int              scratch_on_stream; /* 1: it was allocated in the stream's order */
 
     /* The slice under way, or the last. */
-    int              opened;            /* PERF_GPU_TIMED_ or _RECORDED_; 0: none is under way */
+    int              under_way;         /* PERF_GPU_TIMED_ or _RECORDED_; 0: no slice is */
     int              replayed;          /* 1: as a graph, without the body */
     int              variant;           /* the arm whose turn it is */
     uint64_t         host0;             /* when the host began to enqueue it */
-    perf_gpu_sample  now;               /* the slice that has ended: of all its iterations */
-    double           idle;              /* ns: the most that a slice shows with nothing in it */
+    perf_gpu_sample  slice;             /* times are of all its iterations together */
+    double           empty_ns;          /* the most that a slice shows with nothing in it */
 
     /* What comes next. */
     int              profiled;          /* bodies that ran for a profiler */
     uint32_t         useless;           /* why this round is */
-    int              hot;               /* throttled rounds in a row */
-    size_t           again;             /* rounds that were repeated */
+    int              throttled;         /* rounds in a row that were */
+    size_t           repeated;          /* rounds */
     int              own_graph;         /* 1: nobody asked for a graph, but it takes one */
     int              no_graph;          /* 1: there cannot be one */
     int              inside;            /* 1: the events are in the graph */
@@ -37277,45 +37302,66 @@ typedef struct perf_gpu_loop_ {
     /* The warm-up: blocks of 5 ms that have to agree. */
     uint64_t         warm_began, block_began;
     double           warm_ns;           /* of the round under way */
-    double           block, block_before;       /* ns: the quickest round of a block */
+    double           block_ns;          /* of the quickest round of this block */
+    double           block_before_ns;   /* of the block before */
     uint32_t         mhz_before;        /* at the end of the block before */
     int              calm;              /* blocks in a row that agreed */
 
-    /* Other streams of the context, see perf_gpu_look_around_. */
-    int              probed, busy;      /* how often we have looked, and others were busy */
-    int              asked;             /* how often it was busy before the body */
+    /* Other streams of the context, see perf_gpu_look_after_. */
+    int              looks, busy;       /* how often we have looked, and others were busy */
+    int              busy_before;       /* how often they were busy before the body */
     double           quiet_ns;          /* what the question takes while nothing runs */
     int              elsewhere;         /* 1: work was seen on other streams */
 } perf_gpu_loop_;
 
-/* 1: `code` is no error.  Else the first error is kept; ends 1: it ends the loop, and
- * perf_gpu_error_text() tells it, too.  After a shut-down nothing is called any more. */
-PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *loop, int code, int ends)
+/* Keeps the first error of the loop.  What it left in the driver is cleared: no launch check of the
+ * program finds it. */
+PERF_COLD_FN_ void perf_gpu_keep_error_(perf_gpu_loop_ *loop, int code)
 {
-    perf_gpu_driver_ *driver = perf_gpu_driver_get_();
-
-    if (!code)
-        return 1;
     if (code != PERF_GPU_SHUT_DOWN && !loop->waited && loop->backend->error_clear)
-        (void)loop->backend->error_clear();     /* no launch check of the program finds it */
+        (void)loop->backend->error_clear();
     if (!loop->result.code)
         loop->result.code = code;
-    if ((!ends && code != PERF_GPU_SHUT_DOWN) || loop->down)
-        return 0;
+}
+
+/* An error ends the loop, and perf_gpu_error_text() tells it, too.  After a shut-down nothing is
+ * called any more. */
+PERF_COLD_FN_ void perf_gpu_end_by_error_(perf_gpu_loop_ *loop, int code)
+{
+    if (loop->down)
+        return;
     loop->down = code == PERF_GPU_SHUT_DOWN;
     if (loop->down || loop->state->status == PERF_OK)
-        perf_gpu_error_(driver, "perf_gpu_bench", code);
+        perf_gpu_error_(perf_gpu_driver_get_(), "perf_gpu_bench", code);
     if (loop->state->status == PERF_OK)
         loop->state->status = PERF_EGPU;
     loop->state->phase = PERF_LOOP_DONE_;
+}
+
+/* `code` is of a call that the loop needs: any error ends it.  1: there was none. */
+PERF_COLD_FN_ int perf_gpu_required_(perf_gpu_loop_ *loop, int code)
+{
+    if (!code)
+        return 1;
+    perf_gpu_keep_error_(loop, code);
+    perf_gpu_end_by_error_(loop, code);
     return 0;
 }
-#define perf_gpu_try_(loop, code)     perf_gpu_met_(loop, code, 1)      /* the loop needs it */
-#define perf_gpu_attempt_(loop, code) perf_gpu_met_(loop, code, 0)      /* it does without */
+
+/* `code` is of a call that the loop can do without: a shut-down alone ends it.  1: no error. */
+PERF_COLD_FN_ int perf_gpu_optional_(perf_gpu_loop_ *loop, int code)
+{
+    if (!code)
+        return 1;
+    perf_gpu_keep_error_(loop, code);
+    if (code == PERF_GPU_SHUT_DOWN)
+        perf_gpu_end_by_error_(loop, code);
+    return 0;
+}
 
 /* Gives back what the loop has, unless the driver has shut down. */
 #define PERF_GPU_GIVE_(loop, have, call)                                                          \
-    ((void)((have) && !(loop)->down && perf_gpu_attempt_(loop, call)))
+    ((void)((have) && !(loop)->down && perf_gpu_optional_(loop, call)))
 
 /* ---- helper kernels ---- */
 
@@ -37391,7 +37437,6 @@ PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *loop)
     void    *parameter[] = {&flag, &out, &limit};
 
     PERF_REL_(&loop->word->flag, 0u);
-    PERF_REL_(&loop->word->out, 0u);
     loop->word->limit_ns = limit;
     if (loop->result.gate == PERF_GPU_GATE_HOST_)
         return loop->backend->host_func(loop->stream, perf_gpu_host_gate_, loop->word);
@@ -37405,7 +37450,7 @@ PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *loop)
 PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *loop)
 {
     PERF_REL_(&loop->word->flag, 1u);
-    loop->opened = 0;
+    loop->under_way = 0;
     return 0;
 }
 
@@ -37413,20 +37458,24 @@ PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *loop)
  * back. */
 PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *loop, int gated, int flush)
 {
-    loop->now.flags = 0;
+    int code = 0;
+
+    loop->slice.flags = 0;
+    PERF_REL_(&loop->word->out, 0u);            /* of the slice before: forgotten */
     if (flush && loop->persisting)
-        (void)perf_gpu_attempt_(loop, loop->backend->l2_release());
-    if (flush && !perf_gpu_try_(loop,
-                                perf_gpu_sweep_(loop, loop->scratch, loop->result.flush_bytes)))
+        (void)perf_gpu_optional_(loop, loop->backend->l2_release());
+    if (flush)
+        code = perf_gpu_sweep_(loop, loop->scratch, loop->result.flush_bytes);
+    if (!perf_gpu_required_(loop, code))
         return 0;
     gated = gated && loop->result.gate && !loop->gate_off;
-    if (gated && !perf_gpu_try_(loop, perf_gpu_shut_(loop)))
+    if (gated && !perf_gpu_required_(loop, perf_gpu_shut_(loop)))
         return 0;
-    loop->opened = PERF_GPU_TIMED_;
+    loop->under_way = PERF_GPU_TIMED_;
     loop->host0 = perf_now();
     if (loop->inside && loop->arm[loop->variant].exec) /* its events are in it */
         return 1;
-    if (!perf_gpu_try_(loop, loop->backend->event_record(loop->event[0], loop->stream)))
+    if (!perf_gpu_required_(loop, loop->backend->event_record(loop->event[0], loop->stream)))
         return perf_gpu_let_go_(loop);
     loop->host0 = perf_now();
     return 1;
@@ -37442,43 +37491,45 @@ PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *loop, int inside)
         code = loop->backend->stream_sync(loop->stream);
     else
         code = loop->backend->event_sync(loop->event[1]);
-    if (!perf_gpu_try_(loop, code) ||
-        !perf_gpu_try_(loop, loop->backend->event_elapsed(&ms, loop->event[0], loop->event[1])))
+    if (!perf_gpu_required_(loop, code))
+        return 0;
+    code = loop->backend->event_elapsed(&ms, loop->event[0], loop->event[1]);
+    if (!perf_gpu_required_(loop, code))
         return 0;
     if (!(ms > -1e11f && ms < 1e11f))           /* the driver's mistake */
-        return perf_gpu_try_(loop, PERF_GPU_NO_TIME_);
+        return perf_gpu_required_(loop, PERF_GPU_IMPOSSIBLE_);
     if (PERF_ACQ_(&loop->word->out) == PERF_GPU_BY_CLOCK_) {
-        loop->now.flags |= PERF_GPU_SAMPLE_TIMEOUT;
-        loop->result.gate_timeouts++;
+        loop->slice.flags |= PERF_GPU_SAMPLE_TIMEOUT;
+        loop->arm[loop->variant].gate_timeouts++;
     }
-    loop->now.ns = 0.0;
+    loop->slice.ns = 0.0;
     if (ms > 0.0f)
-        loop->now.ns = PERF_CAST_(double, ms) * 1e6;
+        loop->slice.ns = PERF_CAST_(double, ms) * 1e6;
     return 1;
 }
 
-/* Fills loop->now.  with_clock: also with the device's clock while it works on the slice, and what
- * slows it down.  The gate is open afterwards, whatever happened.  0: an error. */
+/* Fills loop->slice.  with_clock: also with the device's clock while it works on the slice, and
+ * what slows it down.  The gate is open afterwards, whatever happened.  0: an error. */
 PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *loop, int with_clock)
 {
-    perf_gpu_sample *sample = &loop->now;
+    perf_gpu_sample *sample = &loop->slice;
     unsigned         mhz = 0;
     const int        inside = loop->inside && loop->arm[loop->variant].exec;
     int              pending = PERF_GPU_NOT_READY;      /* inside: no host between the nodes */
 
     sample->host_ns = perf_most_(perf_since_(loop->host0, perf_now()), 0.0); /* or it went back */
-    loop->opened = 0;
+    loop->under_way = 0;
     if (!inside) {
         if (loop->state->phase == PERF_LOOP_HEAT_)
             loop->arm[loop->variant].ahead +=
                 loop->backend->stream_query(loop->stream) == PERF_GPU_NOT_READY;
-        if (!perf_gpu_try_(loop, loop->backend->event_record(loop->event[1], loop->stream)))
+        if (!perf_gpu_required_(loop, loop->backend->event_record(loop->event[1], loop->stream)))
             return perf_gpu_let_go_(loop);
         /* the proof: it could not have begun yet */
         pending = loop->backend->event_query(loop->event[0]);
     }
     PERF_REL_(&loop->word->flag, 1u);
-    if (pending != PERF_GPU_NOT_READY && !perf_gpu_try_(loop, pending))
+    if (pending != PERF_GPU_NOT_READY && !perf_gpu_required_(loop, pending))
         return 0;
     sample->flags = 0;
     if (pending != PERF_GPU_NOT_READY)
@@ -37495,7 +37546,7 @@ PERF_COLD_FN_ int perf_gpu_slice_swept_(perf_gpu_loop_ *loop, int gated, double 
 {
     if (!perf_gpu_slice_begin_(loop, gated, 0))
         return 0;
-    if (bytes > 0.0 && !perf_gpu_try_(loop, perf_gpu_sweep_(loop, loop->scratch, bytes)))
+    if (bytes > 0.0 && !perf_gpu_required_(loop, perf_gpu_sweep_(loop, loop->scratch, bytes)))
         return perf_gpu_let_go_(loop);
     return perf_gpu_slice_end_(loop, 0);
 }
@@ -37541,26 +37592,26 @@ PERF_COLD_FN_ double perf_gpu_step_of_(const double *time, size_t n)
  * between them give.  0: an error. */
 PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *loop)
 {
-    double time[PERF_GPU_LENGTHS_], bytes, empty[PERF_GPU_EMPTY_];
-    size_t i, n = 0;
+    const uint64_t piece = loop->scratch_bytes / 240 / 16 * 16; /* the sweep reads 16 at once */
+    double         time[PERF_GPU_LENGTHS_], bytes, empty[PERF_GPU_EMPTY_];
+    size_t         i, n = 0;
 
     for (i = 0; i < PERF_GPU_EMPTY_; i++) {
         if (!perf_gpu_slice_swept_(loop, 1, 0.0))
             return 0;
-        empty[i] = loop->now.ns;
+        empty[i] = loop->slice.ns;
     }
-    for (i = 0; i < PERF_GPU_LENGTHS_; i++) {   /* work whose time differs from round to round */
-        bytes = PERF_CAST_(double, loop->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
+    for (i = 0; i < PERF_GPU_LENGTHS_; i++) {
+        bytes = PERF_CAST_(double, piece * (1 + 7 * i % 60));   /* 1 to 60 pieces, mixed up */
         if (!perf_gpu_slice_swept_(loop, PERF_CAST_(int, i & 1), bytes))
             return 0;                           /* without a gate: the host's jitter is welcome */
-        if (loop->now.ns > PERF_GPU_GRAIN_NS_ && loop->now.ns < 60e3)
-            time[n++] = loop->now.ns;
+        if (loop->slice.ns > PERF_GPU_GRAIN_NS_ && loop->slice.ns < 60e3)
+            time[n++] = loop->slice.ns;
     }
-    loop->result.gate_timeouts = 0;
     perf_sort_values_(empty, PERF_GPU_EMPTY_);
     loop->result.overhead_ns = empty[PERF_GPU_EMPTY_ / 2];      /* the median */
     /* the last but one, and once more what lies between the first and that one */
-    loop->idle = 2.0 * empty[PERF_GPU_EMPTY_ - 2] - empty[0];
+    loop->empty_ns = 2.0 * empty[PERF_GPU_EMPTY_ - 2] - empty[0];
     perf_sort_values_(time, n);
     loop->result.quantum_ns = perf_gpu_step_of_(time, n);
     if (!(loop->result.quantum_ns > 0.0)) {     /* all alike: no finer than that */
@@ -37587,46 +37638,41 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
 {
     const uint64_t limit = loop->own_word.limit_ns;
     uint64_t       began;
-    int            i, late = 0;
+    int            i, late = 1;
 
     if (!loop->result.gate)
         return 1;
     if (limit > PERF_GPU_SHORT_GATE_)
         loop->own_word.limit_ns = PERF_GPU_SHORT_GATE_;
-    for (i = 0; i < 3 && late == i; i++) {
+    for (i = 0; i < 3 && late; i++) {
         began = perf_now();
         if (!perf_gpu_slice_begin_(loop, 1, 0))
             return 0;
         if (loop->scratch_bytes)
-            (void)perf_gpu_attempt_(loop, perf_gpu_sweep_(loop, loop->scratch, 4096.0));
-        late += 2 * (perf_now() - began) > loop->own_word.limit_ns &&
-                PERF_ACQ_(&loop->word->out) == PERF_GPU_BY_CLOCK_;
+            (void)perf_gpu_optional_(loop, perf_gpu_sweep_(loop, loop->scratch, 4096.0));
+        late = 2 * (perf_now() - began) > loop->own_word.limit_ns &&
+               PERF_ACQ_(&loop->word->out) == PERF_GPU_BY_CLOCK_;
         if (!perf_gpu_slice_end_(loop, 0))
             return 0;
     }
     loop->own_word.limit_ns = limit;
-    loop->result.gate_timeouts = 0;
-    if (late < 3)
+    if (!late)
         return 1;
     loop->result.serialised = loop->gate_off = 1;
     loop->own_graph = loop->inside = perf_gpu_can_graph_(loop) && loop->backend->event_record_flags;
     return 1;
 }
 
-enum {                                  /* CU_DEVICE_ATTRIBUTE_ */
-    PERF_GPU_MULTIPROCESSORS_ = 16, PERF_GPU_MEMORY_KHZ_ = 36, PERF_GPU_MEMORY_BITS_ = 37,
-    PERF_GPU_L2_BYTES_ = 38
-};
-
 /* An attribute of the device; 0: not known. */
 PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *loop, int which)
 {
-    int value = 0, code = !loop->backend->device_attribute || loop->down;
+    int value = 0, code;
 
-    if (!code)
-        code = loop->backend->device_attribute(&value, which, loop->device);
+    if (!loop->backend->device_attribute || loop->down)
+        return 0;
+    code = loop->backend->device_attribute(&value, which, loop->device);
     if (code == PERF_GPU_SHUT_DOWN)
-        (void)perf_gpu_try_(loop, code);
+        (void)perf_gpu_required_(loop, code);
     if (code || value < 0)
         return 0;
     return value;
@@ -37635,7 +37681,7 @@ PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *loop, int which)
 /* Frees it in the stream's order if it came so: a plain free waits for the whole device. */
 PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *loop)
 {
-    if (loop->on_stream)
+    if (loop->scratch_on_stream)
         return loop->backend->mem_free_on(loop->scratch, loop->stream);
     return loop->backend->mem_free(loop->scratch);
 }
@@ -37647,56 +37693,71 @@ PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *loop, int large)
     const perf_gpu_backend *backend = loop->backend;
     const double            l2 = loop->l2_bytes;
     const double            size[] = {4 * l2, 2 * l2, 1.25 * l2, 64 << 20, 1 << 20};
-    int                     i, code = 0;        /* the last two: enough for the quantum */
+    int                     i = 0, code = 0;
     size_t                  bytes = 0;
 
     if (!backend->mem_alloc || !backend->mem_free || !backend->fill)
         return;
-    for (i = 3 * !large; i < 5 && !loop->scratch && code != PERF_GPU_SHUT_DOWN; i++) {
+    if (!large)
+        i = 3;                                  /* the first of those that L2 has no say in */
+    for (; i < 5 && !loop->scratch && code != PERF_GPU_SHUT_DOWN; i++) {
         bytes = PERF_CAST_(size_t, size[i]) / 16 * 16;
-        loop->on_stream = backend->mem_alloc_on && backend->mem_free_on &&
-                          !backend->mem_alloc_on(&loop->scratch, bytes, loop->stream);
+        loop->scratch_on_stream = backend->mem_alloc_on && backend->mem_free_on &&
+                                  !backend->mem_alloc_on(&loop->scratch, bytes, loop->stream);
         code = 0;
-        if (!loop->on_stream)
+        if (!loop->scratch_on_stream)
             code = backend->mem_alloc(&loop->scratch, bytes);
         if (code)
             loop->scratch = 0;
     }
-    if (perf_gpu_attempt_(loop, code) && loop->scratch &&
-        perf_gpu_attempt_(loop, backend->fill(loop->scratch, 0, bytes, loop->stream)))
+    if (perf_gpu_optional_(loop, code) && loop->scratch &&
+        perf_gpu_optional_(loop, backend->fill(loop->scratch, 0, bytes, loop->stream)))
         loop->scratch_bytes = bytes;
 }
 
-/* Loads our kernels, and sets up the gate: by a kernel, else by a function on the host, else
- * none. */
+/* A kernel of our module; NULL: it cannot be had. */
+PERF_COLD_FN_ void *perf_gpu_kernel_of_(perf_gpu_loop_ *loop, const char *name)
+{
+    void *kernel = PERF_NULL_;
+    int   code;
+
+    if (loop->down)
+        return PERF_NULL_;
+    code = loop->backend->module_function(&kernel, loop->module, name);
+    if (!perf_gpu_optional_(loop, code))
+        return PERF_NULL_;
+    return kernel;
+}
+
+/* Loads our kernels; those that cannot be had stay NULL. */
 PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *loop)
+{
+    const perf_gpu_backend *backend = loop->backend;
+
+    if (!backend->module_load || !backend->module_unload || !backend->module_function ||
+        !backend->launch)
+        return;
+    if (!perf_gpu_optional_(loop, backend->module_load(&loop->module, perf_gpu_ptx_()))) {
+        loop->module = PERF_NULL_;
+        return;
+    }
+    loop->gate_kernel = perf_gpu_kernel_of_(loop, "perf_gate");
+    loop->sweep_kernel = perf_gpu_kernel_of_(loop, "perf_sweep");
+}
+
+/* Sets up the gate: by a kernel, else by a function on the host, else none. */
+PERF_COLD_FN_ void perf_gpu_setup_gate_(perf_gpu_loop_ *loop)
 {
     const perf_gpu_backend *backend = loop->backend;
     void                   *memory = PERF_NULL_;
 
-    loop->word = &loop->own_word;
-    if (backend->module_load && backend->module_unload && backend->module_function &&
-        backend->launch && perf_gpu_attempt_(loop,
-                                             backend->module_load(&loop->module,
-                                                                  perf_gpu_ptx_()))) {
-        if (!perf_gpu_attempt_(loop,
-                               backend->module_function(&loop->gate_kernel, loop->module,
-                                                        "perf_gate")))
-            loop->gate_kernel = PERF_NULL_;
-        if (loop->down ||
-            !perf_gpu_attempt_(loop,
-                               backend->module_function(&loop->sweep_kernel, loop->module,
-                                                        "perf_sweep")))
-            loop->sweep_kernel = PERF_NULL_;
-    } else {
-        loop->module = PERF_NULL_;
-    }
     if (loop->result.opts.gate_ms < 0.0 || loop->down)
         return;
     loop->own_word.limit_ns = PERF_CAST_(uint64_t, loop->result.opts.gate_ms * 1e6);
     if (loop->gate_kernel && backend->host_alloc && backend->host_free && backend->host_address &&
-        perf_gpu_attempt_(loop, backend->host_alloc(&memory, sizeof *loop->word, 2))) {
-        if (perf_gpu_attempt_(loop, backend->host_address(&loop->word_address, memory, 0))) {
+        perf_gpu_optional_(loop, backend->host_alloc(&memory, sizeof *loop->word,
+                                                     PERF_GPU_MAPPED_))) {
+        if (perf_gpu_optional_(loop, backend->host_address(&loop->word_address, memory, 0))) {
             loop->word = PERF_CAST_(perf_gpu_word_ *, memory);
             loop->result.gate = PERF_GPU_GATE_KERNEL_;
             return;
@@ -37729,31 +37790,32 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
         loop->result.opts.cache != PERF_GPU_HOT || loop->result.opts.bytes > 0.0;
 
     if (backend->stream_capturing &&
-        !perf_gpu_try_(loop, backend->stream_capturing(loop->stream, &capturing)))
+        !perf_gpu_required_(loop, backend->stream_capturing(loop->stream, &capturing)))
         return 0;
     if (capturing)
         return perf_gpu_fail_(loop, PERF_ESTATE, "the stream is being captured");
-    if (backend->ctx_device && perf_gpu_attempt_(loop, backend->ctx_device(&loop->device)) &&
+    if (backend->ctx_device && perf_gpu_optional_(loop, backend->ctx_device(&loop->device)) &&
         backend->device_name)
-        (void)perf_gpu_attempt_(loop, backend->device_name(loop->state->loop.device,
-                                                           sizeof loop->state->loop.device,
-                                                           loop->device));
+        (void)perf_gpu_optional_(loop, backend->device_name(loop->state->loop.device,
+                                                            sizeof loop->state->loop.device,
+                                                            loop->device));
     loop->l2_bytes = perf_gpu_attribute_(loop, PERF_GPU_L2_BYTES_);
     if (!(loop->l2_bytes > 0.0))
         loop->l2_bytes = 64 << 20;
     loop->multiprocessors =
         PERF_CAST_(uint64_t, perf_gpu_attribute_(loop, PERF_GPU_MULTIPROCESSORS_));
-    loop->persisting =
-        backend->l2_release && backend->ctx_limit && !backend->ctx_limit(&kept, 6) && kept;
+    loop->persisting = backend->l2_release && backend->ctx_limit &&
+                       !backend->ctx_limit(&kept, PERF_GPU_LIMIT_L2_) && kept;
     loop->result.datasheet_gbs = 2.0 * perf_gpu_attribute_(loop, PERF_GPU_MEMORY_KHZ_) *
                                  (perf_gpu_attribute_(loop, PERF_GPU_MEMORY_BITS_) / 8) * 1e-6;
-    if (loop->down || !perf_gpu_try_(loop, backend->event_create(&loop->event[0], 0)) ||
-        !perf_gpu_try_(loop, backend->event_create(&loop->event[1], 0)))
+    if (loop->down || !perf_gpu_required_(loop, backend->event_create(&loop->event[0], 0)) ||
+        !perf_gpu_required_(loop, backend->event_create(&loop->event[1], 0)))
         return 0;
     perf_gpu_setup_kernels_(loop);
+    perf_gpu_setup_gate_(loop);
     if (!loop->down)
         perf_gpu_setup_memory_(loop, wants_large);
-    if (loop->down || !perf_gpu_try_(loop, backend->stream_sync(loop->stream)) ||
+    if (loop->down || !perf_gpu_required_(loop, backend->stream_sync(loop->stream)) ||
         !perf_gpu_serialised_(loop) || !perf_gpu_quantum_(loop))
         return 0;
     bytes = PERF_CAST_(double, loop->scratch_bytes);
@@ -37763,12 +37825,13 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
     for (i = 0; i < 5 && large && loop->sweep_kernel && loop->result.opts.bytes > 0.0; i++) {
         if (!perf_gpu_slice_swept_(loop, 1, bytes))
             return 0;
-        if (loop->now.ns > 0.0 && bytes / loop->now.ns > loop->result.peak_gbs)
-            loop->result.peak_gbs = bytes / loop->now.ns;
+        if (loop->slice.ns > 0.0 && bytes / loop->slice.ns > loop->result.peak_gbs)
+            loop->result.peak_gbs = bytes / loop->slice.ns;
     }
     if (loop->result.opts.cache == PERF_GPU_COLD && !(loop->result.flush_bytes > 0.0))
         loop->result.warnings |= PERF_WARN_NOT_COLD;
-    if (backend->ctx_record && !perf_gpu_attempt_(loop, backend->event_create(&loop->event[2], 0)))
+    loop->arm[0].gate_timeouts = 0;             /* those of the set-up are not its own */
+    if (backend->ctx_record && !perf_gpu_optional_(loop, backend->event_create(&loop->event[2], 0)))
         loop->event[2] = PERF_NULL_;
     return !loop->down;
 }
@@ -37781,21 +37844,23 @@ PERF_COLD_FN_ void perf_gpu_energy_ask_(perf_gpu_loop_ *loop, perf_gpu_energy_ *
                                         uint64_t now)
 {
     const int    last = energy->at[0] > 0;
-    const double joules = perf_gpu_meter_(loop->backend, loop->device, 0);
+    const double joules = perf_gpu_meter_(loop->backend, loop->device, PERF_GPU_JOULES_);
     double       heat, busy;
 
-    if (energy->now > 0.0 && joules > energy->now) {
+    if (energy->reading > 0.0 && joules > energy->reading) {
         energy->at[last] = now;
         energy->unsure[last] = PERF_CAST_(double, now - energy->asked);
         energy->joules[last] = joules;
-        heat = perf_gpu_meter_(loop->backend, loop->device, 1);
-        busy = perf_gpu_meter_(loop->backend, loop->device, 2);
+        heat = perf_gpu_meter_(loop->backend, loop->device, PERF_GPU_CELSIUS_);
+        busy = perf_gpu_meter_(loop->backend, loop->device, PERF_GPU_BUSY_);
         if (heat < 1e3)
             energy->celsius = perf_most_(heat, energy->celsius);
-        if (busy >= 0.0 && busy <= 100.0)
-            energy->busy += (busy - energy->busy) / ++energy->readings;
+        if (busy >= 0.0 && busy <= 100.0) {
+            energy->busy_readings += 1.0;
+            energy->busy += (busy - energy->busy) / energy->busy_readings;
+        }
     }
-    energy->now = joules;
+    energy->reading = joules;
     energy->asked = now;
 }
 
@@ -37808,15 +37873,15 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *loop, perf_gpu_arm_ *ar
     int               code;
 
     if (!arm->exec)
-        arm->loop_arm->runs += energy->round;
+        arm->loop_arm->runs += energy->iterations;
     code = loop->backend->event_record(loop->event[energy->rounds & 1], loop->stream);
-    if (!perf_gpu_try_(loop, code))
+    if (!perf_gpu_required_(loop, code))
         return 1;
     energy->rounds++;
     code = 0;
     if (energy->rounds > 1)                     /* the other event */
         code = loop->backend->event_sync(loop->event[energy->rounds & 1]);
-    if (!perf_gpu_try_(loop, code))
+    if (!perf_gpu_required_(loop, code))
         return 1;
     now = perf_now();
     energy->back |= now < energy->ended;        /* the host's clock: then nothing can be told */
@@ -37842,10 +37907,10 @@ PERF_COLD_FN_ uint64_t perf_gpu_energy_size_(const perf_gpu_arm_ *arm)
 /* A round as graphs; 0: an error. */
 PERF_COLD_FN_ int perf_gpu_energy_replay_(perf_gpu_loop_ *loop, const perf_gpu_arm_ *arm)
 {
-    uint64_t left = arm->energy.round;
+    uint64_t left = arm->energy.iterations;
 
     for (; left; left -= arm->loop_arm->batch)
-        if (!perf_gpu_try_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
+        if (!perf_gpu_required_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
             return 0;
     return 1;
 }
@@ -37853,8 +37918,8 @@ PERF_COLD_FN_ int perf_gpu_energy_replay_(perf_gpu_loop_ *loop, const perf_gpu_a
 /* Another round of this arm, unless there were enough.  0: there were. */
 PERF_COLD_FN_ int perf_gpu_energy_more_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
-    if (!arm->energy.round)
-        arm->energy.round = perf_gpu_energy_size_(arm);
+    if (!arm->energy.iterations)
+        arm->energy.iterations = perf_gpu_energy_size_(arm);
     else if (!arm->energy.done)
         arm->energy.done = perf_gpu_energy_round_(loop, arm);
     return !arm->energy.done;
@@ -37871,7 +37936,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_loop_state_ *state)
         arm = &loop->arm[i];
         while (arm->launches && state->status == PERF_OK && perf_gpu_energy_more_(loop, arm)) {
             if (!arm->exec)
-                return 64 * arm->energy.round + PERF_CAST_(uint64_t, i);
+                return 64 * arm->energy.iterations + PERF_CAST_(uint64_t, i);
             if (!perf_gpu_energy_replay_(loop, arm))
                 return 0;
         }
@@ -37879,20 +37944,23 @@ PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_loop_state_ *state)
     return 0;
 }
 
-/* The energy of an iteration, with its bounds; nothing where it cannot be told. */
+/* The energy of an iteration, with its bounds; nothing where it cannot be told.  Each of the
+ * counter's two steps may have come `unsure` ns before it was seen. */
 PERF_COLD_FN_ void perf_gpu_joules_(perf_gpu_result *result, const perf_gpu_energy_ *energy)
 {
-    double gained = energy->joules[1] - energy->joules[0],
-           took = PERF_CAST_(double, energy->at[1] - energy->at[0]);
-    double each = PERF_CAST_(double, energy->ended - energy->began) /
-                  (PERF_CAST_(double, energy->rounds - 2) * PERF_CAST_(double, energy->round));
+    const double gained = energy->joules[1] - energy->joules[0];
+    const double passed_ns = PERF_CAST_(double, energy->at[1] - energy->at[0]);
+    double       round_ns, iteration_ns;
 
-    if (energy->back || !(gained > 0.0) || !(took > energy->unsure[1]))
+    if (energy->back || energy->rounds <= 2 || !(gained > 0.0) || !(passed_ns > energy->unsure[1]))
         return;
-    result->joules_low = gained * each / (took + energy->unsure[0]);
-    result->joules = gained * each / took;
-    result->joules_high = gained * each / (took - energy->unsure[1]);
-    result->watts = gained / took * 1e9;
+    round_ns = PERF_CAST_(double, energy->ended - energy->began) /
+               PERF_CAST_(double, energy->rounds - 2);
+    iteration_ns = round_ns / PERF_CAST_(double, energy->iterations);
+    result->joules_low = gained * iteration_ns / (passed_ns + energy->unsure[0]);
+    result->joules = gained * iteration_ns / passed_ns;
+    result->joules_high = gained * iteration_ns / (passed_ns - energy->unsure[1]);
+    result->watts = gained / passed_ns * 1e9;
     result->celsius = energy->celsius;
     result->busy = energy->busy;
 }
@@ -37906,7 +37974,7 @@ PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *loop, double limit_ns)
     double   ns = 0.0;
     int      code = PERF_GPU_NOT_READY;
 
-    if (!perf_gpu_attempt_(loop, loop->backend->ctx_record(loop->ctx, loop->event[2])))
+    if (!perf_gpu_optional_(loop, loop->backend->ctx_record(loop->ctx, loop->event[2])))
         return -1.0;
     for (; code == PERF_GPU_NOT_READY && ns < limit_ns; limit_ns -= 50.0) {     /* it may stand */
         code = loop->backend->event_query(loop->event[2]);
@@ -37914,37 +37982,60 @@ PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *loop, double limit_ns)
     }
     if (code == PERF_GPU_NOT_READY)
         return -2.0;
-    if (!perf_gpu_attempt_(loop, code))
+    if (!perf_gpu_optional_(loop, code))
         return -1.0;
     return ns;
 }
 
-/* Does the body leave work on other streams?  Then the context is quiet before the body (after 0),
- * and still busy when the body's own stream is idle (after 1).  Where it is busy before the body,
- * other threads work there, and nothing can be told. */
-PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *loop, int after)
+/* Does the body leave work on other streams?  Then the context is quiet before the body, and still
+ * busy when the body's own stream is idle.  Where it is busy before the body, other threads work
+ * there, and nothing can be told: the looks end.
+ *
+ * 1: a question that took so many ns met work of others. */
+PERF_FN int perf_gpu_met_others_(const perf_gpu_loop_ *loop, double ns)
 {
-    double ns, limit = 5e6;
-    int    busy;
+    return ns > 4.0 * loop->quiet_ns + 10e3;
+}
 
-    if (!loop->event[2] || loop->probed >= PERF_GPU_LOOKS_)
+/* Before the body. */
+PERF_COLD_FN_ void perf_gpu_look_before_(perf_gpu_loop_ *loop)
+{
+    double ns;
+
+    if (!loop->event[2] || loop->looks >= PERF_GPU_MOST_LOOKS_)
         return;
-    if (after)
-        limit = 100e6;
-    ns = perf_gpu_quiet_(loop, limit);
-    busy = ns > 4.0 * loop->quiet_ns + 10e3;
-    loop->elsewhere |= ns < 0.0 || (after && busy);
-    if (ns < 0.0) {
-        loop->probed = PERF_GPU_LOOKS_;         /* somebody is busy for long: nothing can be told */
-        loop->busy *= after;
-    } else if (after) {
-        loop->probed++;
-        loop->busy += busy;
-    } else if (!(loop->quiet_ns > 0.0) || ns < loop->quiet_ns) {
-        loop->quiet_ns = ns;
-    } else if (busy && ++loop->asked > 1) {
-        loop->probed = PERF_GPU_LOOKS_;         /* busy before the body, too: not the body's work */
+    ns = perf_gpu_quiet_(loop, 5e6);
+    if (ns < 0.0) {                             /* somebody is busy for long */
+        loop->elsewhere = 1;
+        loop->looks = PERF_GPU_MOST_LOOKS_;
         loop->busy = 0;
+        return;
+    }
+    if (!(loop->quiet_ns > 0.0) || ns < loop->quiet_ns)
+        loop->quiet_ns = ns;
+    else if (perf_gpu_met_others_(loop, ns))
+        loop->busy_before++;
+    if (loop->busy_before > 1) {                /* it is not the body's work */
+        loop->looks = PERF_GPU_MOST_LOOKS_;
+        loop->busy = 0;
+    }
+}
+
+/* After the body, whose stream is idle. */
+PERF_COLD_FN_ void perf_gpu_look_after_(perf_gpu_loop_ *loop)
+{
+    double ns;
+
+    if (!loop->event[2] || loop->looks >= PERF_GPU_MOST_LOOKS_)
+        return;
+    loop->looks++;
+    ns = perf_gpu_quiet_(loop, 100e6);
+    if (ns < 0.0) {                             /* somebody is busy for long */
+        loop->elsewhere = 1;
+        loop->looks = PERF_GPU_MOST_LOOKS_;
+    } else if (perf_gpu_met_others_(loop, ns)) {
+        loop->elsewhere = 1;
+        loop->busy++;
     }
 }
 
@@ -37960,19 +38051,19 @@ PERF_COLD_FN_ void perf_gpu_calm_(perf_gpu_loop_ *loop)
 {
     const uint64_t now = perf_now();
 
-    if (!(loop->block > 0.0 && loop->block <= loop->warm_ns))
-        loop->block = loop->warm_ns;
+    if (!(loop->block_ns > 0.0) || loop->warm_ns < loop->block_ns)
+        loop->block_ns = loop->warm_ns;
     loop->warm_ns = 0.0;
     if (now - loop->block_began <= 5000000)
         return;
     loop->calm++;
-    if (!(loop->block_before > 0.0) || !perf_gpu_agree_(loop->block, loop->block_before) ||
-        !perf_gpu_agree_(PERF_CAST_(double, loop->now.sm_mhz),
+    if (!(loop->block_before_ns > 0.0) || !perf_gpu_agree_(loop->block_ns, loop->block_before_ns) ||
+        !perf_gpu_agree_(PERF_CAST_(double, loop->slice.sm_mhz),
                          PERF_CAST_(double, loop->mhz_before)))
         loop->calm = 0;
-    loop->block_before = loop->block;
-    loop->mhz_before = loop->now.sm_mhz;
-    loop->block = 0.0;
+    loop->block_before_ns = loop->block_ns;
+    loop->mhz_before = loop->slice.sm_mhz;
+    loop->block_ns = 0.0;
     loop->block_began = now;
 }
 
@@ -37983,7 +38074,7 @@ PERF_COLD_FN_ int perf_gpu_is_warm_(const perf_gpu_loop_ *loop, int late)
     const uint64_t now = perf_now();
     const int      stands = now == loop->warm_began && launches > 10000; /* the host's clock */
 
-    if (launches < 3 || (!late && launches < loop->result.opts.warmup))
+    if (launches < PERF_GPU_LEAST_WARM_ || (!late && launches < loop->result.opts.warmup))
         return 0;
     return late || stands || loop->calm > 1 || loop->result.opts.warmup ||
            PERF_CAST_(double, now - loop->warm_began) > 0.25e9 * loop->result.opts.max_seconds;
@@ -37998,7 +38089,7 @@ PERF_COLD_FN_ int perf_device_warm_(perf_loop_state_ *state, int late)
     perf_gpu_calm_(loop);
     if (!perf_gpu_is_warm_(loop, late))
         return 0;
-    if (loop->probed && 2 * loop->busy >= loop->probed && loop->busy >= 2)
+    if (loop->looks && 2 * loop->busy >= loop->looks && loop->busy >= 2)
         loop->result.warnings |= PERF_WARN_STREAM;
     for (i = 0; i < state->variants; i++) {
         state->arm[i].most = loop->arm[i].queue;
@@ -38012,13 +38103,13 @@ PERF_COLD_FN_ int perf_device_warm_(perf_loop_state_ *state, int late)
 /* Nothing that takes time ran between the events of a slice, as far as one of them can tell. */
 PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *loop, double slice_ns)
 {
-    return slice_ns <= loop->idle + 2.0 * loop->result.quantum_ns;
+    return slice_ns <= loop->empty_ns + 2.0 * loop->result.quantum_ns;
 }
 
 /* ns that a sample takes at least, so that step and cost of the events are a small part of it. */
 PERF_FN double perf_gpu_least_ns_(const perf_gpu_loop_ *loop)
 {
-    return perf_most_(loop->result.quantum_ns, loop->result.overhead_ns) / PERF_GPU_PERCENT_;
+    return perf_most_(loop->result.quantum_ns, loop->result.overhead_ns) / PERF_GPU_EVENT_SHARE_;
 }
 
 /* The engine takes a slice as long enough at 0.7 of this. */
@@ -38033,12 +38124,12 @@ PERF_COLD_FN_ void perf_gpu_probed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
     /* How far two events scatter, but less than so many of the shortest kernels take. */
     const double scatter =
-        perf_least_(loop->idle - loop->result.overhead_ns, 250.0 * PERF_GPU_PROBES_);
+        perf_least_(loop->empty_ns - loop->result.overhead_ns, 250.0 * PERF_GPU_PROBES_);
 
     arm->loop_arm->batch = arm->doubted;
     arm->doubted = 0;
     arm->sure = 1;
-    if (loop->now.ns > loop->result.overhead_ns + scatter + 2.0 * loop->result.quantum_ns)
+    if (loop->slice.ns > loop->result.overhead_ns + scatter + 2.0 * loop->result.quantum_ns)
         return;
     loop->result.warnings |= PERF_WARN_STREAM;
     (void)perf_gpu_fail_(loop, PERF_ESTREAM, PERF_NULL_);
@@ -38054,7 +38145,7 @@ PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
         perf_gpu_probed_(loop, arm);
         return 0;
     }
-    if (loop->now.flags & PERF_GPU_SAMPLE_TIMEOUT && common->batch > 1) {
+    if (loop->slice.flags & PERF_GPU_SAMPLE_TIMEOUT && common->batch > 1) {
         /* its queue is full: fewer */
         common->batch = common->most = arm->queue = common->batch / 2;
         common->readings = 0;
@@ -38062,12 +38153,24 @@ PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
     }
     if (loop->gate_off || loop->own_graph)      /* what is in a graph is on no other stream */
         common->most = common->batch;
-    last = common->batch >= common->most || loop->now.ns >= perf_gpu_least_ns_(loop);
-    if (!last || arm->sure || loop->own_graph || !perf_gpu_is_idle_(loop, loop->now.ns))
+    last = common->batch >= common->most || loop->slice.ns >= perf_gpu_least_ns_(loop);
+    if (!last || arm->sure || loop->own_graph || !perf_gpu_is_idle_(loop, loop->slice.ns))
         return 1;
     arm->doubted = common->batch;               /* not sure: many short kernels show */
     common->batch = PERF_GPU_PROBES_;
     return 0;
+}
+
+/* 1: the slice that has ended looks empty, and the arm's other ones do not: their fastest took more
+ * than twice as long, the events' own time not counted. */
+PERF_COLD_FN_ int perf_gpu_lacks_work_(const perf_gpu_loop_ *loop, const perf_gpu_arm_ *arm)
+{
+    const double took = loop->slice.ns, fastest = arm->loop_arm->fastest;
+    const double events = loop->result.overhead_ns;
+
+    if (!perf_gpu_is_idle_(loop, took) || perf_gpu_is_idle_(loop, fastest))
+        return 0;
+    return 2.0 * (took - events) < fastest - events;
 }
 
 /* Files the sample that has ended; 0 or what speaks against it. */
@@ -38076,14 +38179,10 @@ PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
     perf_gpu_sample *sample = &arm->sample[arm->count++];
     const double     batch = PERF_CAST_(double, arm->loop_arm->batch);
 
-    *sample = loop->now;
+    *sample = loop->slice;
     sample->ns /= batch;
     sample->host_ns /= batch;
-    /* empty: it looks so, no fastest slice does, and it took under half of that one */
-    if (perf_gpu_is_idle_(loop, loop->now.ns) && !arm->exec &&
-        !perf_gpu_is_idle_(loop, arm->loop_arm->fastest) &&
-        2.0 * (loop->now.ns - loop->result.overhead_ns) <
-        arm->loop_arm->fastest - loop->result.overhead_ns)
+    if (!arm->exec && perf_gpu_lacks_work_(loop, arm))
         sample->flags |= PERF_GPU_SAMPLE_IDLE;
     if (sample->throttle & PERF_GPU_SLOWED_)
         sample->flags |= PERF_GPU_SAMPLE_THROTTLED;
@@ -38114,12 +38213,15 @@ PERF_COLD_FN_ int perf_device_keep_(perf_loop_state_ *state)
 {
     perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
 
-    if (!(loop->useless & PERF_GPU_SAMPLE_THROTTLED))
-        loop->hot = 0;
-    else if (++loop->hot < PERF_GPU_HOT_IN_A_ROW_ && perf_gpu_spent_(loop) < 0.5)
-        loop->again += loop->again < perf_gpu_most_samples_(loop);
-    else
+    if (!(loop->useless & PERF_GPU_SAMPLE_THROTTLED)) {
+        loop->throttled = 0;
+        return !loop->useless;
+    }
+    loop->throttled++;
+    if (loop->throttled >= PERF_GPU_MOST_THROTTLED_ || perf_gpu_spent_(loop) >= 0.5)
         loop->useless &= ~PERF_GPU_SAMPLE_THROTTLED;
+    else if (loop->repeated < perf_gpu_most_samples_(loop))
+        loop->repeated++;
     return !loop->useless;
 }
 
@@ -38130,11 +38232,11 @@ PERF_COLD_FN_ int perf_device_stop_(perf_loop_state_ *state, int enough)
     const perf_gpu_loop_ *loop = PERF_CAST_(const perf_gpu_loop_ *, state->own);
     const int             one = state->order[0];        /* the others have as many */
     const size_t          filed = loop->arm[one].count, most = perf_gpu_most_samples_(loop);
-    size_t                least = PERF_GPU_LEAST_;
+    size_t                least = PERF_GPU_LEAST_SAMPLES_;
 
     if (state->variants == 2)
         least = PERF_GPU_LEAST_PAIRS_;
-    if (filed >= most + loop->again || (!state->arm[one].count && filed >= 30))
+    if (filed >= most + loop->repeated || (!state->arm[one].count && filed >= 30))
         return 1;
     return filed >= least && (enough || (loop->useless && perf_gpu_spent_(loop) > 1.0));
 }
@@ -38152,19 +38254,29 @@ PERF_COLD_FN_ void perf_gpu_drop_graphs_(perf_gpu_loop_ *loop)
     }
 }
 
+/* The event becomes a node of the graph under way, timed by each launch.  0: it cannot. */
+PERF_COLD_FN_ int perf_gpu_record_inside_(perf_gpu_loop_ *loop, void *event)
+{
+    int code = loop->backend->event_record_flags(event, loop->stream, PERF_GPU_EXTERNAL_);
+
+    return perf_gpu_optional_(loop, code);
+}
+
 /* A body was captured; 0: it could not be. */
 PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 {
-    void          *graph = PERF_NULL_;
-    int            ok;
+    void *graph = PERF_NULL_;
+    int   code, ok;
 
-    loop->opened = 0;
-    ok = !loop->inside || perf_gpu_attempt_(loop,
-                                            loop->backend->event_record_flags(loop->event[1],
-                                                                        loop->stream, 1));
-    ok = perf_gpu_attempt_(loop, loop->backend->capture_end(loop->stream, &graph)) && graph && ok &&
-         !loop->spoilt;
-    ok = ok && perf_gpu_attempt_(loop, loop->backend->graph_instantiate(&arm->exec, graph, 0));
+    loop->under_way = 0;
+    ok = !loop->spoilt;
+    if (loop->inside && !perf_gpu_record_inside_(loop, loop->event[1]))
+        ok = 0;
+    code = loop->backend->capture_end(loop->stream, &graph);
+    if (!perf_gpu_optional_(loop, code) || !graph)
+        ok = 0;
+    if (ok)
+        ok = perf_gpu_optional_(loop, loop->backend->graph_instantiate(&arm->exec, graph, 0));
     if (!ok)
         arm->exec = PERF_NULL_;
     if (graph && !loop->down)
@@ -38199,14 +38311,12 @@ PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_ *loop)
 /* The stream records the body of this slice into a graph; 0: it cannot. */
 PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_ *loop)
 {
-    if (!perf_gpu_attempt_(loop, loop->backend->capture_begin(loop->stream, 2)))
+    if (!perf_gpu_optional_(loop, loop->backend->capture_begin(loop->stream, PERF_GPU_RELAXED_)))
         return 0;
-    loop->opened = PERF_GPU_RECORDED_;
+    loop->under_way = PERF_GPU_RECORDED_;
     loop->spoilt = 0;
     if (loop->inside)
-        loop->spoilt =
-            !perf_gpu_attempt_(loop,
-                               loop->backend->event_record_flags(loop->event[0], loop->stream, 1));
+        loop->spoilt = !perf_gpu_record_inside_(loop, loop->event[0]);
     return 1;
 }
 
@@ -38251,11 +38361,11 @@ PERF_COLD_FN_ void perf_device_begin_(perf_loop_state_ *state, int variant)
         perf_gpu_no_graph_(loop);
     }
     if (state->phase == PERF_LOOP_HEAT_)
-        perf_gpu_look_around_(loop, 0);
+        perf_gpu_look_before_(loop);
     if (!perf_gpu_slice_begin_(loop, gated, gated && flushes && !arm->doubted) || !arm->exec)
         return;
     loop->replayed = 1;
-    if (!perf_gpu_try_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
+    if (!perf_gpu_required_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
         (void)perf_gpu_let_go_(loop);
 }
 
@@ -38265,17 +38375,17 @@ PERF_COLD_FN_ void perf_gpu_watch_gate_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm
 {
     const int ran_ahead = arm->ahead > 1 && !arm->exec && !loop->gate_off;
 
-    arm->timeouts++;
-    if (!(loop->now.flags & PERF_GPU_SAMPLE_TIMEOUT) || arm->loop_arm->batch != 1)
-        arm->timeouts = 0;
-    if (arm->timeouts < 3)
+    arm->timeouts_in_a_row++;
+    if (!(loop->slice.flags & PERF_GPU_SAMPLE_TIMEOUT) || arm->loop_arm->batch != 1)
+        arm->timeouts_in_a_row = 0;
+    if (arm->timeouts_in_a_row < 3)
         return;
     if (!ran_ahead || loop->no_graph || !perf_gpu_can_graph_(loop)) {
         loop->gate_off = 1;
         return;
     }
     loop->own_graph = 1;
-    arm->timeouts = 0;
+    arm->timeouts_in_a_row = 0;
 }
 
 /* What a slice means that was timed, by the phase.  0: it does not count, the arm runs again. */
@@ -38286,15 +38396,16 @@ PERF_COLD_FN_ int perf_gpu_timed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm, uint
         loop->warm_began = loop->block_began = now;
         return 1;
     case PERF_LOOP_HEAT_:
-        perf_gpu_look_around_(loop, 1);
-        loop->warm_ns += loop->now.ns;
+        perf_gpu_look_after_(loop);
+        loop->warm_ns += loop->slice.ns;
         return 1;
     case PERF_LOOP_GROW_:
         return perf_gpu_reading_(loop, arm);
     default:
-        if (loop->own_graph && !arm->exec)
-            return 0;                           /* it begins anew as a graph */
+        break;
     }
+    if (loop->own_graph && !arm->exec)          /* it begins anew as a graph */
+        return 0;
     if (loop->state->phase != PERF_LOOP_SAMPLE_)
         return 1;
     if (!loop->state->at)
@@ -38310,7 +38421,7 @@ PERF_COLD_FN_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_
     perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
     perf_gpu_arm_  *arm = &loop->arm[variant];
 
-    if (loop->opened == PERF_GPU_RECORDED_) {
+    if (loop->under_way == PERF_GPU_RECORDED_) {
         arm->loop_arm->runs += arm->loop_arm->batch;
         if (!perf_gpu_captured_(loop, arm))
             perf_gpu_no_graph_(loop);
@@ -38323,8 +38434,8 @@ PERF_COLD_FN_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_
         arm->loop_arm->runs += arm->loop_arm->batch;
     arm->launches++;
     perf_gpu_watch_gate_(loop, arm);
-    state->timer.ns[0] = loop->now.ns;
-    state->timer.spent_ns += loop->now.ns;
+    state->timer.ns[0] = loop->slice.ns;
+    state->timer.spent_ns += loop->slice.ns;
     return perf_gpu_timed_(loop, arm, now);
 }
 
@@ -38356,9 +38467,9 @@ PERF_COLD_FN_ void perf_gpu_profiler_(perf_gpu_loop_ *loop, int on)
     if (library)
         perf_library_symbol_(library, "roctxProfiler", word[on], &ask);
     if (call)
-        (void)perf_gpu_attempt_(loop, call());
+        (void)perf_gpu_optional_(loop, call());
     else if (ask)
-        (void)perf_gpu_attempt_(loop, ask(0));
+        (void)perf_gpu_optional_(loop, ask(0));
 }
 
 /* Each body once, with the device idle before and after. */
@@ -38367,7 +38478,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_profile_(perf_gpu_loop_ *loop)
     const int turn = loop->profiled++;
     int       variant;
 
-    if (!perf_gpu_try_(loop, loop->backend->stream_sync(loop->stream)))
+    if (!perf_gpu_required_(loop, loop->backend->stream_sync(loop->stream)))
         return 0;
     if (!loop->profiling)
         perf_gpu_profiler_(loop, 1);
@@ -38408,12 +38519,12 @@ PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *run)
         return 0;
     code = perf_gpu_enter_(loop->backend, loop->ctx, &entered);
     loop->waited = entered.waited;
-    (void)perf_gpu_try_(loop, code);
+    (void)perf_gpu_required_(loop, code);
     if (loop->state->status == PERF_OK && !(loop->host && loop->host->status != PERF_OK))
         next = perf_gpu_go_on_(loop);
     if (!next)
         loop->state->phase = PERF_LOOP_DONE_;
-    if (!loop->down)
+    if (!code && !loop->down)
         perf_gpu_leave_(loop->backend, &entered);
     run->left = PERF_CAST_(int64_t, next >> 6) - (next != 0);
     run->variant = PERF_CAST_(int, next & 63);
@@ -38469,6 +38580,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(void *stream, size_t samples,
 /* Is there a device, and can it be measured? */
 PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *loop)
 {
+    const int         named = PERF_PTR_(uintptr_t, loop->stream) > 2;   /* no default stream */
     perf_gpu_entered_ entered;
 
     loop->state->phase = PERF_LOOP_DONE_;
@@ -38479,15 +38591,15 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *loop)
         loop->result.code = PERF_GPU_UNREAD;    /* any call would lose it */
     else if (loop->backend)
         loop->result.code = loop->backend->ctx_get(&loop->ctx);
-    if (!loop->backend || loop->result.code == 201 || loop->result.code == 3 ||
-        (!loop->result.code && !loop->ctx)) {
-        loop->state->status = PERF_ENOGPU;      /* none current, or the driver was not started */
+    if (!loop->backend || loop->result.code == PERF_GPU_NO_CURRENT_ ||
+        loop->result.code == PERF_GPU_NOT_STARTED_ || (!loop->result.code && !loop->ctx)) {
+        loop->state->status = PERF_ENOGPU;
         return;
     }
-    if (!perf_gpu_try_(loop, loop->result.code) ||
-        (PERF_PTR_(uintptr_t, loop->stream) > 2 && loop->backend->stream_ctx &&
-         !perf_gpu_try_(loop, loop->backend->stream_ctx(loop->stream, &loop->ctx))) ||
-        !perf_gpu_try_(loop, perf_gpu_enter_(loop->backend, loop->ctx, &entered)))
+    if (!perf_gpu_required_(loop, loop->result.code) ||
+        (named && loop->backend->stream_ctx &&
+         !perf_gpu_required_(loop, loop->backend->stream_ctx(loop->stream, &loop->ctx))) ||
+        !perf_gpu_required_(loop, perf_gpu_enter_(loop->backend, loop->ctx, &entered)))
         return;
     loop->waited = entered.waited;
     if (loop->result.opts.profile || perf_gpu_setup_(loop))
@@ -38512,7 +38624,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
     bench = options.in_place_of;
     if (bench)
         name = PERF_NULL_;
-    if (bench && perf_loop_kind_(bench->state) == 1)
+    if (bench && perf_loop_kind_(bench->state) == PERF_LOOP_BENCH_)
         host = bench->state;
     if (host) {
         if (!(options.bytes > 0.0))
@@ -38521,8 +38633,8 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
             options.items = host->opts.items;
         if (!(options.max_seconds > 0.0))
             options.max_seconds = host->opts.max_seconds;
-    } else {
-        options.profile |= bench && !bench->state && bench->left == 1;
+    } else if (bench && !bench->state && bench->left == 1) {
+        options.profile = 1;                    /* the harness runs under a profiler */
     }
     options = perf_gpu_bench_resolve_(&options);
     if (options.samples)
@@ -38574,11 +38686,11 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *loop)
     if (!backend || !loop->ctx || loop->down)
         return;
     code = perf_gpu_enter_(loop->backend, loop->ctx, &entered);
-    recording = loop->opened == PERF_GPU_RECORDED_;
+    recording = loop->under_way == PERF_GPU_RECORDED_;
     if (code == PERF_GPU_UNREAD && !recording)          /* but a capture must not stay open */
         return;
     loop->waited = entered.waited;
-    (void)perf_gpu_try_(loop, code);
+    (void)perf_gpu_required_(loop, code);
     if (loop->profiling && !loop->down)
         perf_gpu_profiler_(loop, 0);
     if (!loop->down && recording && !backend->capture_end(loop->stream, &graph) && graph)
@@ -38590,22 +38702,30 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *loop)
     for (i = 0; i < 3; i++)
         PERF_GPU_GIVE_(loop, loop->event[i], backend->event_destroy(loop->event[i]));
     PERF_GPU_GIVE_(loop, loop->module && quiet, backend->module_unload(loop->module));
-    PERF_GPU_GIVE_(loop, loop->scratch && (quiet || loop->on_stream), perf_gpu_scratch_free_(loop));
+    PERF_GPU_GIVE_(loop, loop->scratch && (quiet || loop->scratch_on_stream),
+                   perf_gpu_scratch_free_(loop));
     PERF_GPU_GIVE_(loop, loop->word != &loop->own_word && quiet, backend->host_free(loop->word));
-    if (!loop->down)
+    if (!code && !loop->down)
         perf_gpu_leave_(loop->backend, &entered);
 }
 
-/* The summary of the host's times (of_host), or of the samples without proof; spare: room for
- * them. */
-PERF_COLD_FN_ perf_summary perf_gpu_flagged_(const perf_gpu_arm_ *arm, double *spare, int of_host)
+/* The summary of the host's times; spare: room for them. */
+PERF_COLD_FN_ perf_summary perf_gpu_launches_(const perf_gpu_arm_ *arm, double *spare)
+{
+    size_t i;
+
+    for (i = 0; i < arm->count; i++)
+        spare[i] = arm->sample[i].host_ns;
+    return perf_summarize(spare, arm->count);
+}
+
+/* The summary of the samples without proof; spare: room for them. */
+PERF_COLD_FN_ perf_summary perf_gpu_exposed_(const perf_gpu_arm_ *arm, double *spare)
 {
     size_t i, n = 0;
 
     for (i = 0; i < arm->count; i++)
-        if (of_host)
-            spare[n++] = arm->sample[i].host_ns;
-        else if (arm->sample[i].flags & PERF_GPU_SAMPLE_EXPOSED)
+        if (arm->sample[i].flags & PERF_GPU_SAMPLE_EXPOSED)
             spare[n++] = arm->sample[i].ns;
     return perf_summarize(spare, n);
 }
@@ -38616,18 +38736,22 @@ PERF_COLD_FN_ void perf_gpu_put_flags_(perf_out_ *out, const perf_gpu_result *re
     static const char *const why[] = {"power cap", "hardware slow-down", "", "heat",
                                       "heat (hardware)", "power brake"};        /* bits 2 to 7 */
     static const char *const what[] = {"exposed", "without work", "throttled"};
-    static const char *const before[] = {" (", ", "};
+    const char    *before = " (";
     const uint64_t n[] = {result->exposed.count, result->idle, result->throttled};
-    double low = result->sm_mhz_low, high = result->sm_mhz_high;
-    int    i, any = 0;
+    double         low = result->sm_mhz_low, high = result->sm_mhz_high;
+    int            i, any = 0;
 
     for (i = 0; i < 3; i++)
         if (n[i])
             perf_putf_(out, "; %.0f of %.0f samples %s", PERF_CAST_(double, n[i]),
                        PERF_CAST_(double, result->samples), what[i]);
-    for (i = 0; i < 6; i++)
-        if (result->throttle >> (i + 2) & 1 && *why[i])
-            perf_putf_(out, "%s%s", before[any++ > 0], why[i]);
+    for (i = 0; i < 6; i++) {
+        if (!(result->throttle >> (i + 2) & 1) || !*why[i])
+            continue;
+        perf_putf_(out, "%s%s", before, why[i]);
+        before = ", ";
+        any = 1;
+    }
     if (any)
         perf_put_(out, ")");
     if (high > low)
@@ -38725,13 +38849,14 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *loop, int whi
     result.batch = arm->loop_arm->batch;
     result.iterations = arm->loop_arm->runs;
     result.first_ns = arm->loop_arm->first_ns;
+    result.gate_timeouts = arm->gate_timeouts;
     result.graph = arm->exec != PERF_NULL_;
     if (loop->gate_off)
         result.gate = 0;
     result.simulated = loop->backend && (loop->backend->flags & PERF_GPU_TABLE_SIMULATED) != 0;
     result.time = perf_summarize_series_(arm->loop_arm->ns, arm->loop_arm->count);
-    result.exposed = perf_gpu_flagged_(arm, loop->state->logs, 0);
-    result.launch = perf_gpu_flagged_(arm, loop->state->logs, 1);
+    result.exposed = perf_gpu_exposed_(arm, loop->state->logs);
+    result.launch = perf_gpu_launches_(arm, loop->state->logs);
     perf_gpu_joules_(&result, &arm->energy);
     for (i = 0; i < arm->count; i++) {
         const perf_gpu_sample *sample = &arm->sample[i];
@@ -38745,7 +38870,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *loop, int whi
     }
     if (result.time.count) {
         result.warnings |= result.time.warnings;
-        if (step > PERF_GPU_PERCENT_ * result.time.p50)
+        if (step > PERF_GPU_EVENT_SHARE_ * result.time.p50)
             result.warnings |= PERF_WARN_RESOLUTION;
         if (loop->state->variants == 1 &&
             !(result.time.p50_high - result.time.p50_low <=
@@ -38886,13 +39011,18 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
 
 /* ---- the loops: switched off, the body runs once, unmeasured ---- */
 
-/* Its three members: iterations left, state, variant.  With PERF_DISABLE one iteration of variant 0
- * is left, else none of -1.  state NULL: there is no memory for one. */
+/* A loop before its first slice.  With PERF_DISABLE one iteration of variant 0 is left.
+ * state NULL: there is no memory for one. */
 PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_ *state)
 {
-    perf_gpu_loop loop = {PERF_DISABLE, state, PERF_DISABLE - 1};
+    perf_gpu_loop loop = PERF_ZERO;
 
-    if (!state && !PERF_DISABLE)
+    loop.state = state;
+    if (PERF_DISABLE)
+        loop.left = 1;
+    else if (state)
+        loop.variant = -1;
+    else
         loop.variant = PERF_GPU_NO_MEMORY_;
     return loop;
 }
@@ -39431,13 +39561,27 @@ PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *sink, PERF_U32_ id, 
         perf_kernel_put_(sink, now.lo, now.hi + (id << 20), value, 0xffffffffu);
 }
 
-#if PERF_KERNEL_RTC_
-#define PERF_KERNEL_ADD_(to, value) atomicAdd(to, value)
-#define PERF_KERNEL_MAX_(to, value) atomicMax(to, value)
+/* Adds to a count of all warps.  A test that plays the machine has one warp at a time. */
+PERF_KERNEL_FN_ void perf_kernel_add_(PERF_U64_ *count, PERF_U64_ n)
+{
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+    atomicAdd(PERF_PTR_(unsigned long long *, count), n);
 #else
-#define PERF_KERNEL_ADD_(to, value) (void)perf_shared_add_(to, value)
-#define PERF_KERNEL_MAX_(to, value) perf_shared_max_(to, value)
+    *count += n;
 #endif
+}
+
+/* Raises *most to `value` where it is less.  It is read first: most warps need no atomic then. */
+PERF_KERNEL_FN_ void perf_kernel_raise_(PERF_U64_ *most, PERF_U64_ value)
+{
+    if (value <= *PERF_PTR_(volatile PERF_U64_ *, most))
+        return;
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+    atomicMax(PERF_PTR_(unsigned long long *, most), value);
+#else
+    *most = value;
+#endif
+}
 
 #endif
 
@@ -39497,11 +39641,11 @@ struct perf_kernel_sum : perf_kernel_fixed_ {
         PERF_U64_ now = PERF_DISABLE ? 0 : perf_kernel_cycles_();
 
         if (!PERF_DISABLE && total && perf_kernel_lane_() == 0) {
-            PERF_KERNEL_ADD_(&total->cycles, PERF_CAST_(PERF_U64_, cycles));
-            PERF_KERNEL_ADD_(&total->warps, PERF_CAST_(PERF_U64_, 1));
-            PERF_KERNEL_MAX_(&total->most, PERF_CAST_(PERF_U64_, cycles));
+            perf_kernel_add_(&total->cycles, cycles);
+            perf_kernel_add_(&total->warps, 1);
+            perf_kernel_raise_(&total->most, cycles);
             if ((now - since) >> 32)
-                PERF_KERNEL_ADD_(&total->wrapped, PERF_CAST_(PERF_U64_, 1));
+                perf_kernel_add_(&total->wrapped, 1);
         }
         cycles = 0;
         since = now;
@@ -39635,6 +39779,7 @@ typedef struct perf_kernel_reader_ {
     perf_kernel_info         info;
 } perf_kernel_reader_;
 
+/* The XCD on which a ring's warp ran; 0 on other devices. */
 PERF_FN unsigned perf_kernel_xcd_(const perf_kernel_ring *ring)
 {
     return (ring->sm >> 16) % PERF_KERNEL_XCDS_;
@@ -39928,6 +40073,7 @@ PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *reader)
     reader->info.error_ns = perf_most_(most - least, reader->unsure * reader->tick);
 }
 
+/* A moment in cycles of a warp's SM on the device's common clock, in ns. */
 PERF_FN uint64_t perf_kernel_ns_(const perf_kernel_reader_ *reader, const perf_kernel_warp_ *warp,
                                  uint64_t cycles)
 {
@@ -40050,6 +40196,7 @@ PERF_COLD_FN_ void perf_kernel_json_go_(void *with)
     const char                *between = "";
     perf_out_                  out;
     size_t                     i;
+    int                        several_xcds = 0;
 
     if (reader->info.cycle_ns > 0) {
         out = perf_out_open_(rate, sizeof rate);
@@ -40061,15 +40208,16 @@ PERF_COLD_FN_ void perf_kernel_json_go_(void *with)
                     PERF_CAST_(double, reader->info.missed_warps));
     perf_file_json_(file, rate);
     perf_file_put_(file, "},\"traceEvents\":[\n");
+    if (reader->warps)                          /* by SM, so the last has the highest XCD */
+        several_xcds = reader->warp[reader->warps - 1].ring->sm >> 16 != 0;
     for (i = 0; i < reader->warps; i++) {
-        const uint32_t sm = reader->warp[i].ring->sm,
-                       xcds = reader->warp[reader->warps - 1].ring->sm >> 16;
+        const uint32_t sm = reader->warp[i].ring->sm;
         if (reader->warp[i].sm_first != i)
             continue;
         perf_file_putf_(file, "%s{\"ph\":\"M\",\"pid\":%.0f,\"name\":\"process_name\","
                               "\"args\":{\"name\":\"", between,
                         PERF_KERNEL_PID_ + PERF_CAST_(double, sm));
-        if (xcds)
+        if (several_xcds)
             perf_file_putf_(file, "XCD %.0f CU ", PERF_CAST_(double, sm >> 16));
         else
             perf_file_put_(file, "SM ");
