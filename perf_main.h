@@ -839,7 +839,7 @@ PERF_ATTR_((__destructor__(101), __used__)) PERF_OURS_ static void perf_main_lea
 
 /* ---- running ---- */
 
-/* All cases, `rounds` times.  Loops are held: perf_reset() in a body frees none. */
+/* Measures all cases `rounds` times.  Loops are held: perf_reset() in a body frees none. */
 PERF_COLD_FN_ void perf_main_cases_(perf_main_ *run, size_t rounds)
 {
     perf_registry_ *reg = perf_registry_get_();
@@ -1516,7 +1516,7 @@ PERF_COLD_FN_ void perf_main_scaling_(const perf_main_ *run, const perf_sweep_ *
 
 /* ---- comparing, then writing ---- */
 
-/* Compares, then writes; returns the exit status. */
+/* Compares (--compare), then writes (--output, --save, --add); returns the exit status. */
 PERF_COLD_FN_ int perf_main_files_(perf_main_ *run)
 {
     size_t i;
@@ -1576,7 +1576,7 @@ PERF_COLD_FN_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule)
     perf_baseline      baseline;
     int                result = 2;
 
-    opts.accept.rule = *rule;
+    opts.accept.rule = *rule;                   /* `now` stays zero: this process                 */
     opts.accept.rules = run->also ? 2 : 1;
     opts.most_unchanged = run->most_unchanged;
     baseline = perf_baseline_check(run->compare, &opts);

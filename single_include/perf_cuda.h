@@ -24466,7 +24466,8 @@ struct perf_judged_ {
     int           beside;       /* 1: the other entries of the run may be asked                   */
 };
 
-/* Judges the entry of this run that *like is one of, by all saved ones like it. */
+/* Gives the result the entry of this run that has the name and kind of *like, judged by all saved
+ * ones that have them, too.                                                                      */
 PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_entry_ *like)
 {
     perf_baseline_entry *entry = perf_baseline_new_(check, like);
@@ -24553,8 +24554,8 @@ PERF_COLD_FN_ int perf_figure_counted_(const perf_checking_ *check, size_t at)
     return 0;
 }
 
-/* The figures of the entries like this one, a figure a run.  saved 1: of the runs that count; 0: of
- * this run.                                                                                      */
+/* Finds the figures of the entries with the name and kind of *like: one a run, the middle of its
+ * repeats.  saved 1: of the runs that count, less what is marked or saved twice; 0: of this run. */
 PERF_COLD_FN_ void perf_figures_of_(const perf_checking_ *check, const perf_read_ *file,
                                     const perf_read_entry_ *like, int saved, perf_figures_ *found)
 {
@@ -24808,9 +24809,10 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
     return verdict;
 }
 
-/* Student's prediction interval for a new run against the saved ones, as change, sd and df: logs, 0
- * on average, and behind them that of the new run.  It covers the ratio if the runs are alike but
- * for the change.  sd is theirs times sqrt(1 + 1 / runs); of a walk see perf_new_run_sd_.        */
+/* A prediction interval (Student's) for a new run against the saved ones, as change, sd and df.
+ * logs: theirs, 0 on average, and behind them that of the new run.  It covers the ratio if the runs
+ * are alike but for the change.  sd is that of their logs times sqrt(1 + 1 / runs), df is runs - 1;
+ * with a walk see perf_new_run_sd_.                                                              */
 PERF_COLD_FN_ perf_spread_ perf_spread_alone_(const double *logs, size_t runs, double walk)
 {
     double       variance = 0.0;
@@ -27613,7 +27615,7 @@ PERF_ATTR_((__destructor__(101), __used__)) PERF_OURS_ static void perf_main_lea
 
 /* ---- running ---- */
 
-/* All cases, `rounds` times.  Loops are held: perf_reset() in a body frees none. */
+/* Measures all cases `rounds` times.  Loops are held: perf_reset() in a body frees none. */
 PERF_COLD_FN_ void perf_main_cases_(perf_main_ *run, size_t rounds)
 {
     perf_registry_ *reg = perf_registry_get_();
@@ -28290,7 +28292,7 @@ PERF_COLD_FN_ void perf_main_scaling_(const perf_main_ *run, const perf_sweep_ *
 
 /* ---- comparing, then writing ---- */
 
-/* Compares, then writes; returns the exit status. */
+/* Compares (--compare), then writes (--output, --save, --add); returns the exit status. */
 PERF_COLD_FN_ int perf_main_files_(perf_main_ *run)
 {
     size_t i;
@@ -28350,7 +28352,7 @@ PERF_COLD_FN_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule)
     perf_baseline      baseline;
     int                result = 2;
 
-    opts.accept.rule = *rule;
+    opts.accept.rule = *rule;                   /* `now` stays zero: this process                 */
     opts.accept.rules = run->also ? 2 : 1;
     opts.most_unchanged = run->most_unchanged;
     baseline = perf_baseline_check(run->compare, &opts);
