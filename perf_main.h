@@ -381,7 +381,8 @@ PERF_BEGIN_DECLS
 
 /* ---- options ---- */
 
-/* Reads the options.  Returns -1: go on; else the exit status: all is done. */
+/* Fills *run from the command line.  Returns -1: go on; else the exit status: --help or --list has
+ * been answered, or a wrong option named.                                                        */
 PERF_COLD_FN_ int perf_main_begin_(perf_main_ *run, int argc, char **argv)
 {
     int i;
@@ -838,7 +839,7 @@ PERF_ATTR_((__destructor__(101), __used__)) PERF_OURS_ static void perf_main_lea
 
 /* ---- running ---- */
 
-/* All cases, `rounds` times.  Loops are held: perf_reset() in a body frees none. */
+/* Measures all cases `rounds` times.  Loops are held: perf_reset() in a body frees none. */
 PERF_COLD_FN_ void perf_main_cases_(perf_main_ *run, size_t rounds)
 {
     perf_registry_ *reg = perf_registry_get_();
@@ -881,6 +882,8 @@ struct perf_sweep_ {
     size_t       count;
 };
 
+/* Measures the entries of a case one after another (perf_main_entry_), then prints what a sweep of
+ * sizes or threads shows.  It needs memory, without which the case has failed.                   */
 PERF_COLD_FN_ void perf_main_case_(perf_main_ *run, const perf_case_ *entry)
 {
     double       n[PERF_MAIN_SIZES_];
@@ -1060,8 +1063,8 @@ PERF_COLD_FN_ void perf_put_argument_(perf_out_ *out, int64_t value)
     perf_put_u64_(out, size);
 }
 
-/* 1: the entry `name` of the case `of` is to be measured in this round.  When entries are measured
- * again: the chosen ones, each time counted.                                                     */
+/* 1: the entry `name` of the case `of` is to be measured in this round: a filter matches one of the
+ * names, or there is none.  When entries are measured again: the chosen ones, each time counted. */
 PERF_COLD_FN_ int perf_main_takes_(const perf_main_ *run, const char *of, const char *name)
 {
     size_t i;
@@ -1087,7 +1090,8 @@ PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *run, const char *name)
     return !run->filters || i < run->filters;
 }
 
-/* Measures one entry on this thread.  n: its size, or 0; arg: its numbers, or NULL. */
+/* Measures one entry on this thread, prints its row, and leaves its loop in the registry, from
+ * where files and comparisons take it.  n: its size, or 0; arg: its numbers, or NULL.            */
 PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *run, const perf_case_ *entry, const char *name,
                                          size_t n, const int64_t *arg)
 {
@@ -1512,7 +1516,7 @@ PERF_COLD_FN_ void perf_main_scaling_(const perf_main_ *run, const perf_sweep_ *
 
 /* ---- comparing, then writing ---- */
 
-/* Compares, then writes; returns the exit status. */
+/* Compares (--compare), then writes (--output, --save, --add); returns the exit status. */
 PERF_COLD_FN_ int perf_main_files_(perf_main_ *run)
 {
     size_t i;
@@ -1528,10 +1532,12 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *run)
         if (!perf_main_wrote_(run, where, perf_main_output_(run)))
             result = 2;
     }
-    run->with.alone = 1;
+    run->with.alone = 1;                        /* --save accepts what is REJECT: no marks        */
+    run->with.rejected = PERF_CAST_(const char *const *, PERF_NULL_);
     if (run->save && !perf_main_wrote_(run, run->save, perf_baseline_add(run->save, &run->with)))
         result = 2;
     run->with.alone = 0;
+    run->with.rejected = PERF_PTR_(const char *const *, run->rejected);
     if (run->add && perf_main_wrote_(run, run->add, perf_baseline_add(run->add, &run->with)))
         perf_baseline_outlook_to_(run->out, run->add, &run->rule);
     else if (run->add)
@@ -1545,7 +1551,8 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *run)
     return result;
 }
 
-/* The same by all rules: the worst status of them, errors first, then REJECT. */
+/* perf_main_compare_ by the rule, then by the second, if there is one; says what was accepted.
+ * Returns the worst status: an error, 2, then a REJECT, 1, then 3.                               */
 PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *run)
 {
     const int first = perf_main_compare_(run, &run->rule);
@@ -1561,14 +1568,15 @@ PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *run)
     return first > second ? first : second;
 }
 
-/* Holds this run against the baseline by one rule; returns the exit status. */
+/* Holds this run against the baseline by one rule: checks, measures again what is in doubt, prints
+ * the table, keeps the names that --add marks.  Returns the exit status.                         */
 PERF_COLD_FN_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule)
 {
     perf_baseline_opts opts = PERF_ZERO;
     perf_baseline      baseline;
     int                result = 2;
 
-    opts.accept.rule = *rule;
+    opts.accept.rule = *rule;                   /* `now` stays zero: this process                 */
     opts.accept.rules = run->also ? 2 : 1;
     opts.most_unchanged = run->most_unchanged;
     baseline = perf_baseline_check(run->compare, &opts);
@@ -1600,8 +1608,8 @@ PERF_COLD_FN_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule)
 extern int perf_poll_(void *, unsigned long, int) __asm__(PERF_SYM_("poll"));
 #endif
 
-/* Measures again what is in doubt, in turns, and replaces *baseline by the new answer.  Without one
- * it says so, and *baseline stays.                                                               */
+/* Measures what is in doubt four rounds more, and replaces *baseline by the answer of a new check.
+ * Where that fails it says so, and *baseline stays.                                              */
 PERF_COLD_FN_ void perf_main_again_(perf_main_ *run, perf_baseline *baseline,
                                     const perf_baseline_opts *opts)
 {
@@ -1659,8 +1667,8 @@ PERF_COLD_FN_ size_t perf_main_choose_(perf_main_ *run, const perf_baseline *bas
     return doubts;
 }
 
-/* 1: measuring again may change the answer: alone it is REJECT, its ratio is beyond the threshold,
- * or it is INCONCLUSIVE and --strict is given.                                                   */
+/* 1: measuring again may change the answer to a bench with saved runs enough: by itself it is
+ * REJECT, its ratio is beyond the threshold, or it is INCONCLUSIVE and --strict is given.        */
 PERF_COLD_FN_ int perf_main_doubts_(const perf_main_ *run, const perf_baseline_entry *entry)
 {
     const perf_verdict *verdict = &entry->verdict;
@@ -1712,7 +1720,7 @@ PERF_COLD_FN_ void perf_main_confirm_(const perf_baseline *first, perf_baseline 
 /* ---- the answers ---- */
 
 /* The exit status of a comparison: 1 a REJECT that is not accepted, 2 an accepted name that was not
- * measured, 3 open with --strict.                                                                */
+ * measured, 3 open with --strict; else 0.                                                        */
 PERF_COLD_FN_ int perf_main_judged_(perf_main_ *run, const perf_baseline *baseline)
 {
     size_t i;
@@ -1730,7 +1738,7 @@ PERF_COLD_FN_ int perf_main_judged_(perf_main_ *run, const perf_baseline *baseli
     return 3;
 }
 
-/* 1: REJECT, and nobody has accepted it. */
+/* 1: REJECT in its family, and its name is not among those of --accept-change. */
 PERF_COLD_FN_ int perf_main_is_rejected_(const perf_main_ *run, const perf_baseline_entry *entry)
 {
     return entry->decision == PERF_REJECT &&

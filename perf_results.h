@@ -290,7 +290,7 @@ PERF_COLD_FN_ void perf_baseline_fail_(perf_baseline *baseline, perf_status why,
     baseline->error_at = at;
 }
 
-/* perf_baseline_check; count_own: see perf_checking_. */
+/* The whole check, as perf_baseline_check promises.  count_own: see perf_checking_. */
 PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_baseline_opts *opts,
                                               int count_own)
 {
@@ -319,8 +319,8 @@ PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_basel
     return baseline;
 }
 
-/* The rule of a check: no more than 5 % worse unless the caller says otherwise.  0: one that runs
- * cannot be held against.                                                                        */
+/* Puts the rule and its confidence, by default no more than 5 % worse at 95 %, into the check and
+ * its result, and into `counter` what the rule counts.  0: one that runs cannot be held against. */
 PERF_COLD_FN_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_opts *accept)
 {
     static const char *const counters[] = {"instructions", "cycles", "branches", "branch misses"};
@@ -363,7 +363,8 @@ PERF_COLD_FN_ void perf_checking_run_(perf_read_ *old, perf_read_ *now, perf_che
     PERF_FREE(check->moved);
 }
 
-/* Puts the file and this run in order, and makes room for their values. */
+/* Sorts the entries of the file and of this run by kind, name and run, and makes `pool`.  A failure
+ * of reading or of memory becomes that of the result.                                            */
 PERF_COLD_FN_ void perf_checking_order_(perf_checking_ *check)
 {
     perf_read_ *old = check->old, *now = check->now;
@@ -453,7 +454,9 @@ PERF_COLD_FN_ void perf_baseline_other_(perf_baseline *baseline, const perf_read
     }
 }
 
-/* Which saved runs count: of this machine and build, or any; never this run itself. */
+/* Marks and counts (`used`) the saved runs that count: of this machine, cpu, device, compiler and
+ * build, or any if that was asked; never this run itself.  The result counts the others, and names
+ * one.                                                                                           */
 PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check)
 {
     const perf_read_run_ *me = check->now->run;
@@ -521,7 +524,8 @@ PERF_COLD_FN_ void perf_times_cover_(double *time_s, size_t n, double *first, do
     *last = time_s[high];
 }
 
-/* The entries of this run, then those that it lacks. */
+/* Gives the result its entries: each of this run, which perf_baseline_one_ judges, those of one
+ * name together; then, as missing, each saved one that this run lacks.                           */
 PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *check)
 {
     perf_baseline *baseline = check->baseline;
@@ -619,7 +623,8 @@ struct perf_judged_ {
     int           beside;       /* 1: the other entries of the run may be asked                   */
 };
 
-/* Judges the entry of this run that *like is one of, by all saved ones like it. */
+/* Gives the result the entry of this run that has the name and kind of *like, judged by all saved
+ * ones that have them, too.                                                                      */
 PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_entry_ *like)
 {
     perf_baseline_entry *entry = perf_baseline_new_(check, like);
@@ -706,8 +711,8 @@ PERF_COLD_FN_ int perf_figure_counted_(const perf_checking_ *check, size_t at)
     return 0;
 }
 
-/* The figures of the entries like this one, a figure a run.  saved 1: of the runs that count; 0: of
- * this run.                                                                                      */
+/* Finds the figures of the entries with the name and kind of *like: one a run, the middle of its
+ * repeats.  saved 1: of the runs that count, less what is marked or saved twice; 0: of this run. */
 PERF_COLD_FN_ void perf_figures_of_(const perf_checking_ *check, const perf_read_ *file,
                                     const perf_read_entry_ *like, int saved, perf_figures_ *found)
 {
@@ -789,8 +794,9 @@ PERF_COLD_FN_ void perf_entry_values_(const perf_read_ *file, const perf_read_en
     }
 }
 
-/* The figure of an entry that a rule on that metric compares; 0: none.  `pool` has room for the
- * values of the largest entry.                                                                   */
+/* The figure of an entry that a rule on that metric compares: the median of its values, or another
+ * quantile, or the mean.  0: it has none, or too few values.  `pool` has room for the values of the
+ * largest entry.                                                                                 */
 PERF_COLD_FN_ double perf_entry_figure_(const perf_read_ *file, const perf_read_entry_ *entry,
                                         perf_metric metric, double *pool)
 {
@@ -960,9 +966,10 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
     return verdict;
 }
 
-/* Student's prediction interval for a new run against the saved ones: logs, 0 on average, and
- * behind them that of the new run.  It covers the ratio if the runs are alike but for the change.
- * `walk`: see perf_new_run_sd_.                                                                  */
+/* A prediction interval (Student's) for a new run against the saved ones, as change, sd and df.
+ * logs: theirs, 0 on average, and behind them that of the new run.  It covers the ratio if the runs
+ * are alike but for the change.  sd is that of their logs times sqrt(1 + 1 / runs), df is runs - 1;
+ * with a walk see perf_new_run_sd_.                                                              */
 PERF_COLD_FN_ perf_spread_ perf_spread_alone_(const double *logs, size_t runs, double walk)
 {
     double       variance = 0.0;
@@ -997,8 +1004,8 @@ PERF_FN double perf_new_run_sd_(double variance, size_t runs, double walk, doubl
     return perf_sqrt_(walked);
 }
 
-/* What the rule says of a new run.  change: how far it differs from the saved ones, known to
- * +-half.                                                                                        */
+/* The verdict of the rule (perf_verdict_of_) on a new run.  change: how far it differs from the
+ * saved ones, as a log, known to +-half.                                                         */
 PERF_COLD_FN_ perf_verdict perf_judged_verdict_(const perf_compare_opts *opts,
                                                 const perf_judged_ *judged, double change,
                                                 double half)
@@ -1049,9 +1056,9 @@ struct perf_change_ {
     double p;                   /* one-sided, of no change beyond the rule; 1: no claim           */
 };
 
-/* Turns the verdict into a REJECT where the saved runs show a change for the worse themselves.
- * Wrong outputs stay, they say more.  So does a REJECT of this run against all, if its p is
- * smaller.                                                                                       */
+/* Where the saved runs, this one behind them, show a change for the worse themselves, the entry
+ * gets its `since`, and the verdict becomes that on this change, a REJECT.  Wrong outputs stay,
+ * they say more.  So does a REJECT of this run against all, if its p is smaller.                 */
 PERF_COLD_FN_ void perf_baseline_since_(perf_checking_ *check, const perf_judged_ *judged,
                                         const perf_figures_ *saved, perf_baseline_entry *entry)
 {
@@ -1272,8 +1279,9 @@ PERF_COLD_FN_ void perf_change_judge_(perf_change_ *change, double threshold, do
 
 /* ---- checking: all entries ---- */
 
-/* Decides the entries as one family: by Holm over those that have saved runs.  Of `rules` that must
- * all hold any one is enough for a REJECT.                                                       */
+/* Decides the entries as one family: by Holm over those that have saved runs.  One keeps its
+ * verdict if its p stays below 1 - confidence or its outputs are wrong; else it is INCONCLUSIVE.
+ * Of `rules` that must all hold any one is enough for a REJECT.                                  */
 PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline, int rules)
 {
     double *p = PERF_CAST_(double *, PERF_MALLOC((baseline->entries + 1) * sizeof *p));
@@ -1359,7 +1367,7 @@ PERF_FN perf_status perf_adjust_holm_(const double *p, size_t n, double *out)
     return PERF_OK;
 }
 
-/* Counts the decisions of the entries, and makes that of all. */
+/* Counts the decisions of the entries; that of all is REJECT if any is, ACCEPT if all are. */
 PERF_COLD_FN_ void perf_baseline_count_(perf_baseline *baseline)
 {
     size_t i;

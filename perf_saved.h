@@ -551,7 +551,9 @@ PERF_COLD_FN_ void perf_saving_items_(perf_saving_ *saving, const perf_results_o
     }
 }
 
-/* All that there is to write now; its `status` says whether there was memory.  opts NULL: none. */
+/* All that there is to write now: this run, and the items of opts or, without them, the loops of
+ * the registry that have ended, and its scopes.  `status` says whether there was memory.  opts
+ * NULL: none.                                                                                    */
 PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
 {
     perf_results_opts none = PERF_ZERO;
@@ -1066,8 +1068,9 @@ PERF_COLD_DECL_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
                                         const perf_results_opts *opts, const perf_read_ *old,
                                         size_t *len, perf_status *status);
 
-/* Reads a file and, if it is one, this run as a file would have it.  Then perf_read_free_ for
- * both.                                                                                          */
+/* Reads the file at `path` into *old (perf_read_results_) and, if it is a baseline, into *now what
+ * this process would save as such a file.  in.status of each says how that went; then
+ * perf_read_free_ for both.                                                                      */
 PERF_COLD_FN_ void perf_read_beside_(const char *path, const perf_results_opts *opts,
                                      const char *counter, perf_read_ *old, perf_read_ *now)
 {
@@ -1131,7 +1134,8 @@ PERF_COLD_FN_ perf_status perf_read_refused_(const char *path)
     return perf_file_kind_(path, &mode) == PERF_FILE_NONE_ ? PERF_ENODATA : PERF_EIO;
 }
 
-/* Reads a text, which the file owns from now on; NULL: `status` says why there is none. */
+/* perf_read_results_ of a text that the file owns from now on; text NULL: `status` says why there
+ * is none.                                                                                       */
 PERF_COLD_FN_ void perf_read_own_(perf_read_ *file, char *text, size_t size, perf_status status,
                                   const char *counter)
 {
@@ -1142,8 +1146,8 @@ PERF_COLD_FN_ void perf_read_own_(perf_read_ *file, char *text, size_t size, per
     file->own = text;
 }
 
-/* Reads the whole document; counter: see perf_read_.  file->in.status says how that went; then
- * perf_read_free_, whatever it says.                                                             */
+/* Reads the whole document: its runs, scopes and loops, in the order of the text; counter: see
+ * perf_read_.  file->in.status says how that went; then perf_read_free_, whatever it says.       */
 PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t size,
                                       const char *counter)
 {
@@ -1181,6 +1185,7 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
         perf_read_link_(file);
 }
 
+/* Reads a run, and appends it to file->run. */
 PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
 {
     enum { PERF_FIELD_TEXTS_ = 7, PERF_FIELD_TIME_ = PERF_FIELD_TEXTS_, PERF_FIELD_LOAD_ };
@@ -1278,7 +1283,8 @@ PERF_COLD_FN_ void perf_read_append_(perf_read_ *file, const perf_read_entry_ *e
         file->entry[file->entries++] = *entry;
 }
 
-/* A bench or an A/B loop.  Of pairs the candidate's values stand directly behind the baseline's. */
+/* Reads a bench or an A/B loop, and appends it to file->entry, its values to file->value.  Of pairs
+ * the candidate's values stand directly behind the baseline's.                                   */
 PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
 {
     enum { PERF_FIELD_NAME_, PERF_FIELD_RUN_, PERF_FIELD_SAMPLES_, PERF_FIELD_BASELINE_,
@@ -1392,7 +1398,7 @@ PERF_COLD_FN_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, c
     entry->values = 1;
 }
 
-/* Finds the run of each entry, and marks the runs with an entry that is not of the normal level. */
+/* Sets of_run of each entry, and marks the runs with an entry that is not of the normal level. */
 PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
 {
     size_t i;
@@ -1952,8 +1958,9 @@ typedef struct perf_text_file_ {
     size_t      len;
 } perf_text_file_;
 
-/* Writes what there is into a file, or into `stream`, if not NULL, which stays open.  durable: read
- * back, and on the disk before it replaces what was there.                                       */
+/* Writes the text of perf_saving_make_ into a file beside `path`, which then takes its name; or
+ * into `stream`, if not NULL, which stays open.  durable: read back, and on the disk before it
+ * replaces what was there.                                                                       */
 PERF_COLD_FN_ perf_status perf_saving_save_(const char *path, FILE *stream,
                                             void (*put)(perf_out_ *, const void *),
                                             const perf_results_opts *opts, const perf_read_ *old,
@@ -2003,8 +2010,9 @@ PERF_COLD_FN_ int perf_text_is_there_(FILE *file, const char *text, size_t len)
     return at == len && !ferror(file);
 }
 
-/* The text of what there is to write, to be freed, as `put` writes it (NULL: as our own JSON).
- * With what is kept of `old`, if that is not NULL.  NULL: *status says why.                      */
+/* What there is to write (perf_saving_take_) as a text, to be freed, as `put` writes it (NULL: as
+ * our own JSON, which our reader has read again).  With what is kept of `old`, if that is not NULL.
+ * NULL: *status says why.                                                                        */
 PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
                                       const perf_results_opts *opts, const perf_read_ *old,
                                       size_t *len, perf_status *status)

@@ -22318,7 +22318,9 @@ PERF_COLD_FN_ void perf_saving_items_(perf_saving_ *saving, const perf_results_o
     }
 }
 
-/* All that there is to write now; its `status` says whether there was memory.  opts NULL: none. */
+/* All that there is to write now: this run, and the items of opts or, without them, the loops of
+ * the registry that have ended, and its scopes.  `status` says whether there was memory.  opts
+ * NULL: none.                                                                                    */
 PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
 {
     perf_results_opts none = PERF_ZERO;
@@ -22833,8 +22835,9 @@ PERF_COLD_DECL_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
                                         const perf_results_opts *opts, const perf_read_ *old,
                                         size_t *len, perf_status *status);
 
-/* Reads a file and, if it is one, this run as a file would have it.  Then perf_read_free_ for
- * both.                                                                                          */
+/* Reads the file at `path` into *old (perf_read_results_) and, if it is a baseline, into *now what
+ * this process would save as such a file.  in.status of each says how that went; then
+ * perf_read_free_ for both.                                                                      */
 PERF_COLD_FN_ void perf_read_beside_(const char *path, const perf_results_opts *opts,
                                      const char *counter, perf_read_ *old, perf_read_ *now)
 {
@@ -22898,7 +22901,8 @@ PERF_COLD_FN_ perf_status perf_read_refused_(const char *path)
     return perf_file_kind_(path, &mode) == PERF_FILE_NONE_ ? PERF_ENODATA : PERF_EIO;
 }
 
-/* Reads a text, which the file owns from now on; NULL: `status` says why there is none. */
+/* perf_read_results_ of a text that the file owns from now on; text NULL: `status` says why there
+ * is none.                                                                                       */
 PERF_COLD_FN_ void perf_read_own_(perf_read_ *file, char *text, size_t size, perf_status status,
                                   const char *counter)
 {
@@ -22909,8 +22913,8 @@ PERF_COLD_FN_ void perf_read_own_(perf_read_ *file, char *text, size_t size, per
     file->own = text;
 }
 
-/* Reads the whole document; counter: see perf_read_.  file->in.status says how that went; then
- * perf_read_free_, whatever it says.                                                             */
+/* Reads the whole document: its runs, scopes and loops, in the order of the text; counter: see
+ * perf_read_.  file->in.status says how that went; then perf_read_free_, whatever it says.       */
 PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t size,
                                       const char *counter)
 {
@@ -22948,6 +22952,7 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
         perf_read_link_(file);
 }
 
+/* Reads a run, and appends it to file->run. */
 PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
 {
     enum { PERF_FIELD_TEXTS_ = 7, PERF_FIELD_TIME_ = PERF_FIELD_TEXTS_, PERF_FIELD_LOAD_ };
@@ -23045,7 +23050,8 @@ PERF_COLD_FN_ void perf_read_append_(perf_read_ *file, const perf_read_entry_ *e
         file->entry[file->entries++] = *entry;
 }
 
-/* A bench or an A/B loop.  Of pairs the candidate's values stand directly behind the baseline's. */
+/* Reads a bench or an A/B loop, and appends it to file->entry, its values to file->value.  Of pairs
+ * the candidate's values stand directly behind the baseline's.                                   */
 PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
 {
     enum { PERF_FIELD_NAME_, PERF_FIELD_RUN_, PERF_FIELD_SAMPLES_, PERF_FIELD_BASELINE_,
@@ -23159,7 +23165,7 @@ PERF_COLD_FN_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, c
     entry->values = 1;
 }
 
-/* Finds the run of each entry, and marks the runs with an entry that is not of the normal level. */
+/* Sets of_run of each entry, and marks the runs with an entry that is not of the normal level. */
 PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
 {
     size_t i;
@@ -23719,8 +23725,9 @@ typedef struct perf_text_file_ {
     size_t      len;
 } perf_text_file_;
 
-/* Writes what there is into a file, or into `stream`, if not NULL, which stays open.  durable: read
- * back, and on the disk before it replaces what was there.                                       */
+/* Writes the text of perf_saving_make_ into a file beside `path`, which then takes its name; or
+ * into `stream`, if not NULL, which stays open.  durable: read back, and on the disk before it
+ * replaces what was there.                                                                       */
 PERF_COLD_FN_ perf_status perf_saving_save_(const char *path, FILE *stream,
                                             void (*put)(perf_out_ *, const void *),
                                             const perf_results_opts *opts, const perf_read_ *old,
@@ -23770,8 +23777,9 @@ PERF_COLD_FN_ int perf_text_is_there_(FILE *file, const char *text, size_t len)
     return at == len && !ferror(file);
 }
 
-/* The text of what there is to write, to be freed, as `put` writes it (NULL: as our own JSON).
- * With what is kept of `old`, if that is not NULL.  NULL: *status says why.                      */
+/* What there is to write (perf_saving_take_) as a text, to be freed, as `put` writes it (NULL: as
+ * our own JSON, which our reader has read again).  With what is kept of `old`, if that is not NULL.
+ * NULL: *status says why.                                                                        */
 PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
                                       const perf_results_opts *opts, const perf_read_ *old,
                                       size_t *len, perf_status *status)
@@ -24119,7 +24127,7 @@ PERF_COLD_FN_ void perf_baseline_fail_(perf_baseline *baseline, perf_status why,
     baseline->error_at = at;
 }
 
-/* perf_baseline_check; count_own: see perf_checking_. */
+/* The whole check, as perf_baseline_check promises.  count_own: see perf_checking_. */
 PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_baseline_opts *opts,
                                               int count_own)
 {
@@ -24148,8 +24156,8 @@ PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_basel
     return baseline;
 }
 
-/* The rule of a check: no more than 5 % worse unless the caller says otherwise.  0: one that runs
- * cannot be held against.                                                                        */
+/* Puts the rule and its confidence, by default no more than 5 % worse at 95 %, into the check and
+ * its result, and into `counter` what the rule counts.  0: one that runs cannot be held against. */
 PERF_COLD_FN_ int perf_checking_rule_(perf_checking_ *check, const perf_compare_opts *accept)
 {
     static const char *const counters[] = {"instructions", "cycles", "branches", "branch misses"};
@@ -24192,7 +24200,8 @@ PERF_COLD_FN_ void perf_checking_run_(perf_read_ *old, perf_read_ *now, perf_che
     PERF_FREE(check->moved);
 }
 
-/* Puts the file and this run in order, and makes room for their values. */
+/* Sorts the entries of the file and of this run by kind, name and run, and makes `pool`.  A failure
+ * of reading or of memory becomes that of the result.                                            */
 PERF_COLD_FN_ void perf_checking_order_(perf_checking_ *check)
 {
     perf_read_ *old = check->old, *now = check->now;
@@ -24282,7 +24291,9 @@ PERF_COLD_FN_ void perf_baseline_other_(perf_baseline *baseline, const perf_read
     }
 }
 
-/* Which saved runs count: of this machine and build, or any; never this run itself. */
+/* Marks and counts (`used`) the saved runs that count: of this machine, cpu, device, compiler and
+ * build, or any if that was asked; never this run itself.  The result counts the others, and names
+ * one.                                                                                           */
 PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check)
 {
     const perf_read_run_ *me = check->now->run;
@@ -24350,7 +24361,8 @@ PERF_COLD_FN_ void perf_times_cover_(double *time_s, size_t n, double *first, do
     *last = time_s[high];
 }
 
-/* The entries of this run, then those that it lacks. */
+/* Gives the result its entries: each of this run, which perf_baseline_one_ judges, those of one
+ * name together; then, as missing, each saved one that this run lacks.                           */
 PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *check)
 {
     perf_baseline *baseline = check->baseline;
@@ -24448,7 +24460,8 @@ struct perf_judged_ {
     int           beside;       /* 1: the other entries of the run may be asked                   */
 };
 
-/* Judges the entry of this run that *like is one of, by all saved ones like it. */
+/* Gives the result the entry of this run that has the name and kind of *like, judged by all saved
+ * ones that have them, too.                                                                      */
 PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_entry_ *like)
 {
     perf_baseline_entry *entry = perf_baseline_new_(check, like);
@@ -24535,8 +24548,8 @@ PERF_COLD_FN_ int perf_figure_counted_(const perf_checking_ *check, size_t at)
     return 0;
 }
 
-/* The figures of the entries like this one, a figure a run.  saved 1: of the runs that count; 0: of
- * this run.                                                                                      */
+/* Finds the figures of the entries with the name and kind of *like: one a run, the middle of its
+ * repeats.  saved 1: of the runs that count, less what is marked or saved twice; 0: of this run. */
 PERF_COLD_FN_ void perf_figures_of_(const perf_checking_ *check, const perf_read_ *file,
                                     const perf_read_entry_ *like, int saved, perf_figures_ *found)
 {
@@ -24618,8 +24631,9 @@ PERF_COLD_FN_ void perf_entry_values_(const perf_read_ *file, const perf_read_en
     }
 }
 
-/* The figure of an entry that a rule on that metric compares; 0: none.  `pool` has room for the
- * values of the largest entry.                                                                   */
+/* The figure of an entry that a rule on that metric compares: the median of its values, or another
+ * quantile, or the mean.  0: it has none, or too few values.  `pool` has room for the values of the
+ * largest entry.                                                                                 */
 PERF_COLD_FN_ double perf_entry_figure_(const perf_read_ *file, const perf_read_entry_ *entry,
                                         perf_metric metric, double *pool)
 {
@@ -24789,9 +24803,10 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
     return verdict;
 }
 
-/* Student's prediction interval for a new run against the saved ones: logs, 0 on average, and
- * behind them that of the new run.  It covers the ratio if the runs are alike but for the change.
- * `walk`: see perf_new_run_sd_.                                                                  */
+/* A prediction interval (Student's) for a new run against the saved ones, as change, sd and df.
+ * logs: theirs, 0 on average, and behind them that of the new run.  It covers the ratio if the runs
+ * are alike but for the change.  sd is that of their logs times sqrt(1 + 1 / runs), df is runs - 1;
+ * with a walk see perf_new_run_sd_.                                                              */
 PERF_COLD_FN_ perf_spread_ perf_spread_alone_(const double *logs, size_t runs, double walk)
 {
     double       variance = 0.0;
@@ -24826,8 +24841,8 @@ PERF_FN double perf_new_run_sd_(double variance, size_t runs, double walk, doubl
     return perf_sqrt_(walked);
 }
 
-/* What the rule says of a new run.  change: how far it differs from the saved ones, known to
- * +-half.                                                                                        */
+/* The verdict of the rule (perf_verdict_of_) on a new run.  change: how far it differs from the
+ * saved ones, as a log, known to +-half.                                                         */
 PERF_COLD_FN_ perf_verdict perf_judged_verdict_(const perf_compare_opts *opts,
                                                 const perf_judged_ *judged, double change,
                                                 double half)
@@ -24878,9 +24893,9 @@ struct perf_change_ {
     double p;                   /* one-sided, of no change beyond the rule; 1: no claim           */
 };
 
-/* Turns the verdict into a REJECT where the saved runs show a change for the worse themselves.
- * Wrong outputs stay, they say more.  So does a REJECT of this run against all, if its p is
- * smaller.                                                                                       */
+/* Where the saved runs, this one behind them, show a change for the worse themselves, the entry
+ * gets its `since`, and the verdict becomes that on this change, a REJECT.  Wrong outputs stay,
+ * they say more.  So does a REJECT of this run against all, if its p is smaller.                 */
 PERF_COLD_FN_ void perf_baseline_since_(perf_checking_ *check, const perf_judged_ *judged,
                                         const perf_figures_ *saved, perf_baseline_entry *entry)
 {
@@ -25101,8 +25116,9 @@ PERF_COLD_FN_ void perf_change_judge_(perf_change_ *change, double threshold, do
 
 /* ---- checking: all entries ---- */
 
-/* Decides the entries as one family: by Holm over those that have saved runs.  Of `rules` that must
- * all hold any one is enough for a REJECT.                                                       */
+/* Decides the entries as one family: by Holm over those that have saved runs.  One keeps its
+ * verdict if its p stays below 1 - confidence or its outputs are wrong; else it is INCONCLUSIVE.
+ * Of `rules` that must all hold any one is enough for a REJECT.                                  */
 PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *baseline, int rules)
 {
     double *p = PERF_CAST_(double *, PERF_MALLOC((baseline->entries + 1) * sizeof *p));
@@ -25188,7 +25204,7 @@ PERF_FN perf_status perf_adjust_holm_(const double *p, size_t n, double *out)
     return PERF_OK;
 }
 
-/* Counts the decisions of the entries, and makes that of all. */
+/* Counts the decisions of the entries; that of all is REJECT if any is, ACCEPT if all are. */
 PERF_COLD_FN_ void perf_baseline_count_(perf_baseline *baseline)
 {
     size_t i;
@@ -27135,7 +27151,8 @@ PERF_BEGIN_DECLS
 
 /* ---- options ---- */
 
-/* Reads the options.  Returns -1: go on; else the exit status: all is done. */
+/* Fills *run from the command line.  Returns -1: go on; else the exit status: --help or --list has
+ * been answered, or a wrong option named.                                                        */
 PERF_COLD_FN_ int perf_main_begin_(perf_main_ *run, int argc, char **argv)
 {
     int i;
@@ -27592,7 +27609,7 @@ PERF_ATTR_((__destructor__(101), __used__)) PERF_OURS_ static void perf_main_lea
 
 /* ---- running ---- */
 
-/* All cases, `rounds` times.  Loops are held: perf_reset() in a body frees none. */
+/* Measures all cases `rounds` times.  Loops are held: perf_reset() in a body frees none. */
 PERF_COLD_FN_ void perf_main_cases_(perf_main_ *run, size_t rounds)
 {
     perf_registry_ *reg = perf_registry_get_();
@@ -27635,6 +27652,8 @@ struct perf_sweep_ {
     size_t       count;
 };
 
+/* Measures the entries of a case one after another (perf_main_entry_), then prints what a sweep of
+ * sizes or threads shows.  It needs memory, without which the case has failed.                   */
 PERF_COLD_FN_ void perf_main_case_(perf_main_ *run, const perf_case_ *entry)
 {
     double       n[PERF_MAIN_SIZES_];
@@ -27814,8 +27833,8 @@ PERF_COLD_FN_ void perf_put_argument_(perf_out_ *out, int64_t value)
     perf_put_u64_(out, size);
 }
 
-/* 1: the entry `name` of the case `of` is to be measured in this round.  When entries are measured
- * again: the chosen ones, each time counted.                                                     */
+/* 1: the entry `name` of the case `of` is to be measured in this round: a filter matches one of the
+ * names, or there is none.  When entries are measured again: the chosen ones, each time counted. */
 PERF_COLD_FN_ int perf_main_takes_(const perf_main_ *run, const char *of, const char *name)
 {
     size_t i;
@@ -27841,7 +27860,8 @@ PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *run, const char *name)
     return !run->filters || i < run->filters;
 }
 
-/* Measures one entry on this thread.  n: its size, or 0; arg: its numbers, or NULL. */
+/* Measures one entry on this thread, prints its row, and leaves its loop in the registry, from
+ * where files and comparisons take it.  n: its size, or 0; arg: its numbers, or NULL.            */
 PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *run, const perf_case_ *entry, const char *name,
                                          size_t n, const int64_t *arg)
 {
@@ -28266,7 +28286,7 @@ PERF_COLD_FN_ void perf_main_scaling_(const perf_main_ *run, const perf_sweep_ *
 
 /* ---- comparing, then writing ---- */
 
-/* Compares, then writes; returns the exit status. */
+/* Compares (--compare), then writes (--output, --save, --add); returns the exit status. */
 PERF_COLD_FN_ int perf_main_files_(perf_main_ *run)
 {
     size_t i;
@@ -28282,10 +28302,12 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *run)
         if (!perf_main_wrote_(run, where, perf_main_output_(run)))
             result = 2;
     }
-    run->with.alone = 1;
+    run->with.alone = 1;                        /* --save accepts what is REJECT: no marks        */
+    run->with.rejected = PERF_CAST_(const char *const *, PERF_NULL_);
     if (run->save && !perf_main_wrote_(run, run->save, perf_baseline_add(run->save, &run->with)))
         result = 2;
     run->with.alone = 0;
+    run->with.rejected = PERF_PTR_(const char *const *, run->rejected);
     if (run->add && perf_main_wrote_(run, run->add, perf_baseline_add(run->add, &run->with)))
         perf_baseline_outlook_to_(run->out, run->add, &run->rule);
     else if (run->add)
@@ -28299,7 +28321,8 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *run)
     return result;
 }
 
-/* The same by all rules: the worst status of them, errors first, then REJECT. */
+/* perf_main_compare_ by the rule, then by the second, if there is one; says what was accepted.
+ * Returns the worst status: an error, 2, then a REJECT, 1, then 3.                               */
 PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *run)
 {
     const int first = perf_main_compare_(run, &run->rule);
@@ -28315,14 +28338,15 @@ PERF_COLD_FN_ int perf_main_compare_all_(perf_main_ *run)
     return first > second ? first : second;
 }
 
-/* Holds this run against the baseline by one rule; returns the exit status. */
+/* Holds this run against the baseline by one rule: checks, measures again what is in doubt, prints
+ * the table, keeps the names that --add marks.  Returns the exit status.                         */
 PERF_COLD_FN_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule)
 {
     perf_baseline_opts opts = PERF_ZERO;
     perf_baseline      baseline;
     int                result = 2;
 
-    opts.accept.rule = *rule;
+    opts.accept.rule = *rule;                   /* `now` stays zero: this process                 */
     opts.accept.rules = run->also ? 2 : 1;
     opts.most_unchanged = run->most_unchanged;
     baseline = perf_baseline_check(run->compare, &opts);
@@ -28354,8 +28378,8 @@ PERF_COLD_FN_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule)
 extern int perf_poll_(void *, unsigned long, int) __asm__(PERF_SYM_("poll"));
 #endif
 
-/* Measures again what is in doubt, in turns, and replaces *baseline by the new answer.  Without one
- * it says so, and *baseline stays.                                                               */
+/* Measures what is in doubt four rounds more, and replaces *baseline by the answer of a new check.
+ * Where that fails it says so, and *baseline stays.                                              */
 PERF_COLD_FN_ void perf_main_again_(perf_main_ *run, perf_baseline *baseline,
                                     const perf_baseline_opts *opts)
 {
@@ -28413,8 +28437,8 @@ PERF_COLD_FN_ size_t perf_main_choose_(perf_main_ *run, const perf_baseline *bas
     return doubts;
 }
 
-/* 1: measuring again may change the answer: alone it is REJECT, its ratio is beyond the threshold,
- * or it is INCONCLUSIVE and --strict is given.                                                   */
+/* 1: measuring again may change the answer to a bench with saved runs enough: by itself it is
+ * REJECT, its ratio is beyond the threshold, or it is INCONCLUSIVE and --strict is given.        */
 PERF_COLD_FN_ int perf_main_doubts_(const perf_main_ *run, const perf_baseline_entry *entry)
 {
     const perf_verdict *verdict = &entry->verdict;
@@ -28466,7 +28490,7 @@ PERF_COLD_FN_ void perf_main_confirm_(const perf_baseline *first, perf_baseline 
 /* ---- the answers ---- */
 
 /* The exit status of a comparison: 1 a REJECT that is not accepted, 2 an accepted name that was not
- * measured, 3 open with --strict.                                                                */
+ * measured, 3 open with --strict; else 0.                                                        */
 PERF_COLD_FN_ int perf_main_judged_(perf_main_ *run, const perf_baseline *baseline)
 {
     size_t i;
@@ -28484,7 +28508,7 @@ PERF_COLD_FN_ int perf_main_judged_(perf_main_ *run, const perf_baseline *baseli
     return 3;
 }
 
-/* 1: REJECT, and nobody has accepted it. */
+/* 1: REJECT in its family, and its name is not among those of --accept-change. */
 PERF_COLD_FN_ int perf_main_is_rejected_(const perf_main_ *run, const perf_baseline_entry *entry)
 {
     return entry->decision == PERF_REJECT &&

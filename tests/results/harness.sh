@@ -277,7 +277,10 @@ plant()
     try "planted times $1" python3 plant.py "$1"
 }
 plant 0.001
-run 1 '^REJECT: 1 entry, 0 ACCEPT, 1 REJECT' --filter mul --budget 0.02 --compare planted.json
+run 1 '^REJECT: 1 entry, 0 ACCEPT, 1 REJECT' --filter mul --budget 0.02 --compare planted.json \
+    --save anew.json --output result.json
+try 'a REJECT is marked' grep -q '"level":"rejected"' result.json
+try '--save accepts it: no mark' sh -c '! grep "\"level\"" anew.json'
 plant 1e6
 run 0 '^ACCEPT: 1 entry, 1 ACCEPT' --filter mul --budget 0.02 --compare planted.json
 # screen [SETTING]: the same on a screen, which knows colours unless the environment says otherwise
