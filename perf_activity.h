@@ -163,7 +163,7 @@ typedef struct perf_activity_whole_ {
 } perf_activity_whole_;
 
 /* NULL: nobody has asked for it. */
-PERF_COLD_FN_ perf_activity_ *perf_activity_seen_(void)
+PERF_COLD_FN_ perf_activity_ *perf_activity_if_any_(void)
 {
     perf_gpu_driver_ *driver = perf_gpu_driver_get_();
 
@@ -729,7 +729,7 @@ PERF_COLD_FN_ perf_activity_row_ *perf_activity_row_of_(perf_activity_ *activity
 /* Before a report or a trace: what the device has finished.  No lock is held meanwhile. */
 PERF_COLD_FN_ void perf_activity_collect_(perf_registry_ *reg)
 {
-    perf_activity_ *activity = perf_activity_seen_();
+    perf_activity_ *activity = perf_activity_if_any_();
 
     (void)reg;
     if (activity && PERF_GET_(&activity->on) == PERF_ACTIVITY_RECORDS_)
@@ -739,7 +739,7 @@ PERF_COLD_FN_ void perf_activity_collect_(perf_registry_ *reg)
 /* Fetches first, so that no record from before comes in later. */
 PERF_COLD_FN_ void perf_activity_reset_(void)
 {
-    perf_activity_ *activity = perf_activity_seen_();
+    perf_activity_ *activity = perf_activity_if_any_();
 
     if (!activity || !perf_lock_word_(&activity->lock, 1))
         return;
@@ -760,7 +760,7 @@ PERF_COLD_FN_ void perf_activity_reset_(void)
 /* The table of kernels and copies, a line a device, what is missing and why. */
 PERF_COLD_FN_ void perf_activity_report_(perf_out_ *out, int json)
 {
-    perf_activity_ *activity = perf_activity_seen_();
+    perf_activity_ *activity = perf_activity_if_any_();
     double          sum;
     uint32_t        i;
     const uint64_t *n[5];
@@ -941,7 +941,7 @@ PERF_COLD_FN_ void perf_activity_put_share_(perf_out_ *out, perf_activity_ *acti
  * `measured` is 2. */
 PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *evidence, double total_ns)
 {
-    perf_activity_      *activity = perf_activity_seen_();
+    perf_activity_      *activity = perf_activity_if_any_();
     perf_activity_whole_ whole, most = PERF_ZERO;
     uint32_t             i;
 

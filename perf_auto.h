@@ -639,7 +639,7 @@ PERF_COLD_FN_ perf_auto_map_ *perf_auto_map_room_(perf_registry_ *reg)
         return old;
     if (old)
         room = 2 * (old->mask + 1);
-    map = PERF_CAST_(perf_auto_map_ *, perf_keep_(reg, sizeof *map + room * sizeof *map->known));
+    map = PERF_CAST_(perf_auto_map_ *, perf_forever_(reg, sizeof *map + room * sizeof *map->known));
     if (!map)
         return PERF_NULL_;
     map->mask = room - 1;

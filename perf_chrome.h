@@ -39,16 +39,16 @@ typedef struct perf_json_ {
 PERF_COLD_FN_ int perf_json_values_(perf_json_ *json, perf_out_ *out, const perf_events_ *events,
                                     uint64_t at, int open)
 {
-    perf_seen_ seen;
+    perf_remark_ remark;
 
-    while (events && out->len < 2 * PERF_FILE_RECORD_ && perf_remark_next_(events, &at, &seen)) {
+    while (events && out->len < 2 * PERF_FILE_RECORD_ && perf_remark_next_(events, &at, &remark)) {
         perf_put_(out, open++ ? "," : ",\"args\":{");
-        perf_put_json_(out, PERF_ACQ_(&json->registry->names)[seen.name]->site.name);
+        perf_put_json_(out, PERF_ACQ_(&json->registry->names)[remark.name]->site.name);
         perf_put_char_(out, ':');
-        if (seen.kind == PERF_REMARK_IS_TEXT_)
-            perf_put_json_(out, seen.text);
-        else if (perf_is_finite_(seen.value))
-            perf_put_fixed_(out, seen.value, 6);
+        if (remark.kind == PERF_REMARK_IS_TEXT_)
+            perf_put_json_(out, remark.text);
+        else if (perf_is_finite_(remark.value))
+            perf_put_fixed_(out, remark.value, 6);
         else
             perf_put_(out, "null");
     }

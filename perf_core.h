@@ -221,12 +221,12 @@ typedef struct perf_known_ {
 #define PERF_LATE_ 8            /* with 4, 1,000 places cost 5 % more: too few for a far cache    */
 
 /* One thread.  The first fields are the hot path's, in three cache lines.  After a fork the child
- * finds all of it zero (MADV_WIPEONFORK), and `seen` NULL sends it to the cold path.             */
+ * finds all of it zero (MADV_WIPEONFORK), and `quick` NULL sends it to the cold path.            */
 typedef struct perf_recorder_ {
     uint32_t    *late[PERF_LATE_];      /* buckets of the last durations: counted some scopes     */
                                 /* later, when the processor has them at hand (1.00, not 1.31)    */
-    perf_cell_ **seen;          /* cells by caller and name, see perf_seen_at_; NULL: cold path  */
-    uint32_t     seen_mask;     /* bytes                                                          */
+    perf_cell_ **quick;         /* cells by caller and name: perf_quick_cell_at_; NULL: cold path */
+    uint32_t     quick_mask;    /* bytes                                                          */
     uint32_t     late_next;     /* durations: where in `late`; 2^31: see perf_halves_look_        */
     perf_cell_  *open;          /* innermost open scope, or the root                              */
     perf_event_ *ring;
@@ -237,11 +237,12 @@ typedef struct perf_recorder_ {
     uint64_t     deeper;        /* `extra` << 56: what an event adds to its depth                 */
     uint64_t     extra;         /* recursive calls that are open; cold from here on               */
     uint64_t     made, birth;   /* ticks: when made; that, or the last reset                      */
-    perf_cell_   root;          /* of the call tree; at a multiple of 64 as all cells, for `seen` */
+    perf_cell_   root;          /* of the call tree; at a multiple of 64, as all cells are for    */
+                                /* `quick`                                                        */
     uint32_t     room;          /* entries of `cell`                                              */
     uint32_t     slots, slots_used;
     struct perf_slot_ *slot;    /* all cells by caller and name: perf_cell_under_; NULL: none yet */
-    perf_cell_ **table;         /* what `seen` is when it is not NULL                             */
+    perf_cell_ **table;         /* what `quick` is when it is not NULL                            */
     perf_cell_ **cell;          /* by name id: the first in its ring; NULL for [0] and unseen     */
     uint32_t     request;       /* PERF_ASK_ bits set by other threads                            */
     uint32_t     growing;       /* 1: the owner makes a cell or takes memory, see perf_grow_      */

@@ -62,7 +62,7 @@ typedef struct perf_counters_opts {     /* zero = default                       
 } perf_counters_opts;
 
 /* One counter, for the library. */
-typedef struct perf_counter_ {
+typedef struct perf_open_counter_ {
     int      how;                       /* PERF_BY_EVENT_ ...                                     */
     int      fd;                        /* -1: none                                               */
     int      leads;                     /* 1: first of its group                                  */
@@ -70,7 +70,7 @@ typedef struct perf_counter_ {
     uint64_t id;                        /* the kernel's number of the event                       */
     uint64_t at[3];                     /* at start: value, ns enabled, ns on the processor; of   */
                                         /* the system's own: value, thread (0: of the process)    */
-} perf_counter_;
+} perf_open_counter_;
 
 /* Read its upper half; the library writes it all.  One thread uses it at a time. */
 typedef struct perf_counters {
@@ -84,7 +84,7 @@ typedef struct perf_counters {
     double      iteration[2][PERF_COUNTER_COUNT];   /* counts per iteration, after a loop's last  */
                                         /* next: [0] of a bench, [variant] of an A/B loop; NaN:   */
                                         /* missing, or not yet                                    */
-    perf_counter_ own[PERF_COUNTER_COUNT];      /* the rest is the library's                      */
+    perf_open_counter_ own[PERF_COUNTER_COUNT]; /* the rest is the library's                      */
     int         process, counting;
     struct perf_slices_ *slices;        /* of a loop; NULL: none                                  */
 } perf_counters;
@@ -269,7 +269,7 @@ PERF_FN int perf_linux_event_read_(int fd, uint64_t id, uint64_t *at)
 PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which,
                                       perf_linux_event_attr_ attr, int leader)
 {
-    perf_counter_ *counter = &counters->own[which];
+    perf_open_counter_ *counter = &counters->own[which];
     const int      group = leader == which ? -1 : counters->own[leader].fd;
     const int      of_kernel = which == PERF_COUNTER_SWITCHES || which == PERF_COUNTER_MIGRATIONS;
 
@@ -414,7 +414,7 @@ PERF_COLD_FN_ void perf_counter_choose_source_(perf_counters *counters, int whic
 #undef PERF_COUNTER_KIND_
 
 /* 1: it has where its value comes from. */
-PERF_FN int perf_counter_is_counted_(const perf_counter_ *counter)
+PERF_FN int perf_counter_is_counted_(const perf_open_counter_ *counter)
 {
     return counter->how == PERF_BY_EVENT_ || counter->how == PERF_BY_SYSTEM_;
 }
@@ -450,7 +450,7 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
 /* Reads the counter now, into at[].  0: it cannot be read. */
 PERF_FN int perf_counter_read_(const perf_counters *counters, int which, uint64_t *at)
 {
-    const perf_counter_ *counter = &counters->own[which];
+    const perf_open_counter_ *counter = &counters->own[which];
 
     if (counter->how == PERF_BY_SYSTEM_)
         return perf_counter_read_system_(counters, which, at);
@@ -486,7 +486,7 @@ PERF_FN perf_status perf_counters_start(perf_counters *counters)
 /* What a counter has counted since start, scaled up by the share of the time that it ran. */
 PERF_FN void perf_counter_file_(perf_counters *counters, int which)
 {
-    perf_counter_ *counter = &counters->own[which];
+    perf_open_counter_ *counter = &counters->own[which];
     uint64_t       now[3] = {0, 0, 0};
     double         enabled, running, value;
 
@@ -884,7 +884,7 @@ PERF_COLD_FN_ void perf_slices_publish_(const perf_slices_ *slices, int arm, con
                                         double value)
 {
     static const char *const arms[] = {", baseline", ", candidate"};
-    perf_loop_              *loop = &slices->state->loop;
+    perf_kept_loop_              *loop = &slices->state->loop;
     char                     title[sizeof loop->counter[0]];
     perf_out_                out = perf_out_open_(title, sizeof title);
     const size_t             room = sizeof loop->value / sizeof *loop->value;
@@ -1659,7 +1659,7 @@ PERF_COLD_FN_ perf_thread_counters_ *perf_thread_counters_make_(perf_counted_sha
     if (counters)
         perf_thread_counters_close_(counters);
     else
-        counters = PERF_CAST_(perf_thread_counters_ *, perf_keep_(reg, sizeof *counters));
+        counters = PERF_CAST_(perf_thread_counters_ *, perf_forever_(reg, sizeof *counters));
     if (counters && !rec->counters) {
         PERF_LIBC_(memset)(counters, 0, sizeof *counters);
         for (i = 0; i < PERF_COUNTED_EVENTS_; i++)
@@ -1751,7 +1751,8 @@ PERF_COLD_FN_ perf_counted_scope_ *perf_counted_scope_of_cell_(perf_recorder_ *r
     if (!scope && !counters->spares && perf_lock_(rec->home)) {
         counters->spare =
             PERF_CAST_(perf_counted_scope_ *,
-                       perf_keep_(rec->home, PERF_COUNTED_SCOPE_BLOCK_ * sizeof *counters->spare));
+                       perf_forever_(rec->home,
+                                     PERF_COUNTED_SCOPE_BLOCK_ * sizeof *counters->spare));
         counters->spares = counters->spare ? PERF_COUNTED_SCOPE_BLOCK_ : 0;
         perf_unlock_(&rec->home->lock);
     }

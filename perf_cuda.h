@@ -231,7 +231,7 @@ typedef struct perf_gpu_state_ {
 } perf_gpu_state_;
 
 /* The state, if something was recorded already; NULL: nothing yet. */
-PERF_FN perf_gpu_state_ *perf_gpu_state_seen_(void)
+PERF_FN perf_gpu_state_ *perf_gpu_state_if_any_(void)
 {
     perf_gpu_driver_ *driver = perf_gpu_driver_get_();
 
@@ -302,7 +302,7 @@ typedef struct perf_gpu_round_ {
 #define PERF_GPU_WAITING_(round, slot)                                                            \
     ((round)->pending[PERF_PTR_(uintptr_t, (slot)->stream) >> 6 & 7])
 
-enum { PERF_GPU_IN_ORDER_ = 1, PERF_GPU_WAIT_ = 2 };    /* bits: see `orderly`; waits for locks */
+enum { PERF_GPU_IN_ORDER_ = 1, PERF_GPU_MAY_BLOCK_ = 2 };   /* bits: see `orderly`; takes locks */
 
 /* Where the scopes of one name and stream are added up. */
 typedef struct perf_gpu_aim_ {
@@ -374,7 +374,7 @@ PERF_COLD_DECL_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backen
                                      perf_gpu_ring_ *ring);
 
 /* Collecting. */
-PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *reg);
+PERF_COLD_DECL_ void perf_gpu_collect_all_(perf_registry_ *reg);
 PERF_COLD_DECL_ int perf_gpu_collect_ring_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                            perf_gpu_ring_ *ring, uint32_t most, unsigned how);
 
@@ -461,7 +461,7 @@ PERF_COLD_FN_ int perf_gpu_renew_(perf_gpu_ring_ *ring)
     const perf_gpu_backend *backend = PERF_ACQ_(&gpu->driver->table);
 
     if (!backend || ring->generation != PERF_GET_(&gpu->generation) ||
-        gpu != perf_gpu_state_seen_())          /* another table */
+        gpu != perf_gpu_state_if_any_())        /* another table */
         return 0;
     if (perf_gpu_is_unread_(backend) || !perf_gpu_lives_(gpu, backend, ring->line))
         return 0;
@@ -598,7 +598,7 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
         gpu = PERF_CAST_(perf_gpu_state_ *, perf_pages_(sizeof *gpu, 0));
         if (gpu) {
             gpu->driver = driver;
-            gpu->source.collect = perf_gpu_collect_;
+            gpu->source.collect = perf_gpu_collect_all_;
             gpu->source.report = perf_gpu_report_;
             gpu->source.reset = perf_gpu_reset_;
             gpu->source.evidence = perf_gpu_tells_;
@@ -708,7 +708,7 @@ PERF_COLD_FN_ void perf_gpu_at_exit_(void *state)
     if (reg->gpu != gpu->driver || PERF_GET_(&reg->process) != perf_process_id_() ||
         !PERF_ACQ_(&gpu->driver->table))
         return;
-    perf_gpu_collect_(reg);
+    perf_gpu_collect_all_(reg);
     perf_gpu_error_(gpu->driver, PERF_NULL_, PERF_GPU_SHUT_DOWN);
 }
 #endif
@@ -782,7 +782,7 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *gpu,
     while (line && (line->ctx != ctx || PERF_GET_(&line->dead)))
         line = line->next;
     if (!line)
-        line = PERF_CAST_(perf_gpu_line_ *, perf_keep_(reg, sizeof *line));
+        line = PERF_CAST_(perf_gpu_line_ *, perf_forever_(reg, sizeof *line));
     if (line && !line->ctx) {
         line->ctx = ctx;
         line->ctx_id = id;
@@ -1336,7 +1336,7 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend 
     uint32_t          head = 0;
     int               code = 0, capturing;
 
-    (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, PERF_GPU_WAIT_);
+    (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, PERF_GPU_MAY_BLOCK_);
     while (!perf_gpu_is_unread_(backend) && perf_gpu_lives_(gpu, backend, ring->line)) {
         event = perf_gpu_newest_(ring, by, &end, &stream);
         if (!event || (end == awaited && head == PERF_ACQ_(&ring->head)))
@@ -1357,7 +1357,7 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend 
             return;
         }
         awaited = 0;
-        if (perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, PERF_GPU_WAIT_))
+        if (perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, PERF_GPU_MAY_BLOCK_))
             awaited = end;
     }
 }
@@ -1371,17 +1371,17 @@ PERF_FN perf_status perf_gpu_collect(void)
     (void)perf_gpu_core_get_();                 /* from here on it is there for the other files */
     if (!perf_gpu_table())
         return perf_gpu_status();
-    perf_gpu_collect_(perf_registry_get_());
+    perf_gpu_collect_all_(perf_registry_get_());
     if (PERF_GET_(&driver->down) || perf_claim_(&driver->fresh, 1, 0))
         return PERF_EGPU;
     return PERF_OK;
 }
 
 /* One round over each ring, then over the parts of graphs.  Waits for locks, for no device. */
-PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *reg)
+PERF_COLD_FN_ void perf_gpu_collect_all_(perf_registry_ *reg)
 {
     perf_gpu_driver_       *driver = PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&reg->gpu));
-    perf_gpu_state_        *gpu = perf_gpu_state_seen_();
+    perf_gpu_state_        *gpu = perf_gpu_state_if_any_();
     const perf_gpu_backend *backend = PERF_NULL_;
     perf_gpu_ring_         *ring;
     perf_gpu_part_         *part;
@@ -1392,7 +1392,7 @@ PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *reg)
     if (!backend)
         return;
     for (ring = PERF_ACQ_(&gpu->rings); ring && !PERF_GET_(&driver->down); ring = ring->next)
-        (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, PERF_GPU_WAIT_);
+        (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, PERF_GPU_MAY_BLOCK_);
     part = PERF_ACQ_(&gpu->parts);
     if (part && !perf_gpu_is_unread_(backend) && perf_lock_word_(&gpu->lock, 1)) {
         for (; part && !PERF_GET_(&driver->down); part = PERF_ACQ_(&part->next))
@@ -1407,7 +1407,7 @@ PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *reg)
 PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                          perf_gpu_ring_ *ring, uint32_t most, unsigned how)
 {
-    const int       wait = (how & PERF_GPU_WAIT_) != 0;
+    const int       wait = (how & PERF_GPU_MAY_BLOCK_) != 0;
     perf_gpu_round_ round = PERF_ZERO;
 
     round.most = most;
@@ -2101,7 +2101,7 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *gpu, perf_gpu
     if (!track) {
         if (!perf_lock_(reg))
             return PERF_NULL_;
-        track = PERF_CAST_(perf_gpu_track_ *, perf_keep_(reg, sizeof *track));
+        track = PERF_CAST_(perf_gpu_track_ *, perf_forever_(reg, sizeof *track));
         perf_unlock_(&reg->lock);
         if (track)
             track->recorder = perf_track_make_(reg, name);
@@ -2226,7 +2226,7 @@ PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *gpu, const void *line)
 /* Under the table of scopes: means per scope, one line a context, what is missing and why. */
 PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *out, int json)
 {
-    perf_gpu_state_ *gpu = perf_gpu_state_seen_();
+    perf_gpu_state_ *gpu = perf_gpu_state_if_any_();
     perf_gpu_stats   stats = perf_gpu_stats_of(PERF_NULL_);
     const perf_gpu_backend *backend = gpu ? PERF_ACQ_(&gpu->driver->table) : PERF_NULL_;
     int              simulated = backend && backend->flags & PERF_GPU_TABLE_SIMULATED, i;
@@ -2298,7 +2298,7 @@ PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *bound, const perf_gpu_sta
 /* The evidence of the devices, for perf_diagnosis.h; what a profiler has measured outranks it. */
 PERF_COLD_FN_ void perf_gpu_tells_(perf_evidence_ *evidence, double total_ns)
 {
-    perf_gpu_state_ *gpu = perf_gpu_state_seen_();
+    perf_gpu_state_ *gpu = perf_gpu_state_if_any_();
     perf_gpu_stats   stats = perf_gpu_stats_of(PERF_NULL_);
 
     if (evidence->measured == 2 || !gpu || !perf_lock_word_(&gpu->lock, 1))
@@ -2312,7 +2312,7 @@ PERF_COLD_FN_ void perf_gpu_tells_(perf_evidence_ *evidence, double total_ns)
 PERF_COLD_FN_ int perf_gpu_busiest_(perf_evidence_ *evidence, const perf_gpu_stats *stats,
                                     double total_ns)
 {
-    const perf_gpu_state_ *gpu = perf_gpu_state_seen_();        /* NULL: PERF_DISABLE=1 */
+    const perf_gpu_state_ *gpu = perf_gpu_state_if_any_();      /* NULL: PERF_DISABLE=1 */
     const perf_gpu_line_  *line, *most = gpu ? PERF_ACQ_(&gpu->lines) : PERF_NULL_;
 
     for (line = most; line; line = line->next)  /* another's idleness holds nobody back */
@@ -2429,7 +2429,7 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
 {
     perf_gpu_stats     stats = PERF_ZERO;
     perf_gpu_driver_  *driver = perf_gpu_driver_get_();
-    perf_gpu_state_   *gpu = perf_gpu_state_seen_();
+    perf_gpu_state_   *gpu = perf_gpu_state_if_any_();
     perf_registry_    *reg;
     const perf_name_  *entry;
     uint32_t           id, rows;
@@ -2464,7 +2464,7 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
 PERF_COLD_FN_ void perf_gpu_reset_(void)
 {
     perf_registry_  *reg = perf_registry_get_();
-    perf_gpu_state_ *gpu = perf_gpu_state_seen_();
+    perf_gpu_state_ *gpu = perf_gpu_state_if_any_();
     perf_gpu_line_  *line;
     perf_gpu_ring_  *ring;
     size_t           i;

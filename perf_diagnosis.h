@@ -227,7 +227,7 @@ PERF_FN double perf_look_goal_(double best_run)
 }
 
 /* Can the command of perf_look_verify_ hold the name of that loop, and force its variants? */
-PERF_COLD_FN_ int perf_look_forces_(const perf_loop_ *loop)
+PERF_COLD_FN_ int perf_look_forces_(const perf_kept_loop_ *loop)
 {
     if (loop->kind == PERF_LOOP_BENCH_ || PERF_GET_(&loop->forgotten))
         return 0;
@@ -247,7 +247,7 @@ PERF_COLD_FN_ void perf_look_verify_(perf_registry_ *reg, perf_diagnosis *diagno
 {
     perf_out_         out = perf_out_open_(diagnosis->verify, sizeof diagnosis->verify);
     const int         held = perf_loops_hold_(reg);
-    const perf_loop_ *any = held ? PERF_ACQ_(&reg->results) : PERF_NULL_, *race = any;
+    const perf_kept_loop_ *any = held ? PERF_ACQ_(&reg->results) : PERF_NULL_, *race = any;
     const double      goal = perf_look_goal_(diagnosis->best_run);
 
     while (race && !perf_look_forces_(race))
@@ -491,54 +491,54 @@ PERF_FN perf_status perf_diagnose(perf_diagnosis *diagnosis)
 }
 
 /* A thread that records and still runs; times in ns since it began. */
-typedef struct perf_thread_seen_ {
+typedef struct perf_thread_facts_ {
     uint64_t number;
     char     name[32];
     double   ran, ready;        /* on a processor; ready for one                                  */
     double   at_once;           /* the most of that which is known to lie in one call, ...        */
     const char *in;             /* ... and of which scope; "": none                               */
     int      alone;             /* 1: no other is known to run                                    */
-} perf_thread_seen_;
+} perf_thread_facts_;
 
 /* 0: Linux does not tell, or the thread is gone. */
 PERF_COLD_FN_ int perf_thread_look_(perf_registry_ *reg, perf_recorder_ *rec,
-                                    perf_thread_seen_ *seen)
+                                    perf_thread_facts_ *facts)
 {
     uint64_t sched[2], away = 0;
 
-    PERF_LIBC_(memset)(seen, 0, sizeof *seen);
+    PERF_LIBC_(memset)(facts, 0, sizeof *facts);
     perf_proc_read_(rec->thread, "schedstat", sched, 2);
     if (!sched[0] || !perf_lock_(reg))
         return 0;
-    PERF_LIBC_(memcpy)(seen->name, rec->name, sizeof rec->name);
-    seen->alone = reg->alive < 2;
+    PERF_LIBC_(memcpy)(facts->name, rec->name, sizeof rec->name);
+    facts->alone = reg->alive < 2;
     perf_unlock_(&reg->lock);
     if (!(PERF_GET_(&rec->request) & PERF_ASK_RESET_))
         away = PERF_ACQ_(&rec->away);
-    seen->number = rec->thread;
-    seen->ran = PERF_CAST_(double, sched[0]);
-    seen->ready = PERF_CAST_(double, sched[1]);
-    seen->at_once = PERF_CAST_(double, away);
-    seen->in = away ? PERF_ACQ_(&reg->names)[PERF_GET_(&rec->away_in)]->site.name : "";
+    facts->number = rec->thread;
+    facts->ran = PERF_CAST_(double, sched[0]);
+    facts->ready = PERF_CAST_(double, sched[1]);
+    facts->at_once = PERF_CAST_(double, away);
+    facts->in = away ? PERF_ACQ_(&reg->names)[PERF_GET_(&rec->away_in)]->site.name : "";
     return 1;
 }
 
 PERF_COLD_FN_ void perf_put_json_threads_(perf_writer_ *json, perf_registry_ *reg)
 {
     perf_recorder_   *rec;
-    perf_thread_seen_ seen;
+    perf_thread_facts_ facts;
 
     perf_member_open_(json, "threads", '[');
     for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
-        if (!perf_thread_look_(reg, rec, &seen))
+        if (!perf_thread_look_(reg, rec, &facts))
             continue;
         perf_member_open_(json, PERF_NULL_, '{');
-        perf_member_whole_(json, "thread", seen.number);
-        perf_member_text_(json, "name", seen.name);
-        perf_member_fixed_(json, "ran_ns", seen.ran, 0);
-        perf_member_fixed_(json, "no_cpu_ns", seen.ready, 0);
-        perf_member_fixed_(json, "at_once_ns", seen.at_once, 0);
-        perf_member_text_(json, "in", seen.in);
+        perf_member_whole_(json, "thread", facts.number);
+        perf_member_text_(json, "name", facts.name);
+        perf_member_fixed_(json, "ran_ns", facts.ran, 0);
+        perf_member_fixed_(json, "no_cpu_ns", facts.ready, 0);
+        perf_member_fixed_(json, "at_once_ns", facts.at_once, 0);
+        perf_member_text_(json, "in", facts.in);
         perf_member_close_(json, '}');
     }
     perf_member_close_(json, ']');
@@ -548,22 +548,22 @@ PERF_COLD_FN_ void perf_put_json_threads_(perf_writer_ *json, perf_registry_ *re
 PERF_COLD_FN_ void perf_put_threads_(perf_out_ *out, perf_registry_ *reg)
 {
     perf_recorder_   *rec = PERF_ACQ_(&reg->recorders);
-    perf_thread_seen_ seen;
+    perf_thread_facts_ facts;
     int               rows = 0;
 
     for (; rec && rows < 8; rec = rec->next) {
-        if (!perf_thread_look_(reg, rec, &seen) || (seen.alone && !(seen.at_once > 0)))
+        if (!perf_thread_look_(reg, rec, &facts) || (facts.alone && !(facts.at_once > 0)))
             continue;
         if (!rows++)
             perf_put_(out, "  thread                           ran    no cpu   at once  in\n");
-        perf_put_fixed_in_(out, PERF_CAST_(double, seen.number), 0, 8);
+        perf_put_fixed_in_(out, PERF_CAST_(double, facts.number), 0, 8);
         perf_put_char_(out, ' ');
-        perf_put_padded_(out, seen.name, 19);
-        perf_put_ns_in_(out, seen.ran, 10);
-        perf_put_ns_in_(out, seen.ready, 10);
-        perf_put_ns_in_(out, seen.at_once, 10);
+        perf_put_padded_(out, facts.name, 19);
+        perf_put_ns_in_(out, facts.ran, 10);
+        perf_put_ns_in_(out, facts.ready, 10);
+        perf_put_ns_in_(out, facts.at_once, 10);
         perf_put_(out, "  ");
-        (void)perf_put_cut_(out, seen.in, 20);
+        (void)perf_put_cut_(out, facts.in, 20);
         perf_put_char_(out, '\n');
     }
 }

@@ -12,9 +12,9 @@ PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_events_, perf_events_each_  a copy of each ring, which takes a lock
- *   perf_events_read_  a copy of a part of one ring, for a stream
+ *   perf_events_copy_  a copy of a part of one ring, for a stream
  *   perf_zone_, perf_zone_at_  one event, decoded
- *   perf_seen_, perf_remark_next_  the numbers and texts of an event
+ *   perf_remark_, perf_remark_next_  the numbers and texts of an event
  *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  how ticks become ns of perf_now()               */
 
 /* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
@@ -30,7 +30,7 @@ typedef struct perf_events_ {
                                 /* NULL: no event has one                                         */
 } perf_events_;
 
-PERF_COLD_DECL_ void perf_events_read_(perf_events_ *events, perf_registry_ *reg,
+PERF_COLD_DECL_ void perf_events_copy_(perf_events_ *events, perf_registry_ *reg,
                                        perf_recorder_ *rec, uint64_t head, uint64_t n);
 PERF_COLD_DECL_ void perf_events_link_(perf_events_ *events, perf_registry_ *reg);
 
@@ -69,7 +69,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *reg, void (*use)(void *, con
         if (copy) {
             events.event = PERF_PTR_(perf_event_ *, copy);
             events.value = PERF_PTR_(uint32_t *, events.event + n / sizeof *events.event);
-            perf_events_read_(&events, reg, rec, head, n);
+            perf_events_copy_(&events, reg, rec, head, n);
         }
         perf_unlock_(&reg->lock);
         use(with, &events);
@@ -114,7 +114,7 @@ PERF_COLD_FN_ void perf_events_hole_(perf_events_ *events, const perf_recorder_ 
 /* Copies n bytes of the ring before `head`, at most all, into events->event, less what was
  * overwritten meanwhile, and less what began after `head`: events->event then lies behind it.
  * events->value: room for a number for each entry.                                               */
-PERF_HOT_FN_ void perf_events_read_(perf_events_ *events, perf_registry_ *reg, perf_recorder_ *rec,
+PERF_HOT_FN_ void perf_events_copy_(perf_events_ *events, perf_registry_ *reg, perf_recorder_ *rec,
                                     uint64_t head, uint64_t n)
 {
     uint64_t i, now, room = reg->ring_events * sizeof(perf_event_);
@@ -241,15 +241,15 @@ PERF_HOT_FN_ void perf_events_link_(perf_events_ *events, perf_registry_ *reg)
     }
 }
 
-typedef struct perf_seen_ {     /* the number or the text of an instant                           */
+typedef struct perf_remark_ {     /* the number or the text of an instant                         */
     uint32_t kind, name;        /* PERF_REMARK_IS_..., id of a name                               */
     double   value;
     char     text[64];
-} perf_seen_;
+} perf_remark_;
 
 /* Reads the number or text at index *at, which becomes that of the next one of its scope; 0: it was
  * the last.  Returns 0 if there is none at *at.                                                  */
-PERF_COLD_FN_ int perf_remark_next_(const perf_events_ *events, uint64_t *at, perf_seen_ *seen)
+PERF_COLD_FN_ int perf_remark_next_(const perf_events_ *events, uint64_t *at, perf_remark_ *remark)
 {
     const perf_event_ *event = events->event + *at;
     uint64_t           left = events->count - *at, kind;
@@ -260,15 +260,15 @@ PERF_COLD_FN_ int perf_remark_next_(const perf_events_ *events, uint64_t *at, pe
     kind = event->what & 0xff;
     if (kind == 0 || kind > PERF_REMARK_IS_TEXT_)       /* a duration, or the rest of a text      */
         return 0;
-    PERF_LIBC_(memset)(seen, 0, sizeof *seen);
-    seen->kind = PERF_CAST_(uint32_t, kind);
-    seen->name = PERF_CAST_(uint32_t, event->what >> 8);
-    seen->value = perf_from_bits_(event->start);
+    PERF_LIBC_(memset)(remark, 0, sizeof *remark);
+    remark->kind = PERF_CAST_(uint32_t, kind);
+    remark->name = PERF_CAST_(uint32_t, event->what >> 8);
+    remark->value = perf_from_bits_(event->start);
     do
-        PERF_LIBC_(memcpy)(seen->text + 8 * n, &event[n].start, 8);
+        PERF_LIBC_(memcpy)(remark->text + 8 * n, &event[n].start, 8);
     while (++n < left && n < 8 && perf_event_is_part_(event[n].what) &&
            (event[n].what & 0xff) == PERF_REMARK_REST_);
-    seen->text[sizeof seen->text - 1] = '\0';
+    remark->text[sizeof remark->text - 1] = '\0';
     *at = events->value ? events->value[*at] : 0;
     return 1;
 }

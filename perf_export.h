@@ -63,7 +63,7 @@ typedef struct perf_arm_ {
 /* What a bench moves in one iteration of all its threads. */
 PERF_COLD_FN_ void perf_arm_rates_(perf_arm_ *arm)
 {
-    const perf_loop_       *own = arm->loop->own;
+    const perf_kept_loop_       *own = arm->loop->own;
     const perf_bench_opts  *opts = &arm->loop->bench->opts;
 
     arm->bytes = opts->bytes;
@@ -129,7 +129,7 @@ typedef struct perf_google_entry_ {
 /* The user's numbers stand first: of two members of a name readers keep the last. */
 PERF_COLD_FN_ void perf_put_google_counters_(perf_writer_ *json, const perf_arm_ *arm)
 {
-    const perf_loop_ *own = arm->loop->own;
+    const perf_kept_loop_ *own = arm->loop->own;
     int               i;
 
     for (i = 0; own && own->counter[i][0]; i++)
@@ -325,7 +325,7 @@ PERF_COLD_FN_ void perf_put_go_value_(perf_out_ *out, double x, const char *unit
 /* A slice of an arm. */
 PERF_COLD_FN_ void perf_put_go_line_(perf_out_ *out, const perf_arm_ *arm, double ns)
 {
-    const perf_loop_ *own = arm->loop->own;
+    const perf_kept_loop_ *own = arm->loop->own;
     int               i;
 
     perf_put_(out, "Benchmark");
@@ -369,17 +369,17 @@ PERF_COLD_FN_ void perf_put_go_(perf_out_ *out, const void *with)
 /* Upper bounds in seconds, the same for every scope, so that machines can be added up: 1e-8, 2e-8,
  * 5e-8, 1e-7 ... 100.                                                                            */
 #define PERF_BOUNDS_ 31
-PERF_COLD_FN_ double perf_metric_bound_(int i)
+PERF_COLD_FN_ double perf_metric_edge_(int i)
 {
     static const double first[] = {1.0, 2.0, 5.0};
-    double              bound = first[i % 3];
+    double              edge = first[i % 3];
     int                 power;
 
     for (power = i / 3; power < 8; power++)
-        bound /= 10.0;
+        edge /= 10.0;
     for (; power > 8; power--)
-        bound *= 10.0;
-    return bound;
+        edge *= 10.0;
+    return edge;
 }
 
 /* Fills count[PERF_BOUNDS_ + 1]: count[i] is the calls in (bound i - 1, bound i], the last has no
@@ -395,7 +395,7 @@ PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *saving, const perf_sav
     for (i = 0; i < scope->buckets; i++) {
         const perf_saved_bucket_ *bucket = &saving->bucket[scope->bucket + i];
         const double              middle = perf_bucket_value_(bucket->index) * second;
-        for (at = 0; at < PERF_BOUNDS_ && middle > perf_metric_bound_(at); at++)
+        for (at = 0; at < PERF_BOUNDS_ && middle > perf_metric_edge_(at); at++)
             continue;
         count[at] += bucket->count;
     }
@@ -472,16 +472,16 @@ PERF_COLD_FN_ void perf_put_histogram_(perf_out_ *out, const perf_saving_ *savin
     series.suffix = text;
     perf_bound_counts_(saving, scope, count);
     for (i = 0; i <= PERF_BOUNDS_; i++) {
-        perf_out_ bound = perf_out_open_(text, sizeof text);
+        perf_out_ edge = perf_out_open_(text, sizeof text);
         total += count[i];
-        perf_put_(&bound, kind);
-        perf_put_(&bound, "\",le=\"");
+        perf_put_(&edge, kind);
+        perf_put_(&edge, "\",le=\"");
         if (i == PERF_BOUNDS_) {
-            perf_put_(&bound, "+Inf");
+            perf_put_(&edge, "+Inf");
         } else {
-            perf_put_real_(&bound, perf_metric_bound_(i));
-            if (perf_metric_bound_(i) >= 1.0)   /* bounds need a point or an exponent             */
-                perf_put_(&bound, ".0");
+            perf_put_real_(&edge, perf_metric_edge_(i));
+            if (perf_metric_edge_(i) >= 1.0)   /* bounds need a point or an exponent              */
+                perf_put_(&edge, ".0");
         }
         perf_put_sample_(out, &series, PERF_CAST_(double, total));
     }

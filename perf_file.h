@@ -188,7 +188,7 @@ PERF_BEGIN_DECLS
  *   perf_syscall_, perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: system's
  *   perf_claim_  atomic: compare and swap; perf_lock_word_, perf_unlock_  a lock in a word
  *   perf_not_cold_, perf_hide_, perf_fence_  a 1, a value, an order that compilers leave alone
- *   perf_sort_  sorts an array
+ *   perf_sort_items_  sorts an array
  *   perf_random_  64 random bits from a state of the caller's (splitmix64)
  *   perf_file_head_, perf_first_line_  the beginning of a small file; its first line, 0: none
  *   PERF_DL_, perf_library_open_, perf_library_symbol_  1: libraries can be found at run time
@@ -336,9 +336,9 @@ PERF_COLD_FN_ void perf_pages_free_(void *memory, size_t bytes)
 
 #define PERF_SORT_BYTES_ 160
 /* Shell sort of n items of `size` bytes, PERF_SORT_BYTES_ at most: no recursion, no <stdlib.h>. */
-PERF_COLD_FN_ void perf_sort_(void *items, size_t n, size_t size,
-                              int (*before)(const void *, const void *, const void *),
-                              const void *with)
+PERF_COLD_FN_ void perf_sort_items_(void *items, size_t n, size_t size,
+                                    int (*before)(const void *, const void *, const void *),
+                                    const void *with)
 {
     char  *item = PERF_CAST_(char *, items), moved[PERF_SORT_BYTES_];
     size_t gap, i, k;

@@ -87,9 +87,9 @@ typedef struct perf_gpu_result {
     uint64_t throttle;          /* reasons of all samples, or-ed */
     uint32_t sm_mhz_low, sm_mhz_high;   /* 0: unknown */
     double   flush_bytes;       /* read (HIP: written) before each sample; 0: none */
-    double   gbs;               /* opts.bytes / time.p50; 0 without bytes */
-    double   peak_gbs;          /* read bandwidth measured here, just before; 0: not measured */
-    double   datasheet_gbs;     /* memory clock x 2 x bus; 0: unknown */
+    double   gb_per_s;          /* opts.bytes / time.p50; 0 without bytes */
+    double   peak_gb_per_s;     /* read bandwidth measured here, just before; 0: not measured */
+    double   datasheet_gb_per_s;        /* memory clock x 2 x bus; 0: unknown */
     double   joules, joules_low, joules_high;   /* an iteration with opts.energy: all that the */
     double   watts;             /* device took in its time; 0: not measured, or no meter */
     double   celsius, busy;     /* meanwhile: highest temperature, percent of the time at work */
@@ -109,7 +109,7 @@ typedef struct perf_gpu_result {
 
 typedef struct perf_gpu_loop {          /* private */
     int64_t                left;
-    struct perf_gpu_loop_ *state;
+    struct perf_gpu_loop_state_ *state;
     int                    variant;
 } perf_gpu_loop;
 typedef perf_gpu_loop perf_gpu_bench;   /* one that answers: how long? */
@@ -288,7 +288,7 @@ typedef struct perf_gpu_arm_ {
 
 enum { PERF_GPU_TIMED_ = 1, PERF_GPU_RECORDED_ = 2 };   /* a slice; recorded: into a graph */
 
-typedef struct perf_gpu_loop_ {
+typedef struct perf_gpu_loop_state_ {
     perf_loop_state_ *state;            /* what perf_report and writers of results see */
     perf_loop_state_ *host;             /* in a harness: the loop that it is in place of */
     const perf_gpu_backend *backend;
@@ -347,11 +347,11 @@ typedef struct perf_gpu_loop_ {
     int              busy_before;       /* how often they were busy before the body */
     double           quiet_ns;          /* what the question takes while nothing runs */
     int              elsewhere;         /* 1: work was seen on other streams */
-} perf_gpu_loop_;
+} perf_gpu_loop_state_;
 
 /* Keeps the first error of the loop.  What it left in the driver is cleared: no launch check of the
  * program finds it. */
-PERF_COLD_FN_ void perf_gpu_keep_error_(perf_gpu_loop_ *loop, int code)
+PERF_COLD_FN_ void perf_gpu_keep_error_(perf_gpu_loop_state_ *loop, int code)
 {
     if (code != PERF_GPU_SHUT_DOWN && !loop->waited && loop->backend->error_clear)
         (void)loop->backend->error_clear();
@@ -361,7 +361,7 @@ PERF_COLD_FN_ void perf_gpu_keep_error_(perf_gpu_loop_ *loop, int code)
 
 /* An error ends the loop, and perf_gpu_error_text() tells it, too.  After a shut-down nothing is
  * called any more. */
-PERF_COLD_FN_ void perf_gpu_end_by_error_(perf_gpu_loop_ *loop, int code)
+PERF_COLD_FN_ void perf_gpu_end_by_error_(perf_gpu_loop_state_ *loop, int code)
 {
     if (loop->down)
         return;
@@ -374,7 +374,7 @@ PERF_COLD_FN_ void perf_gpu_end_by_error_(perf_gpu_loop_ *loop, int code)
 }
 
 /* `code` is of a call that the loop needs: any error ends it.  1: there was none. */
-PERF_COLD_FN_ int perf_gpu_required_(perf_gpu_loop_ *loop, int code)
+PERF_COLD_FN_ int perf_gpu_required_(perf_gpu_loop_state_ *loop, int code)
 {
     if (!code)
         return 1;
@@ -384,7 +384,7 @@ PERF_COLD_FN_ int perf_gpu_required_(perf_gpu_loop_ *loop, int code)
 }
 
 /* `code` is of a call that the loop can do without: a shut-down alone ends it.  1: no error. */
-PERF_COLD_FN_ int perf_gpu_optional_(perf_gpu_loop_ *loop, int code)
+PERF_COLD_FN_ int perf_gpu_optional_(perf_gpu_loop_state_ *loop, int code)
 {
     if (!code)
         return 1;
@@ -449,7 +449,7 @@ PERF_COLD_FN_ void perf_gpu_host_gate_(void *user)
 }
 
 /* Reads so many bytes, or writes zeros where our kernels cannot be loaded.  The driver's code. */
-PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *loop, uint64_t address, double bytes)
+PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_state_ *loop, uint64_t address, double bytes)
 {
     uint64_t vectors = PERF_CAST_(uint64_t, bytes / 16.0);
     unsigned blocks = 8 * 128;                  /* 8 for each multiprocessor */
@@ -466,7 +466,7 @@ PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *loop, uint64_t address, 
 }
 
 /* Closes the gate behind what the stream holds. */
-PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_state_ *loop)
 {
     uint64_t flag = loop->word_address, out = flag + 4, limit = loop->own_word.limit_ns;
     void    *parameter[] = {&flag, &out, &limit};
@@ -482,7 +482,7 @@ PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *loop)
 /* ---- one slice: gate, event, body, event ---- */
 
 /* After an error in a slice: opens the gate, so that nothing stays held back. */
-PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_state_ *loop)
 {
     PERF_REL_(&loop->word->flag, 1u);
     loop->under_way = 0;
@@ -491,7 +491,7 @@ PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *loop)
 
 /* flush: the cache first.  Then the gate and the first event.  0: an error, nothing is held
  * back. */
-PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *loop, int gated, int flush)
+PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_state_ *loop, int gated, int flush)
 {
     int code = 0;
 
@@ -517,7 +517,7 @@ PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *loop, int gated, int flu
 }
 
 /* Waits for the slice and reads its time; 0: an error. */
-PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *loop, int inside)
+PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_state_ *loop, int inside)
 {
     float ms = 0.0f;
     int   code;
@@ -545,7 +545,7 @@ PERF_COLD_FN_ int perf_gpu_slice_read_(perf_gpu_loop_ *loop, int inside)
 
 /* Fills loop->slice.  with_clock: also with the device's clock while it works on the slice, and
  * what slows it down.  The gate is open afterwards, whatever happened.  0: an error. */
-PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *loop, int with_clock)
+PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_state_ *loop, int with_clock)
 {
     perf_gpu_sample *sample = &loop->slice;
     unsigned         mhz = 0;
@@ -577,7 +577,7 @@ PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *loop, int with_clock)
 }
 
 /* A slice with nothing but a sweep in it, or nothing at all: `bytes` 0. */
-PERF_COLD_FN_ int perf_gpu_slice_swept_(perf_gpu_loop_ *loop, int gated, double bytes)
+PERF_COLD_FN_ int perf_gpu_slice_swept_(perf_gpu_loop_state_ *loop, int gated, double bytes)
 {
     if (!perf_gpu_slice_begin_(loop, gated, 0))
         return 0;
@@ -625,7 +625,7 @@ PERF_COLD_FN_ double perf_gpu_step_of_(const double *time, size_t n)
 
 /* The step of the event clock, from elapsed times of many lengths; and what two events with nothing
  * between them give.  0: an error. */
-PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_state_ *loop)
 {
     const uint64_t piece = loop->scratch_bytes / 240 / 16 * 16; /* the sweep reads 16 at once */
     double         time[PERF_GPU_LENGTHS_], bytes, empty[PERF_GPU_EMPTY_];
@@ -658,7 +658,7 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *loop)
     return 1;
 }
 
-PERF_FN int perf_gpu_can_graph_(const perf_gpu_loop_ *loop)
+PERF_FN int perf_gpu_can_graph_(const perf_gpu_loop_state_ *loop)
 {
     return loop->backend->capture_begin && loop->backend->capture_end &&
            loop->backend->graph_instantiate && loop->backend->graph_launch &&
@@ -669,7 +669,7 @@ PERF_FN int perf_gpu_can_graph_(const perf_gpu_loop_ *loop)
  * lasts as long as a short gate holds.  Only three in a row show it: the host may lose its
  * processor once.  Such a loop has no gate, and a graph with the events inside leaves the host
  * out.  0: an error. */
-PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_state_ *loop)
 {
     const uint64_t limit = loop->own_word.limit_ns;
     uint64_t       began;
@@ -699,7 +699,7 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *loop)
 }
 
 /* An attribute of the device; 0: not known. */
-PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *loop, int which)
+PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_state_ *loop, int which)
 {
     int value = 0, code;
 
@@ -714,7 +714,7 @@ PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *loop, int which)
 }
 
 /* Frees it in the stream's order if it came so: a plain free waits for the whole device. */
-PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *loop)
+PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_state_ *loop)
 {
     if (loop->scratch_on_stream)
         return loop->backend->mem_free_on(loop->scratch, loop->stream);
@@ -723,7 +723,7 @@ PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *loop)
 
 /* Memory for the sweep.  large: several times L2; else, or if that cannot be had, 64 MB or 1 MB,
  * which is enough for the step of the event clock.  scratch_bytes stays 0 where there is none. */
-PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *loop, int large)
+PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_state_ *loop, int large)
 {
     const perf_gpu_backend *backend = loop->backend;
     const double            l2 = loop->l2_bytes;
@@ -751,7 +751,7 @@ PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *loop, int large)
 }
 
 /* A kernel of our module; NULL: it cannot be had. */
-PERF_COLD_FN_ void *perf_gpu_kernel_of_(perf_gpu_loop_ *loop, const char *name)
+PERF_COLD_FN_ void *perf_gpu_kernel_of_(perf_gpu_loop_state_ *loop, const char *name)
 {
     void *kernel = PERF_NULL_;
     int   code;
@@ -765,7 +765,7 @@ PERF_COLD_FN_ void *perf_gpu_kernel_of_(perf_gpu_loop_ *loop, const char *name)
 }
 
 /* Loads our kernels; those that cannot be had stay NULL. */
-PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_state_ *loop)
 {
     const perf_gpu_backend *backend = loop->backend;
 
@@ -781,7 +781,7 @@ PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *loop)
 }
 
 /* Sets up the gate: by a kernel, else by a function on the host, else none. */
-PERF_COLD_FN_ void perf_gpu_setup_gate_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ void perf_gpu_setup_gate_(perf_gpu_loop_state_ *loop)
 {
     const perf_gpu_backend *backend = loop->backend;
     void                   *memory = PERF_NULL_;
@@ -805,7 +805,7 @@ PERF_COLD_FN_ void perf_gpu_setup_gate_(perf_gpu_loop_ *loop)
 }
 
 /* Ends the loop; why: more than the status says, or NULL.  Returns 0. */
-PERF_FN int perf_gpu_fail_(perf_gpu_loop_ *loop, perf_status status, const char *why)
+PERF_FN int perf_gpu_fail_(perf_gpu_loop_state_ *loop, perf_status status, const char *why)
 {
     loop->state->status = status;
     loop->state->phase = PERF_LOOP_DONE_;
@@ -815,7 +815,7 @@ PERF_FN int perf_gpu_fail_(perf_gpu_loop_ *loop, perf_status status, const char 
 
 /* Takes from the device what the loop needs, and measures the event clock; 0: the loop has
  * ended. */
-PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_state_ *loop)
 {
     const perf_gpu_backend *backend = loop->backend;
     size_t                  kept = 0;
@@ -841,7 +841,7 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
         PERF_CAST_(uint64_t, perf_gpu_attribute_(loop, PERF_GPU_MULTIPROCESSORS_));
     loop->persisting = backend->l2_release && backend->ctx_limit &&
                        !backend->ctx_limit(&kept, PERF_GPU_LIMIT_L2_) && kept;
-    loop->result.datasheet_gbs = 2.0 * perf_gpu_attribute_(loop, PERF_GPU_MEMORY_KHZ_) *
+    loop->result.datasheet_gb_per_s = 2.0 * perf_gpu_attribute_(loop, PERF_GPU_MEMORY_KHZ_) *
                                  (perf_gpu_attribute_(loop, PERF_GPU_MEMORY_BITS_) / 8) * 1e-6;
     if (loop->down || !perf_gpu_required_(loop, backend->event_create(&loop->event[0], 0)) ||
         !perf_gpu_required_(loop, backend->event_create(&loop->event[1], 0)))
@@ -860,8 +860,8 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
     for (i = 0; i < 5 && large && loop->sweep_kernel && loop->result.opts.bytes > 0.0; i++) {
         if (!perf_gpu_slice_swept_(loop, 1, bytes))
             return 0;
-        if (loop->slice.ns > 0.0 && bytes / loop->slice.ns > loop->result.peak_gbs)
-            loop->result.peak_gbs = bytes / loop->slice.ns;
+        if (loop->slice.ns > 0.0 && bytes / loop->slice.ns > loop->result.peak_gb_per_s)
+            loop->result.peak_gb_per_s = bytes / loop->slice.ns;
     }
     if (loop->result.opts.cache == PERF_GPU_COLD && !(loop->result.flush_bytes > 0.0))
         loop->result.warnings |= PERF_WARN_NOT_COLD;
@@ -875,7 +875,7 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *loop)
 
 /* Reads the counter of joules.  It moves 10 to 50 times a second, so its first and its last step
  * are kept: the rate between them counts. */
-PERF_COLD_FN_ void perf_gpu_energy_ask_(perf_gpu_loop_ *loop, perf_gpu_energy_ *energy,
+PERF_COLD_FN_ void perf_gpu_energy_ask_(perf_gpu_loop_state_ *loop, perf_gpu_energy_ *energy,
                                         uint64_t now)
 {
     const int    last = energy->at[0] > 0;
@@ -901,7 +901,7 @@ PERF_COLD_FN_ void perf_gpu_energy_ask_(perf_gpu_loop_ *loop, perf_gpu_energy_ *
 
 /* A round is enqueued: waits for the one before it, so that the device never runs dry.  The two
  * have an event each, in turns.  1: there were enough rounds, or an error. */
-PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
+PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm)
 {
     perf_gpu_energy_ *energy = &arm->energy;
     uint64_t          now;
@@ -940,7 +940,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_energy_size_(const perf_gpu_arm_ *arm)
 }
 
 /* A round as graphs; 0: an error. */
-PERF_COLD_FN_ int perf_gpu_energy_replay_(perf_gpu_loop_ *loop, const perf_gpu_arm_ *arm)
+PERF_COLD_FN_ int perf_gpu_energy_replay_(perf_gpu_loop_state_ *loop, const perf_gpu_arm_ *arm)
 {
     uint64_t left = arm->energy.iterations;
 
@@ -951,7 +951,7 @@ PERF_COLD_FN_ int perf_gpu_energy_replay_(perf_gpu_loop_ *loop, const perf_gpu_a
 }
 
 /* Another round of this arm, unless there were enough.  0: there were. */
-PERF_COLD_FN_ int perf_gpu_energy_more_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
+PERF_COLD_FN_ int perf_gpu_energy_more_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm)
 {
     if (!arm->energy.iterations)
         arm->energy.iterations = perf_gpu_energy_size_(arm);
@@ -963,7 +963,7 @@ PERF_COLD_FN_ int perf_gpu_energy_more_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm
 /* After the samples, arm by arm: 64 * iterations of the next round + the arm; 0: no more. */
 PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_loop_state_ *state)
 {
-    perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    perf_gpu_loop_state_ *loop = PERF_CAST_(perf_gpu_loop_state_ *, state->own);
     perf_gpu_arm_  *arm;
     int             i;
 
@@ -1003,7 +1003,7 @@ PERF_COLD_FN_ void perf_gpu_joules_(perf_gpu_result *result, const perf_gpu_ener
 /* ---- the loop ---- */
 
 /* Host ns until the context's work is done, limit_ns at most; -1: not known, -2: not by then. */
-PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *loop, double limit_ns)
+PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_state_ *loop, double limit_ns)
 {
     uint64_t began = perf_now();
     double   ns = 0.0;
@@ -1027,13 +1027,13 @@ PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *loop, double limit_ns)
  * there, and nothing can be told: the looks end.
  *
  * 1: a question that took so many ns met work of others. */
-PERF_FN int perf_gpu_met_others_(const perf_gpu_loop_ *loop, double ns)
+PERF_FN int perf_gpu_met_others_(const perf_gpu_loop_state_ *loop, double ns)
 {
     return ns > 4.0 * loop->quiet_ns + 10e3;
 }
 
 /* Before the body. */
-PERF_COLD_FN_ void perf_gpu_look_before_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ void perf_gpu_look_before_(perf_gpu_loop_state_ *loop)
 {
     double ns;
 
@@ -1057,7 +1057,7 @@ PERF_COLD_FN_ void perf_gpu_look_before_(perf_gpu_loop_ *loop)
 }
 
 /* After the body, whose stream is idle. */
-PERF_COLD_FN_ void perf_gpu_look_after_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ void perf_gpu_look_after_(perf_gpu_loop_state_ *loop)
 {
     double ns;
 
@@ -1082,7 +1082,7 @@ PERF_FN int perf_gpu_agree_(double a, double b)
 
 /* Each body was launched once more.  A device's clock that reads the same twice may not have been
  * read anew.  So the times of three blocks of 5 ms have to agree, and the clock with them. */
-PERF_COLD_FN_ void perf_gpu_calm_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ void perf_gpu_calm_(perf_gpu_loop_state_ *loop)
 {
     const uint64_t now = perf_now();
 
@@ -1103,7 +1103,7 @@ PERF_COLD_FN_ void perf_gpu_calm_(perf_gpu_loop_ *loop)
 }
 
 /* 1: the clock of the device is steady, or it takes too long to become so. */
-PERF_COLD_FN_ int perf_gpu_is_warm_(const perf_gpu_loop_ *loop, int late)
+PERF_COLD_FN_ int perf_gpu_is_warm_(const perf_gpu_loop_state_ *loop, int late)
 {
     const int      launches = loop->arm[loop->state->order[0]].launches;
     const uint64_t now = perf_now();
@@ -1118,7 +1118,7 @@ PERF_COLD_FN_ int perf_gpu_is_warm_(const perf_gpu_loop_ *loop, int late)
 /* 1: enough of the warm-up, from now on there are batches. */
 PERF_COLD_FN_ int perf_device_warm_(perf_loop_state_ *state, int late)
 {
-    perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    perf_gpu_loop_state_ *loop = PERF_CAST_(perf_gpu_loop_state_ *, state->own);
     int             i;
 
     perf_gpu_calm_(loop);
@@ -1136,13 +1136,13 @@ PERF_COLD_FN_ int perf_device_warm_(perf_loop_state_ *state, int late)
 }
 
 /* Nothing that takes time ran between the events of a slice, as far as one of them can tell. */
-PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *loop, double slice_ns)
+PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_state_ *loop, double slice_ns)
 {
     return slice_ns <= loop->empty_ns + 2.0 * loop->result.quantum_ns;
 }
 
 /* ns that a sample takes at least, so that step and cost of the events are a small part of it. */
-PERF_FN double perf_gpu_least_ns_(const perf_gpu_loop_ *loop)
+PERF_FN double perf_gpu_least_ns_(const perf_gpu_loop_state_ *loop)
 {
     return perf_most_(loop->result.quantum_ns, loop->result.overhead_ns) / PERF_GPU_EVENT_SHARE_;
 }
@@ -1150,12 +1150,12 @@ PERF_FN double perf_gpu_least_ns_(const perf_gpu_loop_ *loop)
 /* The engine takes a slice as long enough at 0.7 of this. */
 PERF_COLD_FN_ double perf_device_want_(const perf_loop_state_ *state)
 {
-    return 1.5 * perf_gpu_least_ns_(PERF_CAST_(const perf_gpu_loop_ *, state->own));
+    return 1.5 * perf_gpu_least_ns_(PERF_CAST_(const perf_gpu_loop_state_ *, state->own));
 }
 
 /* The slice of PERF_GPU_PROBES_ launches has ended: does anything run on the stream?  If not, the
  * loop ends. */
-PERF_COLD_FN_ void perf_gpu_probed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
+PERF_COLD_FN_ void perf_gpu_probed_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm)
 {
     /* How far two events scatter, but less than so many of the shortest kernels take. */
     const double scatter =
@@ -1171,7 +1171,7 @@ PERF_COLD_FN_ void perf_gpu_probed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 }
 
 /* A reading at a batch that may be too small.  0: it does not count, the arm runs again. */
-PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
+PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm)
 {
     perf_loop_arm_ *common = arm->loop_arm;
     int             last;
@@ -1198,7 +1198,7 @@ PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 
 /* 1: the slice that has ended looks empty, and the arm's other ones do not: their fastest took more
  * than twice as long, the events' own time not counted. */
-PERF_COLD_FN_ int perf_gpu_lacks_work_(const perf_gpu_loop_ *loop, const perf_gpu_arm_ *arm)
+PERF_COLD_FN_ int perf_gpu_lacks_work_(const perf_gpu_loop_state_ *loop, const perf_gpu_arm_ *arm)
 {
     const double took = loop->slice.ns, fastest = arm->loop_arm->fastest;
     const double events = loop->result.overhead_ns;
@@ -1209,7 +1209,7 @@ PERF_COLD_FN_ int perf_gpu_lacks_work_(const perf_gpu_loop_ *loop, const perf_gp
 }
 
 /* Files the sample that has ended; 0 or what speaks against it. */
-PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
+PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm)
 {
     perf_gpu_sample *sample = &arm->sample[arm->count++];
     const double     batch = PERF_CAST_(double, arm->loop_arm->batch);
@@ -1225,7 +1225,7 @@ PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 }
 
 /* The most samples of an arm. */
-PERF_FN size_t perf_gpu_most_samples_(const perf_gpu_loop_ *loop)
+PERF_FN size_t perf_gpu_most_samples_(const perf_gpu_loop_state_ *loop)
 {
     if (loop->state->variants == 2)
         return PERF_CAST_(size_t, loop->state->ask.max_pairs);
@@ -1235,7 +1235,7 @@ PERF_FN size_t perf_gpu_most_samples_(const perf_gpu_loop_ *loop)
 }
 
 /* How much of the time there is has passed. */
-PERF_COLD_FN_ double perf_gpu_spent_(const perf_gpu_loop_ *loop)
+PERF_COLD_FN_ double perf_gpu_spent_(const perf_gpu_loop_state_ *loop)
 {
     const double took = perf_since_(loop->state->timer.began, perf_now());
 
@@ -1246,7 +1246,7 @@ PERF_COLD_FN_ double perf_gpu_spent_(const perf_gpu_loop_ *loop)
  * one until there were too many in a row or half of the time is spent.                           */
 PERF_COLD_FN_ int perf_device_keep_(perf_loop_state_ *state)
 {
-    perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    perf_gpu_loop_state_ *loop = PERF_CAST_(perf_gpu_loop_state_ *, state->own);
 
     if (!(loop->useless & PERF_GPU_SAMPLE_THROTTLED)) {
         loop->throttled = 0;
@@ -1264,7 +1264,7 @@ PERF_COLD_FN_ int perf_device_keep_(perf_loop_state_ *state)
  * least samples, and bodies of which nothing counts do not go on for ever. */
 PERF_COLD_FN_ int perf_device_stop_(perf_loop_state_ *state, int enough)
 {
-    const perf_gpu_loop_ *loop = PERF_CAST_(const perf_gpu_loop_ *, state->own);
+    const perf_gpu_loop_state_ *loop = PERF_CAST_(const perf_gpu_loop_state_ *, state->own);
     const int             one = state->order[0];        /* the others have as many */
     const size_t          filed = loop->arm[one].count, most = perf_gpu_most_samples_(loop);
     size_t                least = PERF_GPU_LEAST_SAMPLES_;
@@ -1278,7 +1278,7 @@ PERF_COLD_FN_ int perf_device_stop_(perf_loop_state_ *state, int enough)
 
 /* ---- graphs ---- */
 
-PERF_COLD_FN_ void perf_gpu_drop_graphs_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ void perf_gpu_drop_graphs_(perf_gpu_loop_state_ *loop)
 {
     int i;
 
@@ -1290,7 +1290,7 @@ PERF_COLD_FN_ void perf_gpu_drop_graphs_(perf_gpu_loop_ *loop)
 }
 
 /* The event becomes a node of the graph under way, timed by each launch.  0: it cannot. */
-PERF_COLD_FN_ int perf_gpu_record_inside_(perf_gpu_loop_ *loop, void *event)
+PERF_COLD_FN_ int perf_gpu_record_inside_(perf_gpu_loop_state_ *loop, void *event)
 {
     int code = loop->backend->event_record_flags(event, loop->stream, PERF_GPU_EXTERNAL_);
 
@@ -1298,7 +1298,7 @@ PERF_COLD_FN_ int perf_gpu_record_inside_(perf_gpu_loop_ *loop, void *event)
 }
 
 /* A body was captured; 0: it could not be. */
-PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
+PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm)
 {
     void *graph = PERF_NULL_;
     int   code, ok;
@@ -1320,7 +1320,7 @@ PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
 }
 
 /* The next rounds are thrown away. */
-PERF_COLD_FN_ void perf_gpu_discard_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ void perf_gpu_discard_(perf_gpu_loop_state_ *loop)
 {
     if (loop->state->phase == PERF_LOOP_DONE_)
         return;
@@ -1328,7 +1328,7 @@ PERF_COLD_FN_ void perf_gpu_discard_(perf_gpu_loop_ *loop)
     loop->state->left_to_warm = PERF_GPU_DISCARDED_;
 }
 
-PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_state_ *loop)
 {
     int i;
 
@@ -1344,7 +1344,7 @@ PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_ *loop)
 }
 
 /* The stream records the body of this slice into a graph; 0: it cannot. */
-PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_state_ *loop)
 {
     if (!perf_gpu_optional_(loop, loop->backend->capture_begin(loop->stream, PERF_GPU_RELAXED_)))
         return 0;
@@ -1358,7 +1358,7 @@ PERF_COLD_FN_ int perf_gpu_capture_(perf_gpu_loop_ *loop)
 /* All batches are found.  Launches in a graph follow each other closer, so it holds some more. */
 PERF_COLD_FN_ int perf_device_grown_(perf_loop_state_ *state)
 {
-    perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    perf_gpu_loop_state_ *loop = PERF_CAST_(perf_gpu_loop_state_ *, state->own);
     int             i, more =
         !loop->result.opts.batch && loop->result.opts.graph && !loop->own_graph;
 
@@ -1381,7 +1381,7 @@ PERF_COLD_FN_ int perf_device_grown_(perf_loop_state_ *state)
 /* Begins a slice: with the body, or without it as a graph. */
 PERF_COLD_FN_ void perf_device_begin_(perf_loop_state_ *state, int variant)
 {
-    perf_gpu_loop_      *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    perf_gpu_loop_state_      *loop = PERF_CAST_(perf_gpu_loop_state_ *, state->own);
     const perf_gpu_arm_ *arm = &loop->arm[variant];
     const int            gated = state->phase >= PERF_LOOP_GROW_;
     const int            flushes =
@@ -1406,7 +1406,7 @@ PERF_COLD_FN_ void perf_device_begin_(perf_loop_state_ *state, int variant)
 
 /* A body that waits for the device opens the gate by its limit each time: three times in a row, and
  * it is done without; or as a graph, where it was more launches than the driver's queue holds. */
-PERF_COLD_FN_ void perf_gpu_watch_gate_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm)
+PERF_COLD_FN_ void perf_gpu_watch_gate_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm)
 {
     const int ran_ahead = arm->ahead > 1 && !arm->exec && !loop->gate_off;
 
@@ -1424,7 +1424,7 @@ PERF_COLD_FN_ void perf_gpu_watch_gate_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm
 }
 
 /* What a slice means that was timed, by the phase.  0: it does not count, the arm runs again. */
-PERF_COLD_FN_ int perf_gpu_timed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm, uint64_t now)
+PERF_COLD_FN_ int perf_gpu_timed_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm, uint64_t now)
 {
     switch (loop->state->phase) {
     case PERF_LOOP_COLD_:
@@ -1453,7 +1453,7 @@ PERF_COLD_FN_ int perf_gpu_timed_(perf_gpu_loop_ *loop, perf_gpu_arm_ *arm, uint
  * again. */
 PERF_COLD_FN_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_t now)
 {
-    perf_gpu_loop_ *loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    perf_gpu_loop_state_ *loop = PERF_CAST_(perf_gpu_loop_state_ *, state->own);
     perf_gpu_arm_  *arm = &loop->arm[variant];
 
     if (loop->under_way == PERF_GPU_RECORDED_) {
@@ -1486,7 +1486,7 @@ PERF_FN const perf_filling_ *perf_device_filling_(void)
 /* ---- turns ---- */
 
 /* The profiler that runs this program, if any, begins or ends to record. */
-PERF_COLD_FN_ void perf_gpu_profiler_(perf_gpu_loop_ *loop, int on)
+PERF_COLD_FN_ void perf_gpu_profiler_switch_(perf_gpu_loop_state_ *loop, int on)
 {
     static const char *const roctx[] = {"librocprofiler-sdk-roctx.so.1", PERF_NULL_};
     static const char *const word[2] = {"Pause", "Resume"};
@@ -1508,7 +1508,7 @@ PERF_COLD_FN_ void perf_gpu_profiler_(perf_gpu_loop_ *loop, int on)
 }
 
 /* Each body once, with the device idle before and after. */
-PERF_COLD_FN_ uint64_t perf_gpu_profile_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ uint64_t perf_gpu_profile_(perf_gpu_loop_state_ *loop)
 {
     const int turn = loop->profiled++;
     int       variant;
@@ -1516,9 +1516,9 @@ PERF_COLD_FN_ uint64_t perf_gpu_profile_(perf_gpu_loop_ *loop)
     if (!perf_gpu_required_(loop, loop->backend->stream_sync(loop->stream)))
         return 0;
     if (!loop->profiling)
-        perf_gpu_profiler_(loop, 1);
+        perf_gpu_profiler_switch_(loop, 1);
     if (turn == loop->state->running) {
-        perf_gpu_profiler_(loop, 0);
+        perf_gpu_profiler_switch_(loop, 0);
         (void)perf_gpu_fail_(loop, PERF_ENODATA, "the body ran once, for a profiler");
         return 0;
     }
@@ -1528,7 +1528,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_profile_(perf_gpu_loop_ *loop)
 }
 
 /* The next slice in which the body runs, 64 * iterations + variant; 0: there is none. */
-PERF_COLD_FN_ uint64_t perf_gpu_go_on_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ uint64_t perf_gpu_go_on_(perf_gpu_loop_state_ *loop)
 {
     uint64_t next;
 
@@ -1544,7 +1544,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_go_on_(perf_gpu_loop_ *loop)
 /* 1: the body runs, as often and in the variant that `run` now says. */
 PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *run)
 {
-    perf_gpu_loop_   *loop = run->state;
+    perf_gpu_loop_state_   *loop = run->state;
     perf_gpu_entered_ entered;
     uint64_t          next = 0;
     int               code;
@@ -1570,22 +1570,23 @@ PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *run)
 
 /* Bytes of a loop of so many arms, without samples. */
 #define PERF_GPU_OWN_(arms)                                                                       \
-    (sizeof(perf_gpu_loop_) + (arms) * PERF_GPU_SPARE_ * sizeof(perf_gpu_sample))
+    (sizeof(perf_gpu_loop_state_) + (arms) * PERF_GPU_SPARE_ * sizeof(perf_gpu_sample))
 
 /* A device's loop in that state, behind which there is room for twice so many samples of each arm:
  * a throttled one may be taken again.  They stay until the program ends, so perf_reset() does not
  * get the pages.  state NULL: no memory.                                                         */
-PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(void *stream, size_t samples,
-                                                  const perf_gpu_bench_opts *opts,
-                                                  perf_loop_state_ *state, perf_loop_state_ *host)
+PERF_COLD_FN_ perf_gpu_loop_state_ *perf_gpu_loop_open_(void *stream, size_t samples,
+                                                        const perf_gpu_bench_opts *opts,
+                                                        perf_loop_state_ *state,
+                                                        perf_loop_state_ *host)
 {
     perf_gpu_sample *sample;
-    perf_gpu_loop_  *loop;
+    perf_gpu_loop_state_  *loop;
     int              i;
 
     if (!state)
         return PERF_NULL_;
-    loop = PERF_CAST_(perf_gpu_loop_ *, state->own);
+    loop = PERF_CAST_(perf_gpu_loop_state_ *, state->own);
     sample = PERF_PTR_(perf_gpu_sample *, loop + 1);
     loop->state = state;
     loop->host = host;
@@ -1613,7 +1614,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(void *stream, size_t samples,
 }
 
 /* Is there a device, and can it be measured? */
-PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_state_ *loop)
 {
     const int         named = PERF_PTR_(uintptr_t, loop->stream) > 2;   /* no default stream */
     perf_gpu_entered_ entered;
@@ -1645,13 +1646,13 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *loop)
 }
 
 /* A benchmark of a harness that profiles has a loop without a state, one iteration left. */
-PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *stream,
-                                                   const perf_gpu_bench_opts *opts)
+PERF_COLD_FN_ perf_gpu_loop_state_ *perf_gpu_bench_open_(const char *name, void *stream,
+                                                         const perf_gpu_bench_opts *opts)
 {
     perf_gpu_bench_opts options = PERF_ZERO;
     const perf_bench   *bench;
     perf_loop_state_   *state, *host = PERF_NULL_;
-    perf_gpu_loop_     *loop;
+    perf_gpu_loop_state_     *loop;
     size_t              room = PERF_GPU_MOST_SAMPLES_, own;
 
     if (opts)
@@ -1682,13 +1683,13 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
     return loop;
 }
 
-PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
-                                                const perf_gpu_ab_opts *opts)
+PERF_COLD_FN_ perf_gpu_loop_state_ *perf_gpu_ab_open_(const char *name, void *stream,
+                                                      const perf_gpu_ab_opts *opts)
 {
     perf_gpu_ab_opts  options = PERF_ZERO;
     perf_ab_opts      ask;
     perf_loop_state_ *state;
-    perf_gpu_loop_   *loop;
+    perf_gpu_loop_state_   *loop;
 
     if (opts)
         options = *opts;
@@ -1710,7 +1711,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
 /* Gives back what the loop took from the device.  What fails stays there.  While others' kernels
  * run, so does what is freed by calls that wait for the whole context.  While the program has an
  * unread error, all of it stays. */
-PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *loop)
+PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_state_ *loop)
 {
     const perf_gpu_backend *backend = loop->backend;
     perf_gpu_entered_       entered;
@@ -1727,7 +1728,7 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *loop)
     loop->waited = entered.waited;
     (void)perf_gpu_required_(loop, code);
     if (loop->profiling && !loop->down)
-        perf_gpu_profiler_(loop, 0);
+        perf_gpu_profiler_switch_(loop, 0);
     if (!loop->down && recording && !backend->capture_end(loop->stream, &graph) && graph)
         (void)backend->graph_destroy(graph);
     PERF_GPU_GIVE_(loop, loop->event[0], backend->stream_sync(loop->stream));
@@ -1796,7 +1797,7 @@ PERF_COLD_FN_ void perf_gpu_put_flags_(perf_out_ *out, const perf_gpu_result *re
 }
 
 /* Why there is no result, or only a part of one. */
-PERF_COLD_FN_ void perf_gpu_put_failure_(perf_out_ *out, const perf_gpu_loop_ *loop,
+PERF_COLD_FN_ void perf_gpu_put_failure_(perf_out_ *out, const perf_gpu_loop_state_ *loop,
                                          const perf_gpu_result *result)
 {
     const perf_gpu_backend *backend = loop->backend;
@@ -1818,7 +1819,7 @@ PERF_COLD_FN_ void perf_gpu_put_failure_(perf_out_ *out, const perf_gpu_loop_ *l
 }
 
 /* "cold L2 (after reading 105 MB), 1 a sample, event step 32 ns, ..." */
-PERF_COLD_FN_ void perf_gpu_put_method_(perf_out_ *out, const perf_gpu_loop_ *loop,
+PERF_COLD_FN_ void perf_gpu_put_method_(perf_out_ *out, const perf_gpu_loop_state_ *loop,
                                         const perf_gpu_result *result)
 {
     if (result->flush_bytes > 0.0) {
@@ -1842,13 +1843,13 @@ PERF_COLD_FN_ void perf_gpu_put_method_(perf_out_ *out, const perf_gpu_loop_ *lo
     perf_put_(out, ", events alone ");
     perf_put_ns_(out, result->overhead_ns);
     perf_gpu_put_flags_(out, result);
-    if (result->datasheet_gbs > 0.0 && result->gbs > 0.0)
+    if (result->datasheet_gb_per_s > 0.0 && result->gb_per_s > 0.0)
         perf_putf_(out, "; %.1f %% of the data sheet's",
-                   100.0 * result->gbs / result->datasheet_gbs);
+                   100.0 * result->gb_per_s / result->datasheet_gb_per_s);
 }
 
 /* The line of text of a result: what went wrong, how it was measured, what was done without. */
-PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *loop, perf_gpu_result *result)
+PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_state_ *loop, perf_gpu_result *result)
 {
     perf_out_ out = perf_out_open_(result->text, sizeof result->text);
 
@@ -1871,7 +1872,7 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *loop, perf_gpu_result *res
 }
 
 /* What one arm has measured. */
-PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *loop, int which)
+PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_state_ *loop, int which)
 {
     perf_gpu_result      result = loop->result;
     const perf_gpu_arm_ *arm = &loop->arm[which];
@@ -1914,7 +1915,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *loop, int whi
         result.time.p50_low = perf_most_(result.time.p50_low - step, 0.0);
         result.time.p50_high += step;
         if (result.opts.bytes > 0.0 && result.time.p50 > 0.0)
-            result.gbs = result.opts.bytes / result.time.p50;
+            result.gb_per_s = result.opts.bytes / result.time.p50;
     } else if (result.status == PERF_OK) {
         result.status = result.time.status;
         if (result.status == PERF_OK)
@@ -1931,7 +1932,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *loop, int whi
 }
 
 /* Energy as numbers of the loop's own, for its row and the files. */
-PERF_COLD_FN_ void perf_gpu_count_(perf_loop_ *loop, const perf_gpu_result *result)
+PERF_COLD_FN_ void perf_gpu_count_(perf_kept_loop_ *loop, const perf_gpu_result *result)
 {
     static const char *const name[] = {"joules", "watts", "celsius", "busy %"};
     const double value[] = {result->joules, result->watts, result->celsius, result->busy};
@@ -1950,7 +1951,7 @@ PERF_COLD_FN_ void perf_gpu_count_(perf_loop_ *loop, const perf_gpu_result *resu
 /* Why a loop cannot end: no memory, no begin, another kind, or ended already. */
 PERF_COLD_FN_ perf_status perf_gpu_over_(const perf_gpu_loop *was, int arms)
 {
-    perf_gpu_loop_ *loop = was->state;
+    perf_gpu_loop_state_ *loop = was->state;
 
     if (!loop && was->variant == PERF_GPU_NO_MEMORY_)
         return PERF_ENOMEM;
@@ -1962,7 +1963,8 @@ PERF_COLD_FN_ perf_status perf_gpu_over_(const perf_gpu_loop *was, int arms)
 }
 
 /* The loop's result is known: the device gets back what was taken, the report shows `result`. */
-PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *loop, const char *text, const void *result)
+PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_state_ *loop, const char *text,
+                                    const void *result)
 {
     perf_loop_state_ *host = loop->host;
 
@@ -1982,7 +1984,7 @@ PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *loop, const char *text, cons
 
 PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop was)
 {
-    perf_gpu_loop_ *loop = was.state;
+    perf_gpu_loop_state_ *loop = was.state;
     perf_gpu_result result = PERF_ZERO;
     perf_result    *kept;       /* for the report and the writers of results */
 
@@ -1997,7 +1999,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop was)
     kept->batch = result.batch;
     kept->iterations = result.iterations;
     kept->opts = loop->state->opts;
-    kept->opts.peak_gb_per_s = result.peak_gbs;
+    kept->opts.peak_gb_per_s = result.peak_gb_per_s;
     kept->status = result.status;
     if (result.time.count)
         kept->status = PERF_OK;
@@ -2010,7 +2012,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop was)
 
 PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
 {
-    perf_gpu_loop_    *loop = was.state;
+    perf_gpu_loop_state_    *loop = was.state;
     perf_gpu_ab_result result = PERF_ZERO;
     perf_ab_result    *kept;
 
@@ -2048,7 +2050,7 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
 
 /* A loop before its first slice.  With PERF_DISABLE one iteration of variant 0 is left.
  * state NULL: there is no memory for one. */
-PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_ *state)
+PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_state_ *state)
 {
     perf_gpu_loop loop = PERF_ZERO;
 
@@ -2078,7 +2080,7 @@ PERF_FN perf_gpu_loop perf_gpu_loop_take_(perf_gpu_loop *loop)
 PERF_FN perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
                                             const perf_gpu_bench_opts *opts)
 {
-    struct perf_gpu_loop_ *loop = PERF_NULL_;
+    struct perf_gpu_loop_state_ *loop = PERF_NULL_;
 
     if (!PERF_DISABLE)
         loop = perf_gpu_bench_open_(name, PERF_GPU_STREAM_(stream), opts);
@@ -2103,7 +2105,7 @@ PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *bench)
 PERF_FN perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
                                       const perf_gpu_ab_opts *opts)
 {
-    struct perf_gpu_loop_ *loop = PERF_NULL_;
+    struct perf_gpu_loop_state_ *loop = PERF_NULL_;
 
     if (!PERF_DISABLE)
         loop = perf_gpu_ab_open_(name, PERF_GPU_STREAM_(stream), opts);

@@ -186,7 +186,7 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
     id = perf_site_id_(reg, &site);
     if (!perf_lock_(reg))
         return PERF_ESTATE;
-    added = PERF_CAST_(perf_gpu_mark_ *, perf_keep_(reg, sizeof *added));
+    added = PERF_CAST_(perf_gpu_mark_ *, perf_forever_(reg, sizeof *added));
     perf_unlock_(&reg->lock);
     if (!added || !id)
         return PERF_ENOMEM;

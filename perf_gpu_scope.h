@@ -40,17 +40,17 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
  * Needs a scope around the launch, or another in that context, which ties the clocks.  A process
  * has 1,024; later ones are skipped, as are all where the driver has no cuEventRecordWithFlags.
  * Not for graphs that a device launches or that stand in a condition: those may hold no events.  */
-#define PERF_GPU_SCOPE(name, stream)    PERF_GPU_SCOPE_("" name "", stream, DEVICE_, begin_)
-#define PERF_GPU_PART(name, stream)     PERF_GPU_SCOPE_("" name "", stream, DEVICE_, open_part_)
-#define PERF_GPU_COPY_IN(name, stream)  PERF_GPU_SCOPE_("" name "", stream, IN_, begin_)
-#define PERF_GPU_COPY_OUT(name, stream) PERF_GPU_SCOPE_("" name "", stream, OUT_, begin_)
-#define PERF_GPU_COPY(name, stream)     PERF_GPU_SCOPE_("" name "", stream, COPY_, begin_)
+#define PERF_GPU_SCOPE(name, stream)    PERF_GPU_SCOPE_OF_("" name "", stream, DEVICE_, begin_)
+#define PERF_GPU_PART(name, stream)     PERF_GPU_SCOPE_OF_("" name "", stream, DEVICE_, open_part_)
+#define PERF_GPU_COPY_IN(name, stream)  PERF_GPU_SCOPE_OF_("" name "", stream, IN_, begin_)
+#define PERF_GPU_COPY_OUT(name, stream) PERF_GPU_SCOPE_OF_("" name "", stream, OUT_, begin_)
+#define PERF_GPU_COPY(name, stream)     PERF_GPU_SCOPE_OF_("" name "", stream, COPY_, begin_)
 #if PERF_DISABLE || PERF_TCC_            /* tcc has no weak thread-local data: PERF_ENOGPU */
 #define PERF_GPU_WAIT(name)                        PERF_WAIT(name)
-#define PERF_GPU_SCOPE_(name, stream, kind, begin) PERF_CAST_(void, sizeof(stream))
+#define PERF_GPU_SCOPE_OF_(name, stream, kind, begin) PERF_CAST_(void, sizeof(stream))
 #else
-#define PERF_GPU_WAIT(name) PERF_SCOPE_("" name "", PERF_KIND_SYNC_, __COUNTER__)
-#define PERF_GPU_SCOPE_(name, stream, kind, begin)                                                \
+#define PERF_GPU_WAIT(name) PERF_SCOPE_OF_("" name "", PERF_KIND_SYNC_, __COUNTER__)
+#define PERF_GPU_SCOPE_OF_(name, stream, kind, begin)                                             \
     PERF_GPU_SCOPE1_(name, stream, PERF_KIND_##kind, perf_gpu_##begin, __COUNTER__)
 #endif
 #define PERF_GPU_SCOPE1_(name, stream, kind, begin, n)                                            \

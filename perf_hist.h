@@ -794,9 +794,9 @@ PERF_HD_FN void perf_shared_max_(uint64_t *p, uint64_t value)
     if (value > *PERF_PTR_(volatile uint64_t *, p))
         atomicMax(PERF_PTR_(unsigned long long *, p), value);
 #elif defined(__GNUC__) && !PERF_TCC_
-    uint64_t seen = PERF_GET_(p);
+    uint64_t old = PERF_GET_(p);
 
-    while (value > seen && !__atomic_compare_exchange_n(p, &seen, value, 1, 0, 0))
+    while (value > old && !__atomic_compare_exchange_n(p, &old, value, 1, 0, 0))
         continue;
 #else
     if (value > *p)
@@ -1165,7 +1165,7 @@ PERF_FN size_t perf_hist_walk_(const perf_hist *hist, const perf_hist_shape_ *sh
 }
 
 /* ceil(q * n), at least 1; a product that is an integer but for rounding is that integer. */
-PERF_FN uint64_t perf_hist_rank_(double q, uint64_t n)
+PERF_FN uint64_t perf_quantile_rank_(double q, uint64_t n)
 {
     double   exact = q * PERF_CAST_(double, n);
     uint64_t rank;
@@ -1212,7 +1212,7 @@ PERF_FN double perf_hist_quantile(const perf_hist *hist, double q)
     perf_hist_scan_blocks_(hist, &scan);
     if (scan.total == 0)
         return PERF_HIST_NO_DATA;
-    rank = perf_hist_rank_(q, scan.total);
+    rank = perf_quantile_rank_(q, scan.total);
     return scan.shape.unit * perf_hist_value_(hist, &scan, rank);
 }
 

@@ -120,26 +120,26 @@ typedef struct perf_kernel_total {
 #if PERF_KERNEL_DEVICE_
 
 /* What a warp carries in registers.  In C++ the constructor opens, the destructor closes. */
-typedef struct perf_kernel_sink_ {
+typedef struct perf_kernel_out_ {
     PERF_U64_          at;              /* address of the next record */
     PERF_U32_          end, on;         /* low half of the end; 0: not this lane, or full */
     perf_kernel_ring *ring;             /* NULL: nothing to close                                 */
-} perf_kernel_sink_;
+} perf_kernel_out_;
 
 /* Takes a ring for the calling warp, if one is free; its lane 0 records.  NULL: no recording. */
-PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *sink, perf_kernel_buffer *buffer);
+PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_out_ *sink, perf_kernel_buffer *buffer);
 
 /* Writes down how much was recorded.  A kernel that ends without it (a trap, a forgotten close)
  * keeps its records, but not how many were dropped.                                              */
-PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *sink);
+PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_out_ *sink);
 
 /* A scope by hand: stamp = begin; ...; end(s, id, stamp).  Scopes of one warp may nest. */
 PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_begin(void);
-PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *sink, PERF_U32_ id,
+PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_out_ *sink, PERF_U32_ id,
                                      perf_kernel_stamp begin);
 
 /* A moment with a value. */
-PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *sink, PERF_U32_ id, PERF_U32_ value);
+PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_out_ *sink, PERF_U32_ id, PERF_U32_ value);
 
 /* PERF_KERNEL_SCOPE(sink, id);  PERF_KERNEL_INSTANT(sink, id, value);  C++ only:
  * PERF_KERNEL_SUM(sum);         adds this block's cycles to a perf_kernel_sum: three instructions,
@@ -343,7 +343,7 @@ PERF_KERNEL_FN_ PERF_U64_ perf_kernel_claim_(PERF_U64_ *next)
  * crosses 4 GB.  So only the low half of the address changes, by one addition where 64 bits take
  * two.  It moves before the store, which then needs no copy of it.  sm_120 adds 64 bits at once,
  * after the store.  AMD needs no `on`: one instruction adds, and stops at the end of the 4 GB. */
-PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *sink, PERF_U32_ a, PERF_U32_ b,
+PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_out_ *sink, PERF_U32_ a, PERF_U32_ b,
                                       PERF_U32_ c, PERF_U32_ d)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
@@ -389,7 +389,7 @@ PERF_KERNEL_FN_ PERF_U64_ perf_kernel_cycles_(void)
 #endif
 }
 
-PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *sink, perf_kernel_buffer *buffer)
+PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_out_ *sink, perf_kernel_buffer *buffer)
 {
     sink->at = 0;
     sink->end = sink->on = 0;
@@ -415,7 +415,7 @@ PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *sink, perf_kernel_buffe
     }
 }
 
-PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *sink)
+PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_out_ *sink)
 {
     if (!PERF_DISABLE && sink->ring) {
         sink->ring->closed_wall = perf_kernel_wall_();
@@ -446,7 +446,7 @@ PERF_KERNEL_FN_ PERF_U32_ perf_kernel_low_(void)
 }
 
 /* The id goes above bit 20 of the begin's upper half, in one addition; the end's tells it apart. */
-PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *sink, PERF_U32_ id, perf_kernel_stamp begin)
+PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_out_ *sink, PERF_U32_ id, perf_kernel_stamp begin)
 {
     perf_kernel_stamp end = perf_kernel_begin();
 
@@ -456,7 +456,7 @@ PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *sink, PERF_U32_ id, perf
 }
 
 /* As a scope whose end has an upper half that no clock reaches. */
-PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *sink, PERF_U32_ id, PERF_U32_ value)
+PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_out_ *sink, PERF_U32_ id, PERF_U32_ value)
 {
     perf_kernel_stamp now = perf_kernel_begin();
 
@@ -500,7 +500,7 @@ struct perf_kernel_fixed_ {             /* what is never copied */
     perf_kernel_fixed_ &operator=(const perf_kernel_fixed_ &) = delete;
 };
 
-struct perf_kernel_sink : perf_kernel_sink_, perf_kernel_fixed_ {
+struct perf_kernel_sink : perf_kernel_out_, perf_kernel_fixed_ {
     PERF_KERNEL_IN_ explicit perf_kernel_sink(perf_kernel_buffer *buffer)
     {
         perf_kernel_open(this, buffer);
@@ -512,10 +512,10 @@ struct perf_kernel_sink : perf_kernel_sink_, perf_kernel_fixed_ {
 };
 
 struct perf_kernel_scope_ : perf_kernel_fixed_ {
-    perf_kernel_sink_ &sink;
+    perf_kernel_out_ &sink;
     const PERF_U32_     id;
     perf_kernel_stamp  begin;
-    PERF_KERNEL_IN_ perf_kernel_scope_(perf_kernel_sink_ &s, PERF_U32_ i) : sink(s), id(i), begin()
+    PERF_KERNEL_IN_ perf_kernel_scope_(perf_kernel_out_ &s, PERF_U32_ i) : sink(s), id(i), begin()
     {
         begin = perf_kernel_begin();
     }
@@ -827,7 +827,8 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *reader, const v
     }
     reader->info.events -= reader->info.malformed;
     reader->info.rings = PERF_CAST_(uint32_t, reader->warps);
-    perf_sort_(reader->warp, reader->warps, sizeof *reader->warp, perf_kernel_before_, PERF_NULL_);
+    perf_sort_items_(reader->warp, reader->warps, sizeof *reader->warp, perf_kernel_before_,
+                     PERF_NULL_);
     return PERF_OK;
 }
 

@@ -112,10 +112,10 @@ PERF_COLD_FN_ void perf_layout_note_(void)
         __builtin_offsetof(perf_retired_, name), __builtin_offsetof(perf_scope, start),
         __builtin_offsetof(perf_scope, rec), __builtin_offsetof(perf_scope, open),
         __builtin_offsetof(perf_scope, cell), __builtin_offsetof(perf_registry_, off),
-        __builtin_offsetof(perf_registry_, results), __builtin_offsetof(perf_loop_, next),
-        __builtin_offsetof(perf_loop_, kind), __builtin_offsetof(perf_loop_, forgotten),
-        __builtin_offsetof(perf_loop_, done), __builtin_offsetof(perf_loop_, name),
-        __builtin_offsetof(perf_loop_, sample), __builtin_offsetof(perf_loop_, samples),
+        __builtin_offsetof(perf_registry_, results), __builtin_offsetof(perf_kept_loop_, next),
+        __builtin_offsetof(perf_kept_loop_, kind), __builtin_offsetof(perf_kept_loop_, forgotten),
+        __builtin_offsetof(perf_kept_loop_, done), __builtin_offsetof(perf_kept_loop_, name),
+        __builtin_offsetof(perf_kept_loop_, sample), __builtin_offsetof(perf_kept_loop_, samples),
         __builtin_offsetof(perf_buckets_, rare), PERF_RARE_,
         PERF_LAYOUT_WORD_};
 

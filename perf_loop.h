@@ -66,7 +66,7 @@ PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdic
 /* ---- timing a slice ---- */
 
 #define PERF_LOOP_NO_MEMORY_    PERF_PTR_(perf_loop_state_ *, PERF_CAST_(uintptr_t, 1))
-#define PERF_LOOP_SAMPLES_      1000    /* of a bench that looks for a narrow interval            */
+#define PERF_LOOP_SLICES_PLANNED_      1000    /* of a bench that looks for a narrow interval     */
 #define PERF_LOOP_LEAST_        3       /* however slow the body is                               */
 #define PERF_LOOP_MAX_SAMPLES_  1000000
 #define PERF_LOOP_LONG_NS_      300e3   /* slices above this are timed by all clocks, which cost  */
@@ -415,7 +415,7 @@ PERF_COLD_FN_ perf_loop perf_loop_new_(perf_loop_state_ *state)
 }
 
 /* Hands a loop to the report, with a copy of its name.  Returns 1 if the name was cut. */
-PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *loop, int kind, const char *name)
+PERF_COLD_FN_ int perf_loop_add_(perf_kept_loop_ *loop, int kind, const char *name)
 {
     perf_registry_ *reg = perf_registry_get_();
     uint32_t        length;
@@ -816,7 +816,7 @@ PERF_FN void perf_told_rates_(perf_loop *loop, double bytes, double items)
 }
 
 /* The value of that counter, 0 if it is new; NULL: no more room, or the loop has ended. */
-PERF_FN double *perf_told_place_(perf_loop_ *loop, const char *name)
+PERF_FN double *perf_told_place_(perf_kept_loop_ *loop, const char *name)
 {
     const size_t room = sizeof loop->value / sizeof *loop->value;
     perf_out_    out;
@@ -865,8 +865,9 @@ PERF_FN perf_bench_opts perf_bench_resolved_(const perf_bench_opts *opts)
     options.max_seconds = perf_or_default_(options.max_seconds, 1e-6, 1e6, 1.0);
     options.min_seconds = perf_or_default_(options.min_seconds, 1e-9, options.max_seconds, 0.0);
     options.slice_ns = perf_or_default_(options.slice_ns, 1e3, 1e9, 50e3);
-    if (options.slice_ns * PERF_LOOP_FULL_ * PERF_LOOP_SAMPLES_ < options.min_seconds * 1e9)
-        options.slice_ns = options.min_seconds * 1e9 / (PERF_LOOP_FULL_ * PERF_LOOP_SAMPLES_);
+    if (options.slice_ns * PERF_LOOP_FULL_ * PERF_LOOP_SLICES_PLANNED_ < options.min_seconds * 1e9)
+        options.slice_ns =
+            options.min_seconds * 1e9 / (PERF_LOOP_FULL_ * PERF_LOOP_SLICES_PLANNED_);
     options.bytes = perf_or_default_(options.bytes, 1e-30, 1e30, 0.0);
     options.items = perf_or_default_(options.items, 1e-30, 1e30, 0.0);
     options.flops = perf_or_default_(options.flops, 1e-30, 1e30, 0.0);
@@ -891,7 +892,7 @@ PERF_FN int perf_bench_enough_(perf_loop_state_ *state, uint64_t now)
         return 1;
     if (state->opts.samples)
         return arm->count >= PERF_CAST_(size_t, state->opts.samples);
-    if (arm->count >= PERF_LOOP_SAMPLES_)
+    if (arm->count >= PERF_LOOP_SLICES_PLANNED_)
         return 1;
     if (arm->count < state->look_at ||
         !perf_timer_late_(&state->timer, now, state->opts.min_seconds, 0.0))
@@ -906,7 +907,7 @@ PERF_OUTLINE_FN_ perf_loop perf_bench_open_(const char *name, int kind, int vari
 {
     const perf_bench_opts *asked = PERF_CAST_(const perf_bench_opts *, opts);
     const perf_bench_opts  options = perf_bench_resolved_(asked);
-    size_t                 room = PERF_LOOP_SAMPLES_;
+    size_t                 room = PERF_LOOP_SLICES_PLANNED_;
     perf_loop_state_      *state = PERF_NULL_;
 
     if (options.samples)

@@ -247,7 +247,7 @@ PERF_FN int perf_value_decimals_(double value)
 }
 
 /* "hits 0.8125, misses 12" behind the rates; some: there are rates.  Returns it, or 1. */
-PERF_COLD_FN_ int perf_put_values_(perf_out_ *out, const perf_loop_ *loop, int some)
+PERF_COLD_FN_ int perf_put_values_(perf_out_ *out, const perf_kept_loop_ *loop, int some)
 {
     int i;
 
@@ -265,7 +265,7 @@ PERF_COLD_FN_ int perf_put_values_(perf_out_ *out, const perf_loop_ *loop, int s
  * has one arm, an A/B loop two; nobody reads those of a race.                                    */
 PERF_COLD_FN_ void perf_loop_samples_(perf_loop_state_ *state)
 {
-    perf_loop_  *loop = &state->loop;
+    perf_kept_loop_  *loop = &state->loop;
     perf_decides decides = state->result.decides;
     int          i;
 
@@ -294,7 +294,7 @@ PERF_COLD_FN_ void perf_loop_keep_text_(perf_registry_ *reg, const char **text)
         said = said->next;
     if (!said) {
         bytes = PERF_LIBC_(strlen)(*text) + 1;
-        said = PERF_CAST_(perf_said_ *, perf_keep_(reg, sizeof *said + bytes));
+        said = PERF_CAST_(perf_said_ *, perf_forever_(reg, sizeof *said + bytes));
         if (!said)
             return;
         PERF_LIBC_(memcpy)(said + 1, *text, bytes);
@@ -345,29 +345,30 @@ PERF_COLD_FN_ void perf_loop_done_(perf_loop_state_ *state, const void *result)
 
 /* ---- the rows of a report ---- */
 
-PERF_COLD_DECL_ void perf_put_loop_(perf_out_ *out, const perf_loop_ *loop);
-PERF_COLD_DECL_ void perf_put_bench_(perf_out_ *out, const perf_loop_ *loop);
-PERF_COLD_DECL_ void perf_put_ab_(perf_out_ *out, const perf_loop_ *loop);
-PERF_COLD_DECL_ void perf_put_ab_arms_(perf_out_ *out, const perf_loop_ *loop,
+PERF_COLD_DECL_ void perf_put_loop_(perf_out_ *out, const perf_kept_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_bench_(perf_out_ *out, const perf_kept_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_ab_(perf_out_ *out, const perf_kept_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_ab_arms_(perf_out_ *out, const perf_kept_loop_ *loop,
                                        const perf_ab_result *result);
 PERF_COLD_DECL_ void perf_put_decision_(perf_out_ *out, perf_verdict verdict, int parts);
 PERF_COLD_DECL_ void perf_put_parts_(perf_out_ *out, const perf_verdict *part, int parts);
-PERF_COLD_DECL_ void perf_put_race_(perf_out_ *out, const perf_loop_ *loop);
-PERF_COLD_DECL_ void perf_put_variant_(perf_out_ *out, const perf_loop_ *loop,
+PERF_COLD_DECL_ void perf_put_race_(perf_out_ *out, const perf_kept_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_variant_(perf_out_ *out, const perf_kept_loop_ *loop,
                                        const perf_race_result *result, int i);
 PERF_COLD_DECL_ void perf_put_counted_row_(perf_out_ *out, const double *counted);
 
 /* The loops in the order they were begun, *count of them; the list has the newest first.  It is
  * copied, because to walk it for each of 40,000 took 84 s.  NULL: no memory.                     */
-PERF_COLD_FN_ const perf_loop_ **perf_loops_in_order_(const perf_loop_ *newest, size_t *count)
+PERF_COLD_FN_ const perf_kept_loop_ **perf_loops_in_order_(const perf_kept_loop_ *newest,
+                                                           size_t *count)
 {
-    const perf_loop_ *loop, **all;
+    const perf_kept_loop_ *loop, **all;
     size_t            i = 0;
 
     for (loop = newest; loop; loop = loop->next)
         i++;
     *count = i;
-    all = PERF_CAST_(const perf_loop_ **, PERF_MALLOC(i * sizeof *all));
+    all = PERF_CAST_(const perf_kept_loop_ **, PERF_MALLOC(i * sizeof *all));
     for (loop = newest; all && loop; loop = loop->next)
         all[--i] = loop;
     return all;
@@ -389,7 +390,7 @@ PERF_COLD_FN_ void perf_put_loops_head_(perf_out_ *out)
 PERF_FN void perf_report_results_(perf_out_ *out)
 {
     perf_registry_   *reg = PERF_ACQ_(&perf_anchor_v1_.registry);
-    const perf_loop_ *loop, *next, **all;
+    const perf_kept_loop_ *loop, *next, **all;
     perf_few_         few = PERF_ZERO;
     size_t            count, i, open = 0;
 
@@ -423,7 +424,7 @@ PERF_FN void perf_report_results_(perf_out_ *out)
     perf_loops_let_(reg);
 }
 
-PERF_COLD_FN_ void perf_put_loop_(perf_out_ *out, const perf_loop_ *loop)
+PERF_COLD_FN_ void perf_put_loop_(perf_out_ *out, const perf_kept_loop_ *loop)
 {
     if (loop->kind == PERF_LOOP_BENCH_)
         perf_put_bench_(out, loop);
@@ -438,7 +439,7 @@ PERF_COLD_FN_ void perf_put_loop_(perf_out_ *out, const perf_loop_ *loop)
     }
 }
 
-PERF_COLD_FN_ void perf_put_bench_(perf_out_ *out, const perf_loop_ *loop)
+PERF_COLD_FN_ void perf_put_bench_(perf_out_ *out, const perf_kept_loop_ *loop)
 {
     const perf_result *result = PERF_CAST_(const perf_result *, loop->result);
 
@@ -464,7 +465,7 @@ PERF_FN int perf_control_differs_(double ratio, double control)
 }
 
 /* Both arms and the verdict, for perf_report. */
-PERF_COLD_FN_ void perf_put_ab_(perf_out_ *out, const perf_loop_ *loop)
+PERF_COLD_FN_ void perf_put_ab_(perf_out_ *out, const perf_kept_loop_ *loop)
 {
     perf_ab_result result = *PERF_CAST_(const perf_ab_result *, loop->result);
     double         ratio = result.verdict.ratio.estimate;
@@ -499,7 +500,7 @@ PERF_COLD_FN_ void perf_put_ab_(perf_out_ *out, const perf_loop_ *loop)
 }
 
 /* Both arms by the clock that decides, as far as they have run. */
-PERF_COLD_FN_ void perf_put_ab_arms_(perf_out_ *out, const perf_loop_ *loop,
+PERF_COLD_FN_ void perf_put_ab_arms_(perf_out_ *out, const perf_kept_loop_ *loop,
                                      const perf_ab_result *result)
 {
     const perf_summary *baseline = &result->baseline, *candidate = &result->candidate;
@@ -539,7 +540,7 @@ PERF_COLD_FN_ void perf_put_parts_(perf_out_ *out, const perf_verdict *part, int
 }
 
 /* A row for each variant, then the sentences. */
-PERF_COLD_FN_ void perf_put_race_(perf_out_ *out, const perf_loop_ *loop)
+PERF_COLD_FN_ void perf_put_race_(perf_out_ *out, const perf_kept_loop_ *loop)
 {
     const perf_race_result *result = PERF_CAST_(const perf_race_result *, loop->result);
     char                    arm[40];
@@ -562,7 +563,7 @@ PERF_COLD_FN_ void perf_put_race_(perf_out_ *out, const perf_loop_ *loop)
 }
 
 /* What variant i lags behind, and its verdict. */
-PERF_COLD_FN_ void perf_put_variant_(perf_out_ *out, const perf_loop_ *loop,
+PERF_COLD_FN_ void perf_put_variant_(perf_out_ *out, const perf_kept_loop_ *loop,
                                      const perf_race_result *result, int i)
 {
     const int within = result->entry[i].within_noise;

@@ -62,7 +62,7 @@ struct perf_filling_;
 
 /* A loop of any kind. */
 typedef struct perf_loop_state_ {
-    perf_loop_       loop;              /* first: the list is of these                            */
+    perf_kept_loop_       loop;              /* first: the list is of these                       */
     perf_bench_opts  opts;              /* of other loops: max_seconds, slice_ns, before, user    */
     perf_ab_opts     ask;
     perf_timer_      timer;

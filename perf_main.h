@@ -1136,7 +1136,7 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *run, const char *name, const perf_
                                   const perf_loop_state_ *state)
 {
     char       text[8192];
-    perf_loop_ loop = PERF_ZERO;
+    perf_kept_loop_ loop = PERF_ZERO;
     perf_out_  out = perf_out_open_(loop.name, sizeof loop.name);
 
     if (perf_loop_kind_(state))
@@ -1395,7 +1395,7 @@ PERF_COLD_FN_ perf_status perf_crew_status_(const perf_hand_ *hand, size_t threa
 /* Adds the counters and slices of a thread to those of all. */
 PERF_COLD_FN_ void perf_crew_add_(perf_loop_state_ *all, perf_result *sum, const perf_hand_ *hand)
 {
-    const perf_loop_ *own = &hand->state->loop;
+    const perf_kept_loop_ *own = &hand->state->loop;
     const size_t      count = hand->state->arm->count;
     int               i;
 

@@ -150,7 +150,7 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
         perf_unlock_(&reg->lock);               /* another thread has marked meanwhile: again     */
     }
     now.name = reg->names[site.id];
-    mark = PERF_CAST_(perf_mark_ *, perf_keep_(reg, sizeof *mark));
+    mark = PERF_CAST_(perf_mark_ *, perf_forever_(reg, sizeof *mark));
     if (mark) {
         *mark = now;
         mark->next = reg->marks;

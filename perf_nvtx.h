@@ -354,7 +354,7 @@ PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *rec)
         return 1;
     if (!perf_lock_(rec->home))                 /* a handler, and its thread is inside            */
         return 0;
-    more = PERF_CAST_(uint32_t *, perf_keep_(rec->home, room * each));
+    more = PERF_CAST_(uint32_t *, perf_forever_(rec->home, room * each));
     perf_unlock_(&rec->home->lock);
     if (!more) {
         perf_fail_(rec->home, PERF_ENOMEM);

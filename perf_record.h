@@ -205,7 +205,7 @@ PERF_FN void perf_cell_again_(perf_scope *scope, perf_recorder_ *rec, perf_cell_
 }
 
 /* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns
- * `scope`, or NULL: it is not recorded.  Quick, recursion included, where `seen` says that neither
+ * `scope`, or NULL: it is not recorded.  Quick, recursion included, where `quick` says that neither
  * a clock nor a sink is to be asked, and that there are slots.                                   */
 PERF_HOT_FN_ perf_scope *perf_core_begin_(perf_scope *scope, perf_site_ *site,
                                           perf_recorder_ **self, int counter)
@@ -214,7 +214,7 @@ PERF_HOT_FN_ perf_scope *perf_core_begin_(perf_scope *scope, perf_site_ *site,
     perf_recorder_ *rec = PERF_TCC_ ? PERF_NULL_ : *self;
     perf_cell_     *cell = PERF_NULL_;
 
-    if (PERF_LIKELY_(rec && id && PERF_PEEK_(rec->seen))) {
+    if (PERF_LIKELY_(rec && id && PERF_PEEK_(rec->quick))) {
         cell = rec->open;
         if (perf_cell_id_(cell) != id)          /* else it calls itself                           */
             cell = perf_slot_at_(rec, cell, id)->cell;
@@ -222,7 +222,7 @@ PERF_HOT_FN_ perf_scope *perf_core_begin_(perf_scope *scope, perf_site_ *site,
     if (PERF_UNLIKELY_(!cell))
         return perf_begin_slow_(scope, site, self, counter);
     if (PERF_LIKELY_(cell->parent == rec->open)) {
-        *perf_seen_at_(rec, rec->table, rec->open, id) = cell;
+        *perf_quick_cell_at_(rec, rec->table, rec->open, id) = cell;
         perf_opened_(scope, rec, cell);
     } else {
         perf_cell_again_(scope, rec, cell);
@@ -291,7 +291,8 @@ PERF_COLD_FN_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
 #else                                           /* musl's takes only three, and is always there   */
 #define PERF_AT_FORK_ __asm__(PERF_SYM_("pthread_atfork"))
 #endif
-extern int   perf_atfork_(void (*)(void), void (*)(void), void (*)(void), void *) PERF_AT_FORK_;
+extern int   perf_register_atfork_(void (*)(void), void (*)(void), void (*)(void),
+                                   void *) PERF_AT_FORK_;
 extern void *perf_dso_ __asm__(PERF_SYM_("__dso_handle"))      /* as g++ has it, for -flto        */
     PERF_ATTR_((__weak__, __visibility__("hidden")));
 
@@ -301,7 +302,7 @@ PERF_COLD_DECL_ perf_registry_ *perf_registry_get_(void);
 #define PERF_FAMILY_BYTES_ (UINT64_C(16) << 20)         /* only pages that are used take memory   */
 
 /* Before a fork: makes the block if there is none. */
-PERF_COLD_FN_ void perf_family_make_(perf_registry_ *reg)
+PERF_COLD_FN_ void perf_family_open_(perf_registry_ *reg)
 {
     perf_family_ *family;
     int           errno_before = PERF_ERRNO_;
@@ -319,17 +320,17 @@ PERF_COLD_FN_ void perf_family_make_(perf_registry_ *reg)
     PERF_ERRNO_ = errno_before;
 }
 #else
-#define perf_family_make_(r) PERF_CAST_(void, (r))
+#define perf_family_open_(r) PERF_CAST_(void, (r))
 #endif
 
 /* A parent that has marked nothing shall find what its children record, too. */
-PERF_COLD_FN_ void perf_at_fork_(void)
+PERF_COLD_FN_ void perf_before_fork_(void)
 {
     perf_registry_ *reg = perf_registry_get_();
 
     if (!reg)
         return;
-    perf_family_make_(reg);
+    perf_family_open_(reg);
     PERF_SET_(&reg->forking, 1u);
 }
 
@@ -350,8 +351,9 @@ PERF_COLD_FN_ void perf_at_fork_child_(void)
 /* Once in an image; not within a fork, where musl holds the lock of this list. */
 PERF_COLD_FN_ void perf_watch_forks_(void)
 {
-    if (PERF_PTR_(uintptr_t, &perf_atfork_) != 0 && perf_claim_(&perf_anchor_v1_.watches, 0, 1))
-        (void)perf_atfork_(perf_at_fork_, PERF_NULL_, perf_at_fork_child_, &perf_dso_);
+    if (PERF_PTR_(uintptr_t, &perf_register_atfork_) != 0 &&
+        perf_claim_(&perf_anchor_v1_.watches, 0, 1))
+        (void)perf_register_atfork_(perf_before_fork_, PERF_NULL_, perf_at_fork_child_, &perf_dso_);
 }
 #else
 #define perf_watch_forks_() PERF_CAST_(void, 0)
@@ -458,8 +460,8 @@ PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *reg)
 {
     uint32_t     room = reg->room ? reg->room * 2 : 256, i;
     size_t       bytes = room * sizeof(perf_name_ *);
-    perf_name_ **table = PERF_CAST_(perf_name_ **, perf_keep_(reg, bytes));
-    perf_name_ **hash = PERF_CAST_(perf_name_ **, perf_keep_(reg, bytes));
+    perf_name_ **table = PERF_CAST_(perf_name_ **, perf_forever_(reg, bytes));
+    perf_name_ **hash = PERF_CAST_(perf_name_ **, perf_forever_(reg, bytes));
 
     if (!table || !hash)
         return 0;
@@ -478,7 +480,7 @@ PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *reg)
     return 1;
 }
 
-#define PERF_NAMES_MAX_ (1u << 20)      /* a number in each name is a common mistake              */
+#define PERF_DIFFERENT_NAMES_ (1u << 20)      /* a number in each name is a common mistake        */
 
 /* The entry of a name, made on first sight; NULL: no room.  Called with the lock held. */
 PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site_ *site)
@@ -505,14 +507,15 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site
         if (entry->hash == hash && entry->kind == kind && entry->length == length &&
             !PERF_LIBC_(memcmp)(entry->site.name, name, length))
             return entry;
-    if (reg->count >= PERF_NAMES_MAX_)
+    if (reg->count >= PERF_DIFFERENT_NAMES_)
         return PERF_NULL_;
     if ((reg->count >= reg->room || (reg->member && !reg->member->names)) && !perf_table_grow_(reg))
         return PERF_NULL_;
     if (file_length > PERF_NAME_MAX_)
         file += file_length - PERF_NAME_MAX_;
     file_length = PERF_LIBC_(strlen)(file);
-    entry = PERF_CAST_(perf_name_ *, perf_keep_(reg, sizeof *entry + length + 1 + file_length + 1));
+    entry = PERF_CAST_(perf_name_ *,
+                       perf_forever_(reg, sizeof *entry + length + 1 + file_length + 1));
     if (!entry)
         return PERF_NULL_;
     if (name[length]) {
@@ -550,7 +553,7 @@ PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *reg, perf_site_ *site)
     name = perf_name_intern_(reg, site);
     perf_unlock_(&reg->lock);
     if (!name) {
-        perf_fail_(reg, PERF_GET_(&reg->count) < PERF_NAMES_MAX_ ? PERF_ENOMEM : PERF_ELIMIT);
+        perf_fail_(reg, PERF_GET_(&reg->count) < PERF_DIFFERENT_NAMES_ ? PERF_ENOMEM : PERF_ELIMIT);
         return 0;
     }
     PERF_REL_(&site->id, name->site.id);
@@ -584,7 +587,7 @@ PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *reg, perf_recorder_ *rec)
 /* Hands what a ring holds to the streamed file, with the lock held; 0: there is no stream. */
 PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *reg, perf_recorder_ *rec)
 {
-    perf_stream_ *stream = PERF_ACQ_(&reg->stream);
+    perf_stream_base_ *stream = PERF_ACQ_(&reg->stream);
 
     if (!stream || PERF_GET_(&stream->state) != PERF_STREAM_ON_)
         return 0;
@@ -750,7 +753,7 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *reg)
 {
     perf_losses_    losses = PERF_ZERO;
     perf_recorder_ *rec;
-    perf_stream_   *stream = PERF_ACQ_(&reg->stream);
+    perf_stream_base_   *stream = PERF_ACQ_(&reg->stream);
     int             failed = stream && PERF_GET_(&stream->state) == PERF_STREAM_FAILED_, i;
 
     if (stream)
@@ -890,8 +893,8 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *reg, uint32_t
 #define perf_recorder_adopt_(r, thread) PERF_NULL_
 #endif
 
-/* Does what other threads have asked for, and gives `seen` to the hot path unless a clock or a sink
- * is to be asked.  The owner calls it when it next begins a scope.                               */
+/* Does what other threads have asked for, and gives `quick` to the hot path unless a clock or a
+ * sink is to be asked.  The owner calls it when it next begins a scope.                          */
 PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *rec)
 {
     perf_registry_ *reg = rec->home;
@@ -913,7 +916,7 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *rec)
         }
         if (ask & PERF_ASK_TRACE_)
             perf_ring_set_(reg, rec);
-        PERF_SET_(&rec->seen, reg->clock || PERF_ACQ_(&reg->sink) ? PERF_NULL_ : rec->table);
+        PERF_SET_(&rec->quick, reg->clock || PERF_ACQ_(&reg->sink) ? PERF_NULL_ : rec->table);
     } while (!perf_claim_(&rec->request, 0, 0)); /* asked meanwhile: again                        */
 }
 
@@ -1011,7 +1014,7 @@ PERF_COLD_FN_ int perf_cells_room_(perf_recorder_ *rec, uint32_t id)
 }
 
 /* Room for one more slot; 0: no memory.  The table is at most half full.  An old one is not needed
- * any more, but stays in the pool.  With it grows `seen`, hidden until perf_recorder_serve_ gives
+ * any more, but stays in the pool.  With it grows `quick`, hidden until perf_recorder_serve_ gives
  * it to the hot path again.  A signal handler may do so in between, so the mask grows last.      */
 PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *rec)
 {
@@ -1028,8 +1031,8 @@ PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *rec)
     for (i = 0; i < room; i++)
         table[i] = &rec->root;
     PERF_REL_(&rec->table, table);
-    PERF_REL_(&rec->seen, PERF_NULL_);
-    PERF_REL_(&rec->seen_mask, PERF_CAST_(uint32_t, (room - 1) * sizeof *table));
+    PERF_REL_(&rec->quick, PERF_NULL_);
+    PERF_REL_(&rec->quick_mask, PERF_CAST_(uint32_t, (room - 1) * sizeof *table));
     rec->slot = fresh;
     rec->slots = room;
     for (i = 0; i < n; i++)
@@ -1109,7 +1112,7 @@ PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *rec, perf_cell_ *caller, ui
     if (!cell)
         return perf_cell_make_(rec, caller, id);
     if (cell->parent == caller)
-        *perf_seen_at_(rec, rec->table, caller, id) = cell;
+        *perf_quick_cell_at_(rec, rec->table, caller, id) = cell;
     return cell;
 }
 
@@ -1210,7 +1213,7 @@ PERF_COLD_FN_ void perf_ask_(perf_registry_ *reg, uint32_t what)
 
     for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
         perf_word_set_(&rec->request, what);
-        PERF_SET_(&rec->seen, PERF_NULL_);
+        PERF_SET_(&rec->quick, PERF_NULL_);
     }
     if (mine && mine->home)
         perf_recorder_serve_(mine);
@@ -1387,7 +1390,7 @@ PERF_INLINE_FN_ int perf_end_again_(perf_scope *scope, uint64_t end)
     perf_cell_     *cell = scope->cell, *outer = scope->outer;
     uint64_t        ticks = end - scope->start, within;
 
-    if (!cell->again_open || outer != rec->open || outer == cell->parent || !PERF_PEEK_(rec->seen))
+    if (!cell->again_open || outer != rec->open || outer == cell->parent || !PERF_PEEK_(rec->quick))
         return 0;
     if (scope->start <= rec->birth || ticks >= PERF_EVENT_MORE_ ||
         ticks < cell->of.calls.min || ticks > cell->of.calls.max)
@@ -1765,7 +1768,7 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *rec)
     static perf_site_ site = {"(perf.h writes the trace)", __FILE__, __LINE__, 0};
     perf_registry_   *reg = rec->home;
     perf_scope        scope, *open;
-    perf_stream_     *stream = PERF_ACQ_(&reg->stream);
+    perf_stream_base_     *stream = PERF_ACQ_(&reg->stream);
     int               errno_before = PERF_ERRNO_;
 
     rec->ring_limit = rec->ring_head + 64 * sizeof(perf_event_); /* room for what follows here    */
@@ -1875,19 +1878,19 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *lap, perf_site_ *site, uint64_t now)
 }
 
 /* The caller's recorder, and the cell of a mark without length; NULL: counted as lost. */
-PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **seen)
+PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **cell)
 {
     perf_recorder_ *rec = perf_recorder_for_mark_();
     uint32_t        id;
 
-    *seen = PERF_NULL_;
+    *cell = PERF_NULL_;
     if (!rec)
         return PERF_NULL_;
     id = perf_site_id_(rec->home, site);
-    *seen = perf_cell_get_(rec, id);
+    *cell = perf_cell_get_(rec, id);
     if (PERF_GET_(&rec->request))
         perf_recorder_serve_(rec);
-    if (*seen)
+    if (*cell)
         return rec;
     perf_lose_cell_(rec, id);
     return PERF_NULL_;
@@ -2140,12 +2143,12 @@ PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
 PERF_HOT_FN_ void perf_core_lap_(perf_lap *lap, perf_site_ *site, uint64_t now)
 {
     perf_recorder_ *rec = lap->rec;
-    perf_cell_     *open = rec->open, **seen = PERF_PEEK_(rec->seen), *cell = PERF_NULL_;
+    perf_cell_     *open = rec->open, **quick = PERF_PEEK_(rec->quick), *cell = PERF_NULL_;
     uintptr_t       id = PERF_GET_(&site->id);
     uint64_t        start = lap->start, ticks = now - start, within;
 
-    if (PERF_LIKELY_(seen && lap->calls == open->count && lap->open == open))
-        cell = *perf_seen_at_(rec, seen, open, id);
+    if (PERF_LIKELY_(quick && lap->calls == open->count && lap->open == open))
+        cell = *perf_quick_cell_at_(rec, quick, open, id);
     if (PERF_UNLIKELY_(!cell || cell->parent != open || perf_cell_id_(cell) != id ||
                        ticks - cell->low > cell->width || perf_late_step_(rec))) {
         perf_lap_slow_(lap, site, now);
@@ -2307,9 +2310,10 @@ PERF_COLD_FN_ int perf_loops_hold_(perf_registry_ *reg)
 }
 
 /* Takes the forgotten loops out of the list and returns them.  The lock is held. */
-PERF_COLD_FN_ perf_loop_ *perf_loops_take_(perf_registry_ *reg)
+PERF_COLD_FN_ perf_kept_loop_ *perf_loops_take_(perf_registry_ *reg)
 {
-    perf_loop_ *loop = reg->results, *next, *kept = PERF_NULL_, *taken = PERF_NULL_, **end = &kept;
+    perf_kept_loop_ *loop = reg->results, *next;
+    perf_kept_loop_ *kept = PERF_NULL_, *taken = PERF_NULL_, **end = &kept;
 
     if (reg->loop_readers)
         return PERF_NULL_;
@@ -2328,9 +2332,9 @@ PERF_COLD_FN_ perf_loop_ *perf_loops_take_(perf_registry_ *reg)
     return taken;
 }
 
-PERF_COLD_FN_ void perf_loops_free_(perf_loop_ *loop)
+PERF_COLD_FN_ void perf_loops_free_(perf_kept_loop_ *loop)
 {
-    perf_loop_ *next;
+    perf_kept_loop_ *next;
 
     for (; loop; loop = next) {
         next = loop->next;
@@ -2342,7 +2346,7 @@ PERF_COLD_FN_ void perf_loops_free_(perf_loop_ *loop)
 /* The list may change again: gives back what was forgotten meanwhile, if nobody else reads. */
 PERF_COLD_FN_ void perf_loops_let_(perf_registry_ *reg)
 {
-    perf_loop_ *gone = PERF_NULL_;
+    perf_kept_loop_ *gone = PERF_NULL_;
 
     if (!perf_lock_(reg))
         return;
@@ -2357,7 +2361,7 @@ PERF_FN void perf_reset(void)
     perf_registry_ *reg = perf_registry_read_();
     perf_source_   *source;
     perf_spent_     spent = perf_spent_since_(PERF_NULL_, 0);   /* the system asks every thread   */
-    perf_loop_     *loop, *gone;
+    perf_kept_loop_     *loop, *gone;
     perf_family_   *family;
     perf_member_   *member;
 

@@ -16,17 +16,17 @@
  * held over a wait, a call of a driver, or I/O but the stream's.
  *   perf_registry_  the one of the process; perf_name_  a name
  *   perf_retired_  events of an ended thread; perf_slot_  where cells are found
- *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
- *       written; perf_sink_, perf_label_  scopes also go there
+ *   perf_stream_base_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is
+ *       being written; perf_sink_, perf_label_  scopes also go there
  *   perf_source_  durations from elsewhere; perf_mark_  use of the process
- *   perf_loop_  a loop in reg->results; perf_said_  a sentence of one
+ *   perf_kept_loop_  a loop in reg->results; perf_said_  a sentence of one
  *   PERF_ASK_*_  what others ask a thread; PERF_REMARK_*_  an instant's number or text
  *   perf_family_, perf_member_, perf_shown_  forked children; perf_member_ours_  of this process
  *   perf_fail_  keeps the first failure; perf_losses_, PERF_LOSS_*_  what is missing
  *   PERF_SINK_, perf_label_of_  tell the sink; perf_depth_  open scopes of a thread
  *   perf_image_pin_  is never unloaded; perf_spent_since_  use of the process, of a thread
  *   perf_lock_  0: inside already, give up; else perf_unlock_(&reg->lock) follows
- *   perf_keep_ (lock held), perf_room_ (owner, after perf_grow_begin_)  memory; NULL: none       */
+ *   perf_forever_ (lock held), perf_room_ (owner, after perf_grow_begin_)  memory; NULL: none    */
 
 /* >>private: types, and bodies, callees before their callers ---------------------------------- */
 
@@ -73,19 +73,19 @@ typedef struct perf_mark_ {     /* one perf_memory_mark()                       
  *   flush   writes a ring, NULL: all, with the lock held
  *   due     takes the lock and writes a ring.  1: the stream goes on; 0: it has ended; -1: this
  *           thread is inside the lock already                                                    */
-typedef struct perf_stream_ {
-    void        (*flush)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
-    int         (*due)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
+typedef struct perf_stream_base_ {
+    void        (*flush)(struct perf_registry_ *, struct perf_stream_base_ *, perf_recorder_ *);
+    int         (*due)(struct perf_registry_ *, struct perf_stream_base_ *, perf_recorder_ *);
     uint32_t      direct;       /* 1: a pipe or device, where a write may wait                    */
     size_t        bytes;        /* of its memory, which the next stream takes over                */
     uint32_t      state;        /* PERF_STREAM_ ...                                               */
     uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten      */
-} perf_stream_;
+} perf_stream_base_;
 enum { PERF_STREAM_ON_ = 1, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_ };
 
 /* Another place where scopes go while they run: a profiler's ranges (perf_nvtx.h).  One file of
  * the program installs it with perf_sink_set_; from then on every scope of every file takes the
- * cold path and calls it.  The hot path does not ask for a sink: `seen` NULL of a recorder leads
+ * cold path and calls it.  The hot path does not ask for a sink: `quick` NULL of a recorder leads
  * the begin to the cold path, `open` of a scope (PERF_COLD_END_) the end.                        */
 typedef struct perf_label_ {
     const char        *text;
@@ -153,8 +153,8 @@ typedef struct perf_family_ {
 
 #define PERF_COUNTERS_ 16       /* of one loop */
 /* A loop, finished or running, in the registry's list, newest first. */
-typedef struct perf_loop_ {
-    struct perf_loop_ *next;
+typedef struct perf_kept_loop_ {
+    struct perf_kept_loop_ *next;
     size_t             pages;           /* bytes from here on that perf_reset() may give back; 0  */
     int                kind;            /* 1 bench, 2 A/B, 3 race                                 */
     int                forgotten;       /* atomic; 1: by perf_reset(), do not show it             */
@@ -172,7 +172,7 @@ typedef struct perf_loop_ {
     double             value[PERF_COUNTERS_];
     double             step_ns;         /* of the clock that timed it; 0: of the host's           */
     char               device[64];      /* what ran it; "": the host, or not told                 */
-} perf_loop_;
+} perf_kept_loop_;
 
 typedef struct perf_said_ {     /* a sentence of a loop's result; its text follows                */
     struct perf_said_ *next;
@@ -200,14 +200,14 @@ typedef struct perf_registry_ {
     uint32_t        count, room;
     perf_name_    **by_hash;    /* [hash_room], a power of two, at least `count`                  */
     char           *pool, *pool_end;
-    perf_loop_     *results;    /* atomic list head: loops, finished or running                   */
+    perf_kept_loop_     *results;    /* atomic list head: loops, finished or running              */
     perf_said_     *said;       /* each once: the image that holds it may be unloaded             */
     uint64_t      (*custom)(void);
     char           *retired;    /* perf_retired_ ..., `retired_bytes` of them                     */
     perf_mark_     *marks;      /* newest first                                                   */
     perf_spent_     spent;      /* by the process, at the start or the last reset                 */
     perf_pair_      made;       /* when that was: the origin of the trace                         */
-    struct perf_stream_ *stream;        /* atomic; NULL: never streamed                           */
+    struct perf_stream_base_ *stream;        /* atomic; NULL: never streamed                      */
     uint32_t        forked;     /* the process whose clean-up after a fork was begun              */
     uint32_t        bad_variant;        /* PERF_VARIANT named one that does not exist             */
     const perf_sink_ *sink;
@@ -405,7 +405,7 @@ PERF_COLD_FN_ void *perf_pool_(perf_registry_ *reg, char **pool, char **end, siz
 }
 
 /* Memory of the registry, all 0; NULL: none.  The lock is held. */
-PERF_COLD_FN_ void *perf_keep_(perf_registry_ *reg, size_t bytes)
+PERF_COLD_FN_ void *perf_forever_(perf_registry_ *reg, size_t bytes)
 {
     return perf_pool_(reg, &reg->pool, &reg->pool_end, bytes, 65536, 0);
 }

@@ -280,7 +280,7 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double ti
         if (row[*n].count)
             ++*n;
     }
-    perf_sort_(row, *n, sizeof *row, perf_row_before_, &by);
+    perf_sort_items_(row, *n, sizeof *row, perf_row_before_, &by);
     PERF_FREE(sum);
     return row;
 }

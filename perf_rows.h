@@ -46,16 +46,16 @@ typedef struct perf_sum_ {
     uint64_t bucket[PERF_CELL_BUCKETS_];
 } perf_sum_;
 
-typedef struct perf_ticks_ {    /* the time of a cell                                             */
+typedef struct perf_cell_time_ {    /* the time of a cell                                         */
     uint64_t total;             /* recursive calls once; never less than what ran inside          */
     uint64_t self;              /* without the scopes inside                                      */
-} perf_ticks_;
+} perf_cell_time_;
 
 PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *rec, uint32_t id);
 PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *cell, const perf_cell_ *first);
 PERF_COLD_DECL_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *rec,
                                     perf_cell_ *cell);
-PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *cell);
+PERF_FN perf_cell_time_ perf_cell_ticks_(perf_cell_ *cell);
 PERF_COLD_DECL_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_cell_ *cell);
 PERF_COLD_DECL_ uint64_t perf_cell_counter_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index);
 PERF_COLD_DECL_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *cell);
@@ -117,7 +117,7 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
                                   perf_cell_ *cell)
 {
     uint64_t    calls = PERF_GET_(&cell->count), value;
-    perf_ticks_ ticks;
+    perf_cell_time_ ticks;
 
     if (!calls)
         return;
@@ -140,11 +140,11 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
 }
 
 /* The time of a cell, whose owner may be writing. */
-PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *cell)
+PERF_FN perf_cell_time_ perf_cell_ticks_(perf_cell_ *cell)
 {
     uint64_t    sum = PERF_GET_(&cell->sum), again = PERF_GET_(&cell->again);
     uint64_t    inside = PERF_GET_(&cell->inside) + PERF_GET_(&cell->within);
-    perf_ticks_ ticks = PERF_ZERO;
+    perf_cell_time_ ticks = PERF_ZERO;
 
     if (sum > again)
         ticks.total = sum - again;
@@ -270,14 +270,14 @@ PERF_COLD_FN_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, doubl
 PERF_FN double perf_sum_quantile_(const perf_sum_ *sum, double q)
 {
     double   want = q * PERF_CAST_(double, sum->calls), value;
-    uint64_t rank = PERF_CAST_(uint64_t, want), seen = 0;
+    uint64_t rank = PERF_CAST_(uint64_t, want), counted = 0;
     uint32_t i;
 
     if (PERF_CAST_(double, rank) < want || rank == 0)
         rank++;
     for (i = 0; i < PERF_CELL_BUCKETS_ - 1; i++) {
-        seen += sum->bucket[i];
-        if (seen >= rank)
+        counted += sum->bucket[i];
+        if (counted >= rank)
             break;
     }
     value = perf_bucket_value_(i);
@@ -303,7 +303,7 @@ typedef struct perf_visit_ {    /* a walk over the cells of a thread, name by na
     perf_recorder_   *recorder; /* set by the caller, the rest is 0 at first                      */
     const perf_name_ *name;
     perf_cell_       *cell, *first;             /* first: of that name                            */
-    perf_ticks_       ticks;                    /* of the cell                                    */
+    perf_cell_time_       ticks;                    /* of the cell                                */
     uint32_t          id;                       /* of the name                                    */
 } perf_visit_;
 

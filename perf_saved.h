@@ -286,7 +286,7 @@ typedef struct perf_saved_ {            /* a bench, or an A/B loop: then x[0] is
     const perf_summary   *time[2];      /* of x, by the clock that decides                        */
     const double         *x[2];         /* ns an iteration, by slice                              */
     size_t                count;        /* of slices                                              */
-    const perf_loop_     *own;          /* has its counters; NULL: there are none                 */
+    const perf_kept_loop_     *own;          /* has its counters; NULL: there are none            */
     char                 *numbered;     /* "name (2)", freed with the list; NULL: name is enough  */
     size_t                alike;        /* further loops of this name in the same round           */
 } perf_saved_;
@@ -411,7 +411,7 @@ PERF_COLD_FN_ void perf_saving_names_(perf_saving_ *saving)
 }
 
 /* Fills in what an ended loop has measured; 0: it is a race, which files do not hold. */
-PERF_COLD_FN_ int perf_saved_fill_(perf_saved_ *saved, const perf_loop_ *loop)
+PERF_COLD_FN_ int perf_saved_fill_(perf_saved_ *saved, const perf_kept_loop_ *loop)
 {
     int measured;
 
@@ -466,7 +466,7 @@ PERF_COLD_FN_ void perf_run_device_(perf_run_ *run, const char *device)
 /* Adds the finished loops of the process, oldest first. */
 PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *saving, perf_registry_ *core)
 {
-    const perf_loop_ *loop = PERF_CAST_(const perf_loop_ *, PERF_ACQ_(&core->results));
+    const perf_kept_loop_ *loop = PERF_CAST_(const perf_kept_loop_ *, PERF_ACQ_(&core->results));
     perf_saved_       one;
     size_t            i, last;
 
@@ -1062,9 +1062,9 @@ PERF_COLD_DECL_ void perf_read_append_(perf_read_ *file, const perf_read_entry_ 
 PERF_COLD_DECL_ void perf_read_counters_(perf_read_ *file, double *found);
 PERF_COLD_DECL_ size_t perf_read_times_(perf_read_ *file);
 PERF_COLD_DECL_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, const double *x);
-PERF_COLD_DECL_ void perf_read_link_(perf_read_ *file);
+PERF_COLD_DECL_ void perf_read_match_runs_(perf_read_ *file);
 PERF_COLD_DECL_ int perf_read_run_index_(const perf_read_ *file, const char *id);
-PERF_COLD_DECL_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
+PERF_COLD_DECL_ char *perf_saving_text_(void (*put)(perf_out_ *, const void *),
                                         const perf_results_opts *opts, const perf_read_ *old,
                                         size_t *len, perf_status *status);
 
@@ -1082,7 +1082,7 @@ PERF_COLD_FN_ void perf_read_beside_(const char *path, const perf_results_opts *
     perf_read_own_(old, text, size, status, counter);
     if (old->in.status != PERF_OK)
         return;
-    text = perf_saving_make_(PERF_NULL_, opts, PERF_NULL_, &size, &status);
+    text = perf_saving_text_(PERF_NULL_, opts, PERF_NULL_, &size, &status);
     perf_read_own_(now, text, size, status, counter);
 }
 
@@ -1182,7 +1182,7 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
     if (file->in.at < file->in.size)            /* something behind the end, a NUL included       */
         (void)perf_read_fail_(&file->in, PERF_EFORMAT);
     if (perf_read_need_(&file->in, members.has[PERF_FIELD_VERSION_], 0, PERF_EFORMAT))
-        perf_read_link_(file);
+        perf_read_match_runs_(file);
 }
 
 /* Reads a run, and appends it to file->run. */
@@ -1399,7 +1399,7 @@ PERF_COLD_FN_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, c
 }
 
 /* Sets of_run of each entry, and marks the runs with an entry that is not of the normal level. */
-PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
+PERF_COLD_FN_ void perf_read_match_runs_(perf_read_ *file)
 {
     size_t i;
 
@@ -1473,7 +1473,7 @@ PERF_COLD_FN_ void perf_put_outcome_(perf_writer_ *json, const char *design, per
 
 /* The step of the clock in ns an iteration, if known.  Processor time is in whole ns. */
 PERF_COLD_FN_ void perf_put_step_(perf_writer_ *json, const perf_saving_ *saving,
-                                  const perf_loop_ *own, perf_decides decides, uint64_t batch)
+                                  const perf_kept_loop_ *own, perf_decides decides, uint64_t batch)
 {
     double step = saving->step_ns;
 
@@ -1487,7 +1487,7 @@ PERF_COLD_FN_ void perf_put_step_(perf_writer_ *json, const perf_saving_ *saving
 }
 
 /* Which clock decides; nothing where processor time was never taken (`timed` 0). */
-PERF_COLD_FN_ void perf_put_decides_(perf_writer_ *json, perf_decides decides, uint64_t timed)
+PERF_COLD_FN_ void perf_put_decides_json_(perf_writer_ *json, perf_decides decides, uint64_t timed)
 {
     if (timed)
         perf_member_text_(json, "decides", decides == PERF_DECIDES_CPU ? "cpu" : "wall");
@@ -1508,7 +1508,7 @@ PERF_COLD_FN_ void perf_put_bench_settings_(perf_writer_ *json, const perf_bench
 }
 
 /* The user's numbers, and the number of threads. */
-PERF_COLD_FN_ void perf_put_loop_numbers_(perf_writer_ *json, const perf_loop_ *own)
+PERF_COLD_FN_ void perf_put_loop_numbers_(perf_writer_ *json, const perf_kept_loop_ *own)
 {
     int i;
 
@@ -1525,7 +1525,7 @@ PERF_COLD_FN_ void perf_put_loop_numbers_(perf_writer_ *json, const perf_loop_ *
         perf_member_whole_(json, "threads", PERF_CAST_(uint64_t, own->threads));
 }
 
-PERF_COLD_FN_ void perf_put_rate_(perf_writer_ *json, const char *key, double rate)
+PERF_COLD_FN_ void perf_put_rate_json_(perf_writer_ *json, const char *key, double rate)
 {
     if (rate > 0.0)
         perf_member_real_(json, key, rate);
@@ -1543,11 +1543,11 @@ PERF_COLD_FN_ void perf_put_bench_json_(perf_writer_ *json, const perf_saving_ *
     perf_member_whole_(json, "iterations", result->iterations);
     perf_put_bench_settings_(json, &result->opts);
     perf_put_loop_numbers_(json, loop->own);
-    perf_put_rate_(json, "gb_per_s", result->gb_per_s);
-    perf_put_rate_(json, "items_per_s", result->items_per_s);
-    perf_put_rate_(json, "gflop_per_s", result->gflop_per_s);
+    perf_put_rate_json_(json, "gb_per_s", result->gb_per_s);
+    perf_put_rate_json_(json, "items_per_s", result->items_per_s);
+    perf_put_rate_json_(json, "gflop_per_s", result->gflop_per_s);
     perf_put_step_(json, saving, loop->own, result->decides, result->batch);
-    perf_put_decides_(json, result->decides, result->cpu.count);
+    perf_put_decides_json_(json, result->decides, result->cpu.count);
     if (result->time.count)
         perf_put_summary_(json, "summary", loop->time[0]);
     perf_put_samples_(json, "samples", loop, 0);
@@ -1608,7 +1608,7 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_writer_ *json, const perf_saving_ *sav
     }
     perf_put_loop_numbers_(json, loop->own);
     perf_put_step_(json, saving, loop->own, result->decides, batch);
-    perf_put_decides_(json, result->decides, result->baseline_cpu.count);
+    perf_put_decides_json_(json, result->decides, result->baseline_cpu.count);
     if (result->baseline.count) {
         perf_put_summary_(json, "summary_baseline", loop->time[0]);
         perf_put_summary_(json, "summary_candidate", loop->time[1]);
@@ -1677,7 +1677,8 @@ PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *saving, int run)
 }
 
 /* A part of the old file, as it stood there. */
-PERF_COLD_FN_ void perf_put_old_(perf_writer_ *json, const perf_read_ *old, size_t from, size_t to)
+PERF_COLD_FN_ void perf_put_saved_runs_(perf_writer_ *json, const perf_read_ *old, size_t from,
+                                        size_t to)
 {
     json->line = 1;
     perf_member_key_(json, PERF_CAST_(const char *, PERF_NULL_));
@@ -1741,13 +1742,13 @@ PERF_COLD_FN_ void perf_put_old_entry_(perf_writer_ *json, const perf_saving_ *s
     const int   level = perf_keep_level_(saving, entry);
 
     if (level == entry->level) {
-        perf_put_old_(json, saving->old, entry->from, entry->to);
+        perf_put_saved_runs_(json, saving->old, entry->from, entry->to);
     } else if (entry->level_to) {
-        perf_put_old_(json, saving->old, entry->from, entry->level_from);
+        perf_put_saved_runs_(json, saving->old, entry->from, entry->level_from);
         perf_put_(json->out, names[level]);
         perf_put_n_(json->out, text + entry->level_to, entry->to - entry->level_to);
     } else {
-        perf_put_old_(json, saving->old, entry->from, entry->from + 1);
+        perf_put_saved_runs_(json, saving->old, entry->from, entry->from + 1);
         perf_put_(json->out, "\"level\":");
         perf_put_(json->out, names[level]);
         perf_put_char_(json->out, ',');
@@ -1837,7 +1838,7 @@ PERF_COLD_FN_ void perf_put_own_(perf_out_ *out, const void *with)
     perf_member_open_(&json, "runs", '[');
     for (i = 0; old && i < old->runs; i++)
         if (perf_keep_run_(saving, PERF_CAST_(int, i)))
-            perf_put_old_(&json, old, old->run[i].from, old->run[i].to);
+            perf_put_saved_runs_(&json, old, old->run[i].from, old->run[i].to);
     perf_put_run_json_(&json, saving);
     perf_member_close_(&json, ']');
     json.line = 1;
@@ -1958,7 +1959,7 @@ typedef struct perf_text_file_ {
     size_t      len;
 } perf_text_file_;
 
-/* Writes the text of perf_saving_make_ into a file beside `path`, which then takes its name; or
+/* Writes the text of perf_saving_text_ into a file beside `path`, which then takes its name; or
  * into `stream`, if not NULL, which stays open.  durable: read back, and on the disk before it
  * replaces what was there.                                                                       */
 PERF_COLD_FN_ perf_status perf_saving_save_(const char *path, FILE *stream,
@@ -1973,7 +1974,7 @@ PERF_COLD_FN_ perf_status perf_saving_save_(const char *path, FILE *stream,
     if (!stream && (!path || !*path))
         return PERF_EINVAL;
     file.file.durable = durable;
-    text = perf_saving_make_(put, opts, old, &file.len, &status);
+    text = perf_saving_text_(put, opts, old, &file.len, &status);
     file.text = text;
     if (text && !stream)
         status = perf_file_save_(path, &file.file, perf_text_go_, &file);
@@ -2013,7 +2014,7 @@ PERF_COLD_FN_ int perf_text_is_there_(FILE *file, const char *text, size_t len)
 /* What there is to write (perf_saving_take_) as a text, to be freed, as `put` writes it (NULL: as
  * our own JSON, which our reader has read again).  With what is kept of `old`, if that is not NULL.
  * NULL: *status says why.                                                                        */
-PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
+PERF_COLD_FN_ char *perf_saving_text_(void (*put)(perf_out_ *, const void *),
                                       const perf_results_opts *opts, const perf_read_ *old,
                                       size_t *len, perf_status *status)
 {

@@ -123,12 +123,12 @@ PERF_FN void perf_thread_name(const char *name);
 #define PERF_SCOPE_TEXT(name, text) PERF_CAST_(void, sizeof(text))
 #else
 #define PERF_SCOPE(name)                                                                          \
-    PERF_ONLY_LITERAL_(name) PERF_SCOPE_(PERF_LITERAL_(name), PERF_KIND_SCOPE_, __COUNTER__)
-#define PERF_FUNCTION()             PERF_SCOPE_(__func__, PERF_KIND_SCOPE_, __COUNTER__)
+    PERF_ONLY_LITERAL_(name) PERF_SCOPE_OF_(PERF_LITERAL_(name), PERF_KIND_SCOPE_, __COUNTER__)
+#define PERF_FUNCTION()             PERF_SCOPE_OF_(__func__, PERF_KIND_SCOPE_, __COUNTER__)
 #define PERF_WAIT(name)                                                                           \
-    PERF_ONLY_LITERAL_(name) PERF_SCOPE_(PERF_LITERAL_(name), PERF_KIND_WAIT_, __COUNTER__)
+    PERF_ONLY_LITERAL_(name) PERF_SCOPE_OF_(PERF_LITERAL_(name), PERF_KIND_WAIT_, __COUNTER__)
 #define PERF_LAP(lap, name)                                                                       \
-    PERF_AT_SITE_(name, PERF_KIND_SCOPE_, perf_lap_(lap, &perf_site_here_))
+    PERF_AT_SITE_(name, PERF_KIND_SCOPE_, perf_lap_mark_(lap, &perf_site_here_))
 #define PERF_COUNT(name, value)                                                                   \
     PERF_AT_SITE_(name, PERF_KIND_COUNT_, perf_count_at_(&perf_site_here_, value))
 #define PERF_INSTANT(name)                                                                        \
@@ -173,21 +173,21 @@ enum {                          /* what a mark is                               
 
 /* Two variables: the scope lives in memory, the pointer to it in a register.  So a scope that is
  * switched off costs one compare; with one variable the end would have to read it back.          */
-#define PERF_SCOPE_(name, kind, n)                                                                \
+#define PERF_SCOPE_OF_(name, kind, n)                                                             \
     PERF_SITE_(PERF_CAT_(perf_site_, n), name, kind)                                              \
-    perf_scope PERF_CAT_(perf_scope_, n);                                                         \
+    perf_scope PERF_CAT_(perf_here_, n);                                                          \
     PERF_OPEN_(PERF_CAT_(perf_open_, n),                                                          \
-               PERF_ON_() ? perf_begin_(&PERF_CAT_(perf_scope_, n), &PERF_CAT_(perf_site_, n))    \
+               PERF_ON_() ? perf_begin_(&PERF_CAT_(perf_here_, n), &PERF_CAT_(perf_site_, n))     \
                           : PERF_NULL_)
 #define PERF_SITE_(site, name, kind)                                                              \
     static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0};                          \
     PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, site), site)
 #if defined(__cplusplus)
-#define PERF_GUARD_            PERF_CAT_(perf_guard_, PERF_VERSION)
+#define PERF_GUARD_            PERF_CAT_(perf_scope_guard_, PERF_VERSION)
 #define PERF_OPEN_(open, begun) const PERF_GUARD_ open(begun)
 #else
 #define PERF_OPEN_(open, begun)                                                                    \
-    perf_scope *const open PERF_ATTR_((__cleanup__(perf_guard_), __unused__)) = begun
+    perf_scope *const open PERF_ATTR_((__cleanup__(perf_guard_ends_), __unused__)) = begun
 #endif
 
 /* A goto or a case label that jumps past a scope would end one that never began.  C++ and clang
@@ -215,7 +215,7 @@ enum {                          /* what a mark is                               
  * others read them with PERF_GET_ and PERF_ACQ_.  Any thread may call what names none.
  *   PERF_SITE_, PERF_KIND_*_  what a mark says, and what it is; no goto jumps past it
  *   perf_begin_, perf_end_  a scope without a macro; the first gives NULL: not recorded
- *   PERF_SCOPE_  a scope of some kind; perf_seen_at_  its cell
+ *   PERF_SCOPE_OF_  a scope of some kind; perf_quick_cell_at_  its cell
  *   perf_bucket_index_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
  *       scopes later, after perf_late_step_
  *   perf_entries_put_  several entries of the trace's ring side by side
@@ -225,8 +225,8 @@ enum {                          /* what a mark is                               
 
 /* ---- one scope: its begin ---- */
 
-PERF_FN perf_cell_ **perf_seen_at_(const perf_recorder_ *rec, perf_cell_ **table,
-                                   const perf_cell_ *open, uintptr_t id);
+PERF_FN perf_cell_ **perf_quick_cell_at_(const perf_recorder_ *rec, perf_cell_ **table,
+                                         const perf_cell_ *open, uintptr_t id);
 PERF_COLD_DECL_ perf_scope *perf_begin_other_(perf_scope *scope, perf_site_ *site);
 
 /* Begins the scope of a PERF_SCOPE; NULL: it is not recorded.  perf_begin_other_ is called last,
@@ -235,11 +235,11 @@ PERF_OUTLINE_FN_ perf_scope *perf_begin_(perf_scope *scope, perf_site_ *site)
 {
     perf_recorder_ *rec = PERF_SELF_;
     uintptr_t       id = PERF_GET_(&site->id);
-    perf_cell_    **seen = rec ? PERF_PEEK_(rec->seen) : PERF_NULL_, *cell;
+    perf_cell_    **quick = rec ? PERF_PEEK_(rec->quick) : PERF_NULL_, *cell;
 
-    if (PERF_UNLIKELY_(!seen))
+    if (PERF_UNLIKELY_(!quick))
         return perf_begin_other_(scope, site);
-    cell = *perf_seen_at_(rec, seen, rec->open, id);
+    cell = *perf_quick_cell_at_(rec, quick, rec->open, id);
     if (PERF_UNLIKELY_(cell->parent != rec->open || perf_cell_id_(cell) != id))
         return perf_begin_other_(scope, site);
     PERF_SET_(&scope->open, cell);
@@ -252,11 +252,11 @@ PERF_OUTLINE_FN_ perf_scope *perf_begin_(perf_scope *scope, perf_site_ *site)
 /* Where `table` has name `id` under `open`; there stands their cell, another one, or the root.
  * Cells lie 64 bytes apart: eight names have places of their own before they meet those of the
  * next cell.                                                                                     */
-PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *rec, perf_cell_ **table,
-                                           const perf_cell_ *open, uintptr_t id)
+PERF_INLINE_FN_ perf_cell_ **perf_quick_cell_at_(const perf_recorder_ *rec, perf_cell_ **table,
+                                                 const perf_cell_ *open, uintptr_t id)
 {
     return PERF_PTR_(perf_cell_ **, PERF_PTR_(uintptr_t, table) +
-                     ((PERF_PTR_(uintptr_t, open) + sizeof *table * id) & rec->seen_mask));
+                     ((PERF_PTR_(uintptr_t, open) + sizeof *table * id) & rec->quick_mask));
 }
 
 #if PERF_TCC_
@@ -298,7 +298,7 @@ struct PERF_GUARD_ {
     }
 };
 #else
-PERF_INLINE_FN_ void perf_guard_(perf_scope *const *open)
+PERF_INLINE_FN_ void perf_guard_ends_(perf_scope *const *open)
 {
     if (*open)
         perf_end_(*open);
@@ -550,7 +550,7 @@ PERF_FN perf_lap perf_lap_begin(void)
 }
 
 /* One reading closes a phase and opens the next.  Site NULL: nothing is recorded now. */
-PERF_OUTLINE_FN_ void perf_lap_(perf_lap *lap, perf_site_ *site)
+PERF_OUTLINE_FN_ void perf_lap_mark_(perf_lap *lap, perf_site_ *site)
 {
     uint64_t          now = perf_ticks();
     const perf_core_ *core = lap && lap->rec && site ? perf_core_on_() : PERF_NULL_;
@@ -563,7 +563,7 @@ PERF_OUTLINE_FN_ void perf_lap_(perf_lap *lap, perf_site_ *site)
 
 PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
 {
-    perf_lap_(lap, perf_site_named_(name, PERF_KIND_SCOPE_));
+    perf_lap_mark_(lap, perf_site_named_(name, PERF_KIND_SCOPE_));
 }
 
 /* `open` of a perf_async: 0 ended, 1 recorded, 2 recorded and in the sink, 3 not recorded. */

@@ -664,7 +664,7 @@ PERF_FN perf_compare_opts perf_compare_opts_resolved_(const perf_compare_opts *o
 /* The step of the clock (or of printing) that sorted values show: their smallest distance, if 5 %
  * or more are equal.  `rates`: in 1 / value.  0: none shows; infinite: all are equal.  Distances
  * below 1e-9 of a value are rounding.                                                            */
-PERF_FN double perf_step_seen_(const double *sorted, size_t n, int rates)
+PERF_FN double perf_step_of_(const double *sorted, size_t n, int rates)
 {
     double gap = PERF_INF_;
     size_t i, ties = 0;
@@ -725,7 +725,7 @@ PERF_FN double perf_step_log_(double a, double b)
     return perf_log1p_(2.0 * step / (2.0 - step));
 }
 
-/* The step of both arms, from the one that each shows (see perf_step_seen_) and its typical
+/* The step of both arms, from the one that each shows (see perf_step_of_) and its typical
  * value.                                                                                         */
 PERF_FN double perf_step_shown_(double step_a, double step_b, double typical_a, double typical_b)
 {
@@ -759,8 +759,8 @@ PERF_FN double perf_tick_log_(const double *sorted_a, size_t na, const double *s
     if (tick < 0.0 || !perf_is_finite_(typical_a + typical_b))
         return 0.0;
     if (!(tick > 0.0))
-        tick = perf_step_shown_(perf_step_seen_(sorted_a, na, rates),
-                                perf_step_seen_(sorted_b, nb, rates), typical_a, typical_b);
+        tick = perf_step_shown_(perf_step_of_(sorted_a, na, rates),
+                                perf_step_of_(sorted_b, nb, rates), typical_a, typical_b);
     return perf_step_log_(tick / typical_a, tick / typical_b);
 }
 
@@ -1330,7 +1330,8 @@ PERF_FN double perf_seq_bet_(double *capital, double x, double toward)
 }
 
 /* 1: the bet that the centre lies in direction `toward` of theta was ever won at `level`. */
-PERF_FN int perf_seq_excludes_(const double *d, size_t n, double theta, double toward, double level)
+PERF_FN int perf_seq_rules_out_(const double *d, size_t n, double theta, double toward,
+                                double level)
 {
     double capital[PERF_SEQ_BETS_];
     size_t i;
@@ -1375,8 +1376,8 @@ PERF_FN size_t perf_seq_excluded_(const perf_logs_ *logs, double toward, double 
 
     while (high > low) {
         mid = low + (high - low + 1) / 2;
-        if (perf_seq_excludes_(logs->in_time, logs->n, perf_seq_between_(logs, mid, toward), toward,
-                               level))
+        if (perf_seq_rules_out_(logs->in_time, logs->n, perf_seq_between_(logs, mid, toward),
+                                toward, level))
             low = mid;
         else
             high = mid - 1;

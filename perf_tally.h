@@ -51,20 +51,20 @@ PERF_FN uint64_t perf_tally_ns_(double ticks, double tick)
  * one a call to the most, so that both are exact.                                                */
 PERF_COLD_FN_ void perf_tally_hist_(perf_hist *hist, const perf_sum_ *sum, double tick)
 {
-    uint64_t min = perf_tally_ns_(PERF_CAST_(double, sum->min), tick), ns, calls, seen = 0;
+    uint64_t min = perf_tally_ns_(PERF_CAST_(double, sum->min), tick), ns, calls, counted = 0;
     uint64_t max = perf_tally_ns_(PERF_CAST_(double, sum->max), tick);
     uint32_t i;
 
-    for (i = 0; seen < sum->calls; i++) {
+    for (i = 0; counted < sum->calls; i++) {
         calls = sum->bucket[i];
         if (!calls)
             continue;
-        if (seen == 0) {
+        if (counted == 0) {
             perf_hist_add_n(hist, min, 1);
             calls--;
         }
-        seen += sum->bucket[i];
-        if (seen == sum->calls && calls) {
+        counted += sum->bucket[i];
+        if (counted == sum->calls && calls) {
             perf_hist_add_n(hist, max, 1);
             calls--;
         }

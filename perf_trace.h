@@ -297,7 +297,7 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *writer, const perf_pf_told_ *told)
     const perf_site_ *site = PERF_NULL_;
     char              text[PERF_NAME_MAX_ + 1], *cursor, *packet, *event, *inner;
     uint64_t          at = told->remarks;
-    perf_seen_        seen;
+    perf_remark_        remark;
 
     if (told->name)
         site = &PERF_ACQ_(&writer->registry->names)[told->name]->site;
@@ -328,14 +328,14 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *writer, const perf_pf_told_ *told)
     } else if (site && site->file) {
         cursor = perf_field_(cursor, 34, told->name);
     }
-    while (told->events && perf_remark_next_(told->events, &at, &seen)) {
+    while (told->events && perf_remark_next_(told->events, &at, &remark)) {
         inner = cursor = perf_pf_open_(cursor, 4);      /* a debug annotation                     */
         cursor = perf_field_bytes_(cursor, 10, text, perf_pf_text_(text,
-                                   PERF_ACQ_(&writer->registry->names)[seen.name]->site.name));
-        if (seen.kind == PERF_REMARK_IS_TEXT_)
-            cursor = perf_field_bytes_(cursor, 6, text, perf_pf_text_(text, seen.text));
+                                   PERF_ACQ_(&writer->registry->names)[remark.name]->site.name));
+        if (remark.kind == PERF_REMARK_IS_TEXT_)
+            cursor = perf_field_bytes_(cursor, 6, text, perf_pf_text_(text, remark.text));
         else
-            cursor = perf_field_double_(cursor, 5, perf_bits_(seen.value));
+            cursor = perf_field_double_(cursor, 5, perf_bits_(remark.value));
         perf_pf_close_(inner, cursor);
     }
     perf_pf_close_(event, cursor);
@@ -638,7 +638,7 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path)
 #define PERF_STREAM_NS_    1e9          /* all rings are written at least so often                */
 
 typedef struct perf_streaming_ {
-    perf_stream_  head;         /* first: what perf.h knows                                       */
+    perf_stream_base_  head;         /* first: what perf.h knows                                  */
     perf_pf_      pf;
     perf_ties_    ties;
     uint32_t      process;      /* whose file is open                                             */
@@ -720,7 +720,7 @@ PERF_COLD_FN_ void perf_firsts_clear_(perf_recorder_ *rec)
 PERF_COLD_FN_ perf_firsts_ *perf_firsts_of_(perf_registry_ *reg, perf_recorder_ *rec)
 {
     if (!rec->ring_first) {
-        rec->ring_first = PERF_CAST_(uint64_t *, perf_keep_(reg, sizeof(perf_firsts_)));
+        rec->ring_first = PERF_CAST_(uint64_t *, perf_forever_(reg, sizeof(perf_firsts_)));
         perf_firsts_clear_(rec);
     }
     return PERF_PTR_(perf_firsts_ *, rec->ring_first);
@@ -873,7 +873,7 @@ PERF_COLD_FN_ uint64_t perf_stream_part_(perf_streaming_ *stream, perf_registry_
     if (n > head - from)
         n = head - from;
     until = from + n;
-    perf_events_read_(&events, reg, rec, until, n);
+    perf_events_copy_(&events, reg, rec, until, n);
     later = PERF_CAST_(uint64_t, events.event - stream->event); /* of an event not yet whole: for */
     until -= later * sizeof(perf_event_);                       /* the next chunk                 */
     PERF_ADD_(stream->head.unsent, n / sizeof(perf_event_) - events.count - later);
@@ -992,7 +992,8 @@ PERF_COLD_FN_ void perf_stream_pace_(const perf_streaming_ *stream, const perf_r
 
 /* With the lock held: writes the ring of `rec`, or all (`rec` NULL); all, too, when a period has
  * passed.                                                                                        */
-PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *reg, perf_stream_ *stream, perf_recorder_ *rec)
+PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *reg, perf_stream_base_ *stream,
+                                   perf_recorder_ *rec)
 {
     perf_streaming_ *streaming = PERF_PTR_(perf_streaming_ *, stream);
     perf_recorder_  *other;
@@ -1016,8 +1017,9 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *reg, perf_stream_ *stream, pe
     perf_held_end_(&held);
 }
 
-/* As perf_stream_ has it. */
-PERF_COLD_FN_ int perf_stream_due_(perf_registry_ *reg, perf_stream_ *stream, perf_recorder_ *rec)
+/* As perf_stream_base_ has it. */
+PERF_COLD_FN_ int perf_stream_due_(perf_registry_ *reg, perf_stream_base_ *stream,
+                                   perf_recorder_ *rec)
 {
     perf_held_ held;
     int        on = -1;
@@ -1169,7 +1171,7 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
 {
     perf_registry_ *reg = perf_registry_read_();
     perf_status     status = PERF_ESTATE;
-    perf_stream_   *stream;
+    perf_stream_base_   *stream;
     perf_held_      held;
 
     if (!reg || !PERF_ACQ_(&reg->stream))

@@ -173,7 +173,7 @@ PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
     for (i = 0; order && i < tree->count; i++)
         order[i] = i;
     if (out && order) {
-        perf_sort_(order, tree->count, sizeof *order, perf_node_before_, tree);
+        perf_sort_items_(order, tree->count, sizeof *order, perf_node_before_, tree);
         for (i = 0; i < tree->count; i++) {
             out[i] = tree->node[order[i]];
             place[order[i]] = i;

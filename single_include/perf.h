@@ -2826,7 +2826,7 @@ PERF_BEGIN_DECLS
  *   perf_syscall_, perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: system's
  *   perf_claim_  atomic: compare and swap; perf_lock_word_, perf_unlock_  a lock in a word
  *   perf_not_cold_, perf_hide_, perf_fence_  a 1, a value, an order that compilers leave alone
- *   perf_sort_  sorts an array
+ *   perf_sort_items_  sorts an array
  *   perf_random_  64 random bits from a state of the caller's (splitmix64)
  *   perf_file_head_, perf_first_line_  the beginning of a small file; its first line, 0: none
  *   PERF_DL_, perf_library_open_, perf_library_symbol_  1: libraries can be found at run time
@@ -2974,9 +2974,9 @@ PERF_COLD_FN_ void perf_pages_free_(void *memory, size_t bytes)
 
 #define PERF_SORT_BYTES_ 160
 /* Shell sort of n items of `size` bytes, PERF_SORT_BYTES_ at most: no recursion, no <stdlib.h>. */
-PERF_COLD_FN_ void perf_sort_(void *items, size_t n, size_t size,
-                              int (*before)(const void *, const void *, const void *),
-                              const void *with)
+PERF_COLD_FN_ void perf_sort_items_(void *items, size_t n, size_t size,
+                                    int (*before)(const void *, const void *, const void *),
+                                    const void *with)
 {
     char  *item = PERF_CAST_(char *, items), moved[PERF_SORT_BYTES_];
     size_t gap, i, k;
@@ -3873,12 +3873,12 @@ typedef struct perf_known_ {
 #define PERF_LATE_ 8            /* with 4, 1,000 places cost 5 % more: too few for a far cache    */
 
 /* One thread.  The first fields are the hot path's, in three cache lines.  After a fork the child
- * finds all of it zero (MADV_WIPEONFORK), and `seen` NULL sends it to the cold path.             */
+ * finds all of it zero (MADV_WIPEONFORK), and `quick` NULL sends it to the cold path.            */
 typedef struct perf_recorder_ {
     uint32_t    *late[PERF_LATE_];      /* buckets of the last durations: counted some scopes     */
                                 /* later, when the processor has them at hand (1.00, not 1.31)    */
-    perf_cell_ **seen;          /* cells by caller and name, see perf_seen_at_; NULL: cold path  */
-    uint32_t     seen_mask;     /* bytes                                                          */
+    perf_cell_ **quick;         /* cells by caller and name: perf_quick_cell_at_; NULL: cold path */
+    uint32_t     quick_mask;    /* bytes                                                          */
     uint32_t     late_next;     /* durations: where in `late`; 2^31: see perf_halves_look_        */
     perf_cell_  *open;          /* innermost open scope, or the root                              */
     perf_event_ *ring;
@@ -3889,11 +3889,12 @@ typedef struct perf_recorder_ {
     uint64_t     deeper;        /* `extra` << 56: what an event adds to its depth                 */
     uint64_t     extra;         /* recursive calls that are open; cold from here on               */
     uint64_t     made, birth;   /* ticks: when made; that, or the last reset                      */
-    perf_cell_   root;          /* of the call tree; at a multiple of 64 as all cells, for `seen` */
+    perf_cell_   root;          /* of the call tree; at a multiple of 64, as all cells are for    */
+                                /* `quick`                                                        */
     uint32_t     room;          /* entries of `cell`                                              */
     uint32_t     slots, slots_used;
     struct perf_slot_ *slot;    /* all cells by caller and name: perf_cell_under_; NULL: none yet */
-    perf_cell_ **table;         /* what `seen` is when it is not NULL                             */
+    perf_cell_ **table;         /* what `quick` is when it is not NULL                            */
     perf_cell_ **cell;          /* by name id: the first in its ring; NULL for [0] and unseen     */
     uint32_t     request;       /* PERF_ASK_ bits set by other threads                            */
     uint32_t     growing;       /* 1: the owner makes a cell or takes memory, see perf_grow_      */
@@ -4220,12 +4221,12 @@ PERF_FN void perf_thread_name(const char *name);
 #define PERF_SCOPE_TEXT(name, text) PERF_CAST_(void, sizeof(text))
 #else
 #define PERF_SCOPE(name)                                                                          \
-    PERF_ONLY_LITERAL_(name) PERF_SCOPE_(PERF_LITERAL_(name), PERF_KIND_SCOPE_, __COUNTER__)
-#define PERF_FUNCTION()             PERF_SCOPE_(__func__, PERF_KIND_SCOPE_, __COUNTER__)
+    PERF_ONLY_LITERAL_(name) PERF_SCOPE_OF_(PERF_LITERAL_(name), PERF_KIND_SCOPE_, __COUNTER__)
+#define PERF_FUNCTION()             PERF_SCOPE_OF_(__func__, PERF_KIND_SCOPE_, __COUNTER__)
 #define PERF_WAIT(name)                                                                           \
-    PERF_ONLY_LITERAL_(name) PERF_SCOPE_(PERF_LITERAL_(name), PERF_KIND_WAIT_, __COUNTER__)
+    PERF_ONLY_LITERAL_(name) PERF_SCOPE_OF_(PERF_LITERAL_(name), PERF_KIND_WAIT_, __COUNTER__)
 #define PERF_LAP(lap, name)                                                                       \
-    PERF_AT_SITE_(name, PERF_KIND_SCOPE_, perf_lap_(lap, &perf_site_here_))
+    PERF_AT_SITE_(name, PERF_KIND_SCOPE_, perf_lap_mark_(lap, &perf_site_here_))
 #define PERF_COUNT(name, value)                                                                   \
     PERF_AT_SITE_(name, PERF_KIND_COUNT_, perf_count_at_(&perf_site_here_, value))
 #define PERF_INSTANT(name)                                                                        \
@@ -4270,21 +4271,21 @@ enum {                          /* what a mark is                               
 
 /* Two variables: the scope lives in memory, the pointer to it in a register.  So a scope that is
  * switched off costs one compare; with one variable the end would have to read it back.          */
-#define PERF_SCOPE_(name, kind, n)                                                                \
+#define PERF_SCOPE_OF_(name, kind, n)                                                             \
     PERF_SITE_(PERF_CAT_(perf_site_, n), name, kind)                                              \
-    perf_scope PERF_CAT_(perf_scope_, n);                                                         \
+    perf_scope PERF_CAT_(perf_here_, n);                                                          \
     PERF_OPEN_(PERF_CAT_(perf_open_, n),                                                          \
-               PERF_ON_() ? perf_begin_(&PERF_CAT_(perf_scope_, n), &PERF_CAT_(perf_site_, n))    \
+               PERF_ON_() ? perf_begin_(&PERF_CAT_(perf_here_, n), &PERF_CAT_(perf_site_, n))     \
                           : PERF_NULL_)
 #define PERF_SITE_(site, name, kind)                                                              \
     static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0};                          \
     PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, site), site)
 #if defined(__cplusplus)
-#define PERF_GUARD_            PERF_CAT_(perf_guard_, PERF_VERSION)
+#define PERF_GUARD_            PERF_CAT_(perf_scope_guard_, PERF_VERSION)
 #define PERF_OPEN_(open, begun) const PERF_GUARD_ open(begun)
 #else
 #define PERF_OPEN_(open, begun)                                                                    \
-    perf_scope *const open PERF_ATTR_((__cleanup__(perf_guard_), __unused__)) = begun
+    perf_scope *const open PERF_ATTR_((__cleanup__(perf_guard_ends_), __unused__)) = begun
 #endif
 
 /* A goto or a case label that jumps past a scope would end one that never began.  C++ and clang
@@ -4312,7 +4313,7 @@ enum {                          /* what a mark is                               
  * others read them with PERF_GET_ and PERF_ACQ_.  Any thread may call what names none.
  *   PERF_SITE_, PERF_KIND_*_  what a mark says, and what it is; no goto jumps past it
  *   perf_begin_, perf_end_  a scope without a macro; the first gives NULL: not recorded
- *   PERF_SCOPE_  a scope of some kind; perf_seen_at_  its cell
+ *   PERF_SCOPE_OF_  a scope of some kind; perf_quick_cell_at_  its cell
  *   perf_bucket_index_  the bucket of a duration; perf_bucket_add_  counts it, up to PERF_LATE_
  *       scopes later, after perf_late_step_
  *   perf_entries_put_  several entries of the trace's ring side by side
@@ -4322,8 +4323,8 @@ enum {                          /* what a mark is                               
 
 /* ---- one scope: its begin ---- */
 
-PERF_FN perf_cell_ **perf_seen_at_(const perf_recorder_ *rec, perf_cell_ **table,
-                                   const perf_cell_ *open, uintptr_t id);
+PERF_FN perf_cell_ **perf_quick_cell_at_(const perf_recorder_ *rec, perf_cell_ **table,
+                                         const perf_cell_ *open, uintptr_t id);
 PERF_COLD_DECL_ perf_scope *perf_begin_other_(perf_scope *scope, perf_site_ *site);
 
 /* Begins the scope of a PERF_SCOPE; NULL: it is not recorded.  perf_begin_other_ is called last,
@@ -4332,11 +4333,11 @@ PERF_OUTLINE_FN_ perf_scope *perf_begin_(perf_scope *scope, perf_site_ *site)
 {
     perf_recorder_ *rec = PERF_SELF_;
     uintptr_t       id = PERF_GET_(&site->id);
-    perf_cell_    **seen = rec ? PERF_PEEK_(rec->seen) : PERF_NULL_, *cell;
+    perf_cell_    **quick = rec ? PERF_PEEK_(rec->quick) : PERF_NULL_, *cell;
 
-    if (PERF_UNLIKELY_(!seen))
+    if (PERF_UNLIKELY_(!quick))
         return perf_begin_other_(scope, site);
-    cell = *perf_seen_at_(rec, seen, rec->open, id);
+    cell = *perf_quick_cell_at_(rec, quick, rec->open, id);
     if (PERF_UNLIKELY_(cell->parent != rec->open || perf_cell_id_(cell) != id))
         return perf_begin_other_(scope, site);
     PERF_SET_(&scope->open, cell);
@@ -4349,11 +4350,11 @@ PERF_OUTLINE_FN_ perf_scope *perf_begin_(perf_scope *scope, perf_site_ *site)
 /* Where `table` has name `id` under `open`; there stands their cell, another one, or the root.
  * Cells lie 64 bytes apart: eight names have places of their own before they meet those of the
  * next cell.                                                                                     */
-PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *rec, perf_cell_ **table,
-                                           const perf_cell_ *open, uintptr_t id)
+PERF_INLINE_FN_ perf_cell_ **perf_quick_cell_at_(const perf_recorder_ *rec, perf_cell_ **table,
+                                                 const perf_cell_ *open, uintptr_t id)
 {
     return PERF_PTR_(perf_cell_ **, PERF_PTR_(uintptr_t, table) +
-                     ((PERF_PTR_(uintptr_t, open) + sizeof *table * id) & rec->seen_mask));
+                     ((PERF_PTR_(uintptr_t, open) + sizeof *table * id) & rec->quick_mask));
 }
 
 #if PERF_TCC_
@@ -4395,7 +4396,7 @@ struct PERF_GUARD_ {
     }
 };
 #else
-PERF_INLINE_FN_ void perf_guard_(perf_scope *const *open)
+PERF_INLINE_FN_ void perf_guard_ends_(perf_scope *const *open)
 {
     if (*open)
         perf_end_(*open);
@@ -4647,7 +4648,7 @@ PERF_FN perf_lap perf_lap_begin(void)
 }
 
 /* One reading closes a phase and opens the next.  Site NULL: nothing is recorded now. */
-PERF_OUTLINE_FN_ void perf_lap_(perf_lap *lap, perf_site_ *site)
+PERF_OUTLINE_FN_ void perf_lap_mark_(perf_lap *lap, perf_site_ *site)
 {
     uint64_t          now = perf_ticks();
     const perf_core_ *core = lap && lap->rec && site ? perf_core_on_() : PERF_NULL_;
@@ -4660,7 +4661,7 @@ PERF_OUTLINE_FN_ void perf_lap_(perf_lap *lap, perf_site_ *site)
 
 PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
 {
-    perf_lap_(lap, perf_site_named_(name, PERF_KIND_SCOPE_));
+    perf_lap_mark_(lap, perf_site_named_(name, PERF_KIND_SCOPE_));
 }
 
 /* `open` of a perf_async: 0 ended, 1 recorded, 2 recorded and in the sink, 3 not recorded. */
@@ -4796,17 +4797,17 @@ public:
  * held over a wait, a call of a driver, or I/O but the stream's.
  *   perf_registry_  the one of the process; perf_name_  a name
  *   perf_retired_  events of an ended thread; perf_slot_  where cells are found
- *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
- *       written; perf_sink_, perf_label_  scopes also go there
+ *   perf_stream_base_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is
+ *       being written; perf_sink_, perf_label_  scopes also go there
  *   perf_source_  durations from elsewhere; perf_mark_  use of the process
- *   perf_loop_  a loop in reg->results; perf_said_  a sentence of one
+ *   perf_kept_loop_  a loop in reg->results; perf_said_  a sentence of one
  *   PERF_ASK_*_  what others ask a thread; PERF_REMARK_*_  an instant's number or text
  *   perf_family_, perf_member_, perf_shown_  forked children; perf_member_ours_  of this process
  *   perf_fail_  keeps the first failure; perf_losses_, PERF_LOSS_*_  what is missing
  *   PERF_SINK_, perf_label_of_  tell the sink; perf_depth_  open scopes of a thread
  *   perf_image_pin_  is never unloaded; perf_spent_since_  use of the process, of a thread
  *   perf_lock_  0: inside already, give up; else perf_unlock_(&reg->lock) follows
- *   perf_keep_ (lock held), perf_room_ (owner, after perf_grow_begin_)  memory; NULL: none       */
+ *   perf_forever_ (lock held), perf_room_ (owner, after perf_grow_begin_)  memory; NULL: none    */
 
 /* >>private: types, and bodies, callees before their callers ---------------------------------- */
 
@@ -4853,19 +4854,19 @@ typedef struct perf_mark_ {     /* one perf_memory_mark()                       
  *   flush   writes a ring, NULL: all, with the lock held
  *   due     takes the lock and writes a ring.  1: the stream goes on; 0: it has ended; -1: this
  *           thread is inside the lock already                                                    */
-typedef struct perf_stream_ {
-    void        (*flush)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
-    int         (*due)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
+typedef struct perf_stream_base_ {
+    void        (*flush)(struct perf_registry_ *, struct perf_stream_base_ *, perf_recorder_ *);
+    int         (*due)(struct perf_registry_ *, struct perf_stream_base_ *, perf_recorder_ *);
     uint32_t      direct;       /* 1: a pipe or device, where a write may wait                    */
     size_t        bytes;        /* of its memory, which the next stream takes over                */
     uint32_t      state;        /* PERF_STREAM_ ...                                               */
     uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten      */
-} perf_stream_;
+} perf_stream_base_;
 enum { PERF_STREAM_ON_ = 1, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_ };
 
 /* Another place where scopes go while they run: a profiler's ranges (perf_nvtx.h).  One file of
  * the program installs it with perf_sink_set_; from then on every scope of every file takes the
- * cold path and calls it.  The hot path does not ask for a sink: `seen` NULL of a recorder leads
+ * cold path and calls it.  The hot path does not ask for a sink: `quick` NULL of a recorder leads
  * the begin to the cold path, `open` of a scope (PERF_COLD_END_) the end.                        */
 typedef struct perf_label_ {
     const char        *text;
@@ -4933,8 +4934,8 @@ typedef struct perf_family_ {
 
 #define PERF_COUNTERS_ 16       /* of one loop */
 /* A loop, finished or running, in the registry's list, newest first. */
-typedef struct perf_loop_ {
-    struct perf_loop_ *next;
+typedef struct perf_kept_loop_ {
+    struct perf_kept_loop_ *next;
     size_t             pages;           /* bytes from here on that perf_reset() may give back; 0  */
     int                kind;            /* 1 bench, 2 A/B, 3 race                                 */
     int                forgotten;       /* atomic; 1: by perf_reset(), do not show it             */
@@ -4952,7 +4953,7 @@ typedef struct perf_loop_ {
     double             value[PERF_COUNTERS_];
     double             step_ns;         /* of the clock that timed it; 0: of the host's           */
     char               device[64];      /* what ran it; "": the host, or not told                 */
-} perf_loop_;
+} perf_kept_loop_;
 
 typedef struct perf_said_ {     /* a sentence of a loop's result; its text follows                */
     struct perf_said_ *next;
@@ -4980,14 +4981,14 @@ typedef struct perf_registry_ {
     uint32_t        count, room;
     perf_name_    **by_hash;    /* [hash_room], a power of two, at least `count`                  */
     char           *pool, *pool_end;
-    perf_loop_     *results;    /* atomic list head: loops, finished or running                   */
+    perf_kept_loop_     *results;    /* atomic list head: loops, finished or running              */
     perf_said_     *said;       /* each once: the image that holds it may be unloaded             */
     uint64_t      (*custom)(void);
     char           *retired;    /* perf_retired_ ..., `retired_bytes` of them                     */
     perf_mark_     *marks;      /* newest first                                                   */
     perf_spent_     spent;      /* by the process, at the start or the last reset                 */
     perf_pair_      made;       /* when that was: the origin of the trace                         */
-    struct perf_stream_ *stream;        /* atomic; NULL: never streamed                           */
+    struct perf_stream_base_ *stream;        /* atomic; NULL: never streamed                      */
     uint32_t        forked;     /* the process whose clean-up after a fork was begun              */
     uint32_t        bad_variant;        /* PERF_VARIANT named one that does not exist             */
     const perf_sink_ *sink;
@@ -5185,7 +5186,7 @@ PERF_COLD_FN_ void *perf_pool_(perf_registry_ *reg, char **pool, char **end, siz
 }
 
 /* Memory of the registry, all 0; NULL: none.  The lock is held. */
-PERF_COLD_FN_ void *perf_keep_(perf_registry_ *reg, size_t bytes)
+PERF_COLD_FN_ void *perf_forever_(perf_registry_ *reg, size_t bytes)
 {
     return perf_pool_(reg, &reg->pool, &reg->pool_end, bytes, 65536, 0);
 }
@@ -6663,9 +6664,9 @@ PERF_HD_FN void perf_shared_max_(uint64_t *p, uint64_t value)
     if (value > *PERF_PTR_(volatile uint64_t *, p))
         atomicMax(PERF_PTR_(unsigned long long *, p), value);
 #elif defined(__GNUC__) && !PERF_TCC_
-    uint64_t seen = PERF_GET_(p);
+    uint64_t old = PERF_GET_(p);
 
-    while (value > seen && !__atomic_compare_exchange_n(p, &seen, value, 1, 0, 0))
+    while (value > old && !__atomic_compare_exchange_n(p, &old, value, 1, 0, 0))
         continue;
 #else
     if (value > *p)
@@ -7034,7 +7035,7 @@ PERF_FN size_t perf_hist_walk_(const perf_hist *hist, const perf_hist_shape_ *sh
 }
 
 /* ceil(q * n), at least 1; a product that is an integer but for rounding is that integer. */
-PERF_FN uint64_t perf_hist_rank_(double q, uint64_t n)
+PERF_FN uint64_t perf_quantile_rank_(double q, uint64_t n)
 {
     double   exact = q * PERF_CAST_(double, n);
     uint64_t rank;
@@ -7081,7 +7082,7 @@ PERF_FN double perf_hist_quantile(const perf_hist *hist, double q)
     perf_hist_scan_blocks_(hist, &scan);
     if (scan.total == 0)
         return PERF_HIST_NO_DATA;
-    rank = perf_hist_rank_(q, scan.total);
+    rank = perf_quantile_rank_(q, scan.total);
     return scan.shape.unit * perf_hist_value_(hist, &scan, rank);
 }
 
@@ -8015,7 +8016,7 @@ PERF_FN perf_compare_opts perf_compare_opts_resolved_(const perf_compare_opts *o
 /* The step of the clock (or of printing) that sorted values show: their smallest distance, if 5 %
  * or more are equal.  `rates`: in 1 / value.  0: none shows; infinite: all are equal.  Distances
  * below 1e-9 of a value are rounding.                                                            */
-PERF_FN double perf_step_seen_(const double *sorted, size_t n, int rates)
+PERF_FN double perf_step_of_(const double *sorted, size_t n, int rates)
 {
     double gap = PERF_INF_;
     size_t i, ties = 0;
@@ -8076,7 +8077,7 @@ PERF_FN double perf_step_log_(double a, double b)
     return perf_log1p_(2.0 * step / (2.0 - step));
 }
 
-/* The step of both arms, from the one that each shows (see perf_step_seen_) and its typical
+/* The step of both arms, from the one that each shows (see perf_step_of_) and its typical
  * value.                                                                                         */
 PERF_FN double perf_step_shown_(double step_a, double step_b, double typical_a, double typical_b)
 {
@@ -8110,8 +8111,8 @@ PERF_FN double perf_tick_log_(const double *sorted_a, size_t na, const double *s
     if (tick < 0.0 || !perf_is_finite_(typical_a + typical_b))
         return 0.0;
     if (!(tick > 0.0))
-        tick = perf_step_shown_(perf_step_seen_(sorted_a, na, rates),
-                                perf_step_seen_(sorted_b, nb, rates), typical_a, typical_b);
+        tick = perf_step_shown_(perf_step_of_(sorted_a, na, rates),
+                                perf_step_of_(sorted_b, nb, rates), typical_a, typical_b);
     return perf_step_log_(tick / typical_a, tick / typical_b);
 }
 
@@ -8681,7 +8682,8 @@ PERF_FN double perf_seq_bet_(double *capital, double x, double toward)
 }
 
 /* 1: the bet that the centre lies in direction `toward` of theta was ever won at `level`. */
-PERF_FN int perf_seq_excludes_(const double *d, size_t n, double theta, double toward, double level)
+PERF_FN int perf_seq_rules_out_(const double *d, size_t n, double theta, double toward,
+                                double level)
 {
     double capital[PERF_SEQ_BETS_];
     size_t i;
@@ -8726,8 +8728,8 @@ PERF_FN size_t perf_seq_excluded_(const perf_logs_ *logs, double toward, double 
 
     while (high > low) {
         mid = low + (high - low + 1) / 2;
-        if (perf_seq_excludes_(logs->in_time, logs->n, perf_seq_between_(logs, mid, toward), toward,
-                               level))
+        if (perf_seq_rules_out_(logs->in_time, logs->n, perf_seq_between_(logs, mid, toward),
+                                toward, level))
             low = mid;
         else
             high = mid - 1;
@@ -9673,7 +9675,7 @@ struct perf_filling_;
 
 /* A loop of any kind. */
 typedef struct perf_loop_state_ {
-    perf_loop_       loop;              /* first: the list is of these                            */
+    perf_kept_loop_       loop;              /* first: the list is of these                       */
     perf_bench_opts  opts;              /* of other loops: max_seconds, slice_ns, before, user    */
     perf_ab_opts     ask;
     perf_timer_      timer;
@@ -10302,10 +10304,10 @@ PERF_COLD_FN_ void perf_layout_note_(void)
         __builtin_offsetof(perf_retired_, name), __builtin_offsetof(perf_scope, start),
         __builtin_offsetof(perf_scope, rec), __builtin_offsetof(perf_scope, open),
         __builtin_offsetof(perf_scope, cell), __builtin_offsetof(perf_registry_, off),
-        __builtin_offsetof(perf_registry_, results), __builtin_offsetof(perf_loop_, next),
-        __builtin_offsetof(perf_loop_, kind), __builtin_offsetof(perf_loop_, forgotten),
-        __builtin_offsetof(perf_loop_, done), __builtin_offsetof(perf_loop_, name),
-        __builtin_offsetof(perf_loop_, sample), __builtin_offsetof(perf_loop_, samples),
+        __builtin_offsetof(perf_registry_, results), __builtin_offsetof(perf_kept_loop_, next),
+        __builtin_offsetof(perf_kept_loop_, kind), __builtin_offsetof(perf_kept_loop_, forgotten),
+        __builtin_offsetof(perf_kept_loop_, done), __builtin_offsetof(perf_kept_loop_, name),
+        __builtin_offsetof(perf_kept_loop_, sample), __builtin_offsetof(perf_kept_loop_, samples),
         __builtin_offsetof(perf_buckets_, rare), PERF_RARE_,
         PERF_LAYOUT_WORD_};
 
@@ -10514,7 +10516,7 @@ PERF_FN void perf_cell_again_(perf_scope *scope, perf_recorder_ *rec, perf_cell_
 }
 
 /* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns
- * `scope`, or NULL: it is not recorded.  Quick, recursion included, where `seen` says that neither
+ * `scope`, or NULL: it is not recorded.  Quick, recursion included, where `quick` says that neither
  * a clock nor a sink is to be asked, and that there are slots.                                   */
 PERF_HOT_FN_ perf_scope *perf_core_begin_(perf_scope *scope, perf_site_ *site,
                                           perf_recorder_ **self, int counter)
@@ -10523,7 +10525,7 @@ PERF_HOT_FN_ perf_scope *perf_core_begin_(perf_scope *scope, perf_site_ *site,
     perf_recorder_ *rec = PERF_TCC_ ? PERF_NULL_ : *self;
     perf_cell_     *cell = PERF_NULL_;
 
-    if (PERF_LIKELY_(rec && id && PERF_PEEK_(rec->seen))) {
+    if (PERF_LIKELY_(rec && id && PERF_PEEK_(rec->quick))) {
         cell = rec->open;
         if (perf_cell_id_(cell) != id)          /* else it calls itself                           */
             cell = perf_slot_at_(rec, cell, id)->cell;
@@ -10531,7 +10533,7 @@ PERF_HOT_FN_ perf_scope *perf_core_begin_(perf_scope *scope, perf_site_ *site,
     if (PERF_UNLIKELY_(!cell))
         return perf_begin_slow_(scope, site, self, counter);
     if (PERF_LIKELY_(cell->parent == rec->open)) {
-        *perf_seen_at_(rec, rec->table, rec->open, id) = cell;
+        *perf_quick_cell_at_(rec, rec->table, rec->open, id) = cell;
         perf_opened_(scope, rec, cell);
     } else {
         perf_cell_again_(scope, rec, cell);
@@ -10600,7 +10602,8 @@ PERF_COLD_FN_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
 #else                                           /* musl's takes only three, and is always there   */
 #define PERF_AT_FORK_ __asm__(PERF_SYM_("pthread_atfork"))
 #endif
-extern int   perf_atfork_(void (*)(void), void (*)(void), void (*)(void), void *) PERF_AT_FORK_;
+extern int   perf_register_atfork_(void (*)(void), void (*)(void), void (*)(void),
+                                   void *) PERF_AT_FORK_;
 extern void *perf_dso_ __asm__(PERF_SYM_("__dso_handle"))      /* as g++ has it, for -flto        */
     PERF_ATTR_((__weak__, __visibility__("hidden")));
 
@@ -10610,7 +10613,7 @@ PERF_COLD_DECL_ perf_registry_ *perf_registry_get_(void);
 #define PERF_FAMILY_BYTES_ (UINT64_C(16) << 20)         /* only pages that are used take memory   */
 
 /* Before a fork: makes the block if there is none. */
-PERF_COLD_FN_ void perf_family_make_(perf_registry_ *reg)
+PERF_COLD_FN_ void perf_family_open_(perf_registry_ *reg)
 {
     perf_family_ *family;
     int           errno_before = PERF_ERRNO_;
@@ -10628,17 +10631,17 @@ PERF_COLD_FN_ void perf_family_make_(perf_registry_ *reg)
     PERF_ERRNO_ = errno_before;
 }
 #else
-#define perf_family_make_(r) PERF_CAST_(void, (r))
+#define perf_family_open_(r) PERF_CAST_(void, (r))
 #endif
 
 /* A parent that has marked nothing shall find what its children record, too. */
-PERF_COLD_FN_ void perf_at_fork_(void)
+PERF_COLD_FN_ void perf_before_fork_(void)
 {
     perf_registry_ *reg = perf_registry_get_();
 
     if (!reg)
         return;
-    perf_family_make_(reg);
+    perf_family_open_(reg);
     PERF_SET_(&reg->forking, 1u);
 }
 
@@ -10659,8 +10662,9 @@ PERF_COLD_FN_ void perf_at_fork_child_(void)
 /* Once in an image; not within a fork, where musl holds the lock of this list. */
 PERF_COLD_FN_ void perf_watch_forks_(void)
 {
-    if (PERF_PTR_(uintptr_t, &perf_atfork_) != 0 && perf_claim_(&perf_anchor_v1_.watches, 0, 1))
-        (void)perf_atfork_(perf_at_fork_, PERF_NULL_, perf_at_fork_child_, &perf_dso_);
+    if (PERF_PTR_(uintptr_t, &perf_register_atfork_) != 0 &&
+        perf_claim_(&perf_anchor_v1_.watches, 0, 1))
+        (void)perf_register_atfork_(perf_before_fork_, PERF_NULL_, perf_at_fork_child_, &perf_dso_);
 }
 #else
 #define perf_watch_forks_() PERF_CAST_(void, 0)
@@ -10767,8 +10771,8 @@ PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *reg)
 {
     uint32_t     room = reg->room ? reg->room * 2 : 256, i;
     size_t       bytes = room * sizeof(perf_name_ *);
-    perf_name_ **table = PERF_CAST_(perf_name_ **, perf_keep_(reg, bytes));
-    perf_name_ **hash = PERF_CAST_(perf_name_ **, perf_keep_(reg, bytes));
+    perf_name_ **table = PERF_CAST_(perf_name_ **, perf_forever_(reg, bytes));
+    perf_name_ **hash = PERF_CAST_(perf_name_ **, perf_forever_(reg, bytes));
 
     if (!table || !hash)
         return 0;
@@ -10787,7 +10791,7 @@ PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *reg)
     return 1;
 }
 
-#define PERF_NAMES_MAX_ (1u << 20)      /* a number in each name is a common mistake              */
+#define PERF_DIFFERENT_NAMES_ (1u << 20)      /* a number in each name is a common mistake        */
 
 /* The entry of a name, made on first sight; NULL: no room.  Called with the lock held. */
 PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site_ *site)
@@ -10814,14 +10818,15 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site
         if (entry->hash == hash && entry->kind == kind && entry->length == length &&
             !PERF_LIBC_(memcmp)(entry->site.name, name, length))
             return entry;
-    if (reg->count >= PERF_NAMES_MAX_)
+    if (reg->count >= PERF_DIFFERENT_NAMES_)
         return PERF_NULL_;
     if ((reg->count >= reg->room || (reg->member && !reg->member->names)) && !perf_table_grow_(reg))
         return PERF_NULL_;
     if (file_length > PERF_NAME_MAX_)
         file += file_length - PERF_NAME_MAX_;
     file_length = PERF_LIBC_(strlen)(file);
-    entry = PERF_CAST_(perf_name_ *, perf_keep_(reg, sizeof *entry + length + 1 + file_length + 1));
+    entry = PERF_CAST_(perf_name_ *,
+                       perf_forever_(reg, sizeof *entry + length + 1 + file_length + 1));
     if (!entry)
         return PERF_NULL_;
     if (name[length]) {
@@ -10859,7 +10864,7 @@ PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *reg, perf_site_ *site)
     name = perf_name_intern_(reg, site);
     perf_unlock_(&reg->lock);
     if (!name) {
-        perf_fail_(reg, PERF_GET_(&reg->count) < PERF_NAMES_MAX_ ? PERF_ENOMEM : PERF_ELIMIT);
+        perf_fail_(reg, PERF_GET_(&reg->count) < PERF_DIFFERENT_NAMES_ ? PERF_ENOMEM : PERF_ELIMIT);
         return 0;
     }
     PERF_REL_(&site->id, name->site.id);
@@ -10893,7 +10898,7 @@ PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *reg, perf_recorder_ *rec)
 /* Hands what a ring holds to the streamed file, with the lock held; 0: there is no stream. */
 PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *reg, perf_recorder_ *rec)
 {
-    perf_stream_ *stream = PERF_ACQ_(&reg->stream);
+    perf_stream_base_ *stream = PERF_ACQ_(&reg->stream);
 
     if (!stream || PERF_GET_(&stream->state) != PERF_STREAM_ON_)
         return 0;
@@ -11059,7 +11064,7 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *reg)
 {
     perf_losses_    losses = PERF_ZERO;
     perf_recorder_ *rec;
-    perf_stream_   *stream = PERF_ACQ_(&reg->stream);
+    perf_stream_base_   *stream = PERF_ACQ_(&reg->stream);
     int             failed = stream && PERF_GET_(&stream->state) == PERF_STREAM_FAILED_, i;
 
     if (stream)
@@ -11199,8 +11204,8 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *reg, uint32_t
 #define perf_recorder_adopt_(r, thread) PERF_NULL_
 #endif
 
-/* Does what other threads have asked for, and gives `seen` to the hot path unless a clock or a sink
- * is to be asked.  The owner calls it when it next begins a scope.                               */
+/* Does what other threads have asked for, and gives `quick` to the hot path unless a clock or a
+ * sink is to be asked.  The owner calls it when it next begins a scope.                          */
 PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *rec)
 {
     perf_registry_ *reg = rec->home;
@@ -11222,7 +11227,7 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *rec)
         }
         if (ask & PERF_ASK_TRACE_)
             perf_ring_set_(reg, rec);
-        PERF_SET_(&rec->seen, reg->clock || PERF_ACQ_(&reg->sink) ? PERF_NULL_ : rec->table);
+        PERF_SET_(&rec->quick, reg->clock || PERF_ACQ_(&reg->sink) ? PERF_NULL_ : rec->table);
     } while (!perf_claim_(&rec->request, 0, 0)); /* asked meanwhile: again                        */
 }
 
@@ -11320,7 +11325,7 @@ PERF_COLD_FN_ int perf_cells_room_(perf_recorder_ *rec, uint32_t id)
 }
 
 /* Room for one more slot; 0: no memory.  The table is at most half full.  An old one is not needed
- * any more, but stays in the pool.  With it grows `seen`, hidden until perf_recorder_serve_ gives
+ * any more, but stays in the pool.  With it grows `quick`, hidden until perf_recorder_serve_ gives
  * it to the hot path again.  A signal handler may do so in between, so the mask grows last.      */
 PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *rec)
 {
@@ -11337,8 +11342,8 @@ PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *rec)
     for (i = 0; i < room; i++)
         table[i] = &rec->root;
     PERF_REL_(&rec->table, table);
-    PERF_REL_(&rec->seen, PERF_NULL_);
-    PERF_REL_(&rec->seen_mask, PERF_CAST_(uint32_t, (room - 1) * sizeof *table));
+    PERF_REL_(&rec->quick, PERF_NULL_);
+    PERF_REL_(&rec->quick_mask, PERF_CAST_(uint32_t, (room - 1) * sizeof *table));
     rec->slot = fresh;
     rec->slots = room;
     for (i = 0; i < n; i++)
@@ -11418,7 +11423,7 @@ PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *rec, perf_cell_ *caller, ui
     if (!cell)
         return perf_cell_make_(rec, caller, id);
     if (cell->parent == caller)
-        *perf_seen_at_(rec, rec->table, caller, id) = cell;
+        *perf_quick_cell_at_(rec, rec->table, caller, id) = cell;
     return cell;
 }
 
@@ -11519,7 +11524,7 @@ PERF_COLD_FN_ void perf_ask_(perf_registry_ *reg, uint32_t what)
 
     for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
         perf_word_set_(&rec->request, what);
-        PERF_SET_(&rec->seen, PERF_NULL_);
+        PERF_SET_(&rec->quick, PERF_NULL_);
     }
     if (mine && mine->home)
         perf_recorder_serve_(mine);
@@ -11696,7 +11701,7 @@ PERF_INLINE_FN_ int perf_end_again_(perf_scope *scope, uint64_t end)
     perf_cell_     *cell = scope->cell, *outer = scope->outer;
     uint64_t        ticks = end - scope->start, within;
 
-    if (!cell->again_open || outer != rec->open || outer == cell->parent || !PERF_PEEK_(rec->seen))
+    if (!cell->again_open || outer != rec->open || outer == cell->parent || !PERF_PEEK_(rec->quick))
         return 0;
     if (scope->start <= rec->birth || ticks >= PERF_EVENT_MORE_ ||
         ticks < cell->of.calls.min || ticks > cell->of.calls.max)
@@ -12074,7 +12079,7 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *rec)
     static perf_site_ site = {"(perf.h writes the trace)", __FILE__, __LINE__, 0};
     perf_registry_   *reg = rec->home;
     perf_scope        scope, *open;
-    perf_stream_     *stream = PERF_ACQ_(&reg->stream);
+    perf_stream_base_     *stream = PERF_ACQ_(&reg->stream);
     int               errno_before = PERF_ERRNO_;
 
     rec->ring_limit = rec->ring_head + 64 * sizeof(perf_event_); /* room for what follows here    */
@@ -12184,19 +12189,19 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *lap, perf_site_ *site, uint64_t now)
 }
 
 /* The caller's recorder, and the cell of a mark without length; NULL: counted as lost. */
-PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **seen)
+PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **cell)
 {
     perf_recorder_ *rec = perf_recorder_for_mark_();
     uint32_t        id;
 
-    *seen = PERF_NULL_;
+    *cell = PERF_NULL_;
     if (!rec)
         return PERF_NULL_;
     id = perf_site_id_(rec->home, site);
-    *seen = perf_cell_get_(rec, id);
+    *cell = perf_cell_get_(rec, id);
     if (PERF_GET_(&rec->request))
         perf_recorder_serve_(rec);
-    if (*seen)
+    if (*cell)
         return rec;
     perf_lose_cell_(rec, id);
     return PERF_NULL_;
@@ -12449,12 +12454,12 @@ PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
 PERF_HOT_FN_ void perf_core_lap_(perf_lap *lap, perf_site_ *site, uint64_t now)
 {
     perf_recorder_ *rec = lap->rec;
-    perf_cell_     *open = rec->open, **seen = PERF_PEEK_(rec->seen), *cell = PERF_NULL_;
+    perf_cell_     *open = rec->open, **quick = PERF_PEEK_(rec->quick), *cell = PERF_NULL_;
     uintptr_t       id = PERF_GET_(&site->id);
     uint64_t        start = lap->start, ticks = now - start, within;
 
-    if (PERF_LIKELY_(seen && lap->calls == open->count && lap->open == open))
-        cell = *perf_seen_at_(rec, seen, open, id);
+    if (PERF_LIKELY_(quick && lap->calls == open->count && lap->open == open))
+        cell = *perf_quick_cell_at_(rec, quick, open, id);
     if (PERF_UNLIKELY_(!cell || cell->parent != open || perf_cell_id_(cell) != id ||
                        ticks - cell->low > cell->width || perf_late_step_(rec))) {
         perf_lap_slow_(lap, site, now);
@@ -12616,9 +12621,10 @@ PERF_COLD_FN_ int perf_loops_hold_(perf_registry_ *reg)
 }
 
 /* Takes the forgotten loops out of the list and returns them.  The lock is held. */
-PERF_COLD_FN_ perf_loop_ *perf_loops_take_(perf_registry_ *reg)
+PERF_COLD_FN_ perf_kept_loop_ *perf_loops_take_(perf_registry_ *reg)
 {
-    perf_loop_ *loop = reg->results, *next, *kept = PERF_NULL_, *taken = PERF_NULL_, **end = &kept;
+    perf_kept_loop_ *loop = reg->results, *next;
+    perf_kept_loop_ *kept = PERF_NULL_, *taken = PERF_NULL_, **end = &kept;
 
     if (reg->loop_readers)
         return PERF_NULL_;
@@ -12637,9 +12643,9 @@ PERF_COLD_FN_ perf_loop_ *perf_loops_take_(perf_registry_ *reg)
     return taken;
 }
 
-PERF_COLD_FN_ void perf_loops_free_(perf_loop_ *loop)
+PERF_COLD_FN_ void perf_loops_free_(perf_kept_loop_ *loop)
 {
-    perf_loop_ *next;
+    perf_kept_loop_ *next;
 
     for (; loop; loop = next) {
         next = loop->next;
@@ -12651,7 +12657,7 @@ PERF_COLD_FN_ void perf_loops_free_(perf_loop_ *loop)
 /* The list may change again: gives back what was forgotten meanwhile, if nobody else reads. */
 PERF_COLD_FN_ void perf_loops_let_(perf_registry_ *reg)
 {
-    perf_loop_ *gone = PERF_NULL_;
+    perf_kept_loop_ *gone = PERF_NULL_;
 
     if (!perf_lock_(reg))
         return;
@@ -12666,7 +12672,7 @@ PERF_FN void perf_reset(void)
     perf_registry_ *reg = perf_registry_read_();
     perf_source_   *source;
     perf_spent_     spent = perf_spent_since_(PERF_NULL_, 0);   /* the system asks every thread   */
-    perf_loop_     *loop, *gone;
+    perf_kept_loop_     *loop, *gone;
     perf_family_   *family;
     perf_member_   *member;
 
@@ -12789,16 +12795,16 @@ typedef struct perf_sum_ {
     uint64_t bucket[PERF_CELL_BUCKETS_];
 } perf_sum_;
 
-typedef struct perf_ticks_ {    /* the time of a cell                                             */
+typedef struct perf_cell_time_ {    /* the time of a cell                                         */
     uint64_t total;             /* recursive calls once; never less than what ran inside          */
     uint64_t self;              /* without the scopes inside                                      */
-} perf_ticks_;
+} perf_cell_time_;
 
 PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *rec, uint32_t id);
 PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *cell, const perf_cell_ *first);
 PERF_COLD_DECL_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *rec,
                                     perf_cell_ *cell);
-PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *cell);
+PERF_FN perf_cell_time_ perf_cell_ticks_(perf_cell_ *cell);
 PERF_COLD_DECL_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_cell_ *cell);
 PERF_COLD_DECL_ uint64_t perf_cell_counter_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index);
 PERF_COLD_DECL_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *cell);
@@ -12860,7 +12866,7 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
                                   perf_cell_ *cell)
 {
     uint64_t    calls = PERF_GET_(&cell->count), value;
-    perf_ticks_ ticks;
+    perf_cell_time_ ticks;
 
     if (!calls)
         return;
@@ -12883,11 +12889,11 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
 }
 
 /* The time of a cell, whose owner may be writing. */
-PERF_FN perf_ticks_ perf_cell_ticks_(perf_cell_ *cell)
+PERF_FN perf_cell_time_ perf_cell_ticks_(perf_cell_ *cell)
 {
     uint64_t    sum = PERF_GET_(&cell->sum), again = PERF_GET_(&cell->again);
     uint64_t    inside = PERF_GET_(&cell->inside) + PERF_GET_(&cell->within);
-    perf_ticks_ ticks = PERF_ZERO;
+    perf_cell_time_ ticks = PERF_ZERO;
 
     if (sum > again)
         ticks.total = sum - again;
@@ -13013,14 +13019,14 @@ PERF_COLD_FN_ void perf_row_figures_(perf_row_ *row, const perf_sum_ *sum, doubl
 PERF_FN double perf_sum_quantile_(const perf_sum_ *sum, double q)
 {
     double   want = q * PERF_CAST_(double, sum->calls), value;
-    uint64_t rank = PERF_CAST_(uint64_t, want), seen = 0;
+    uint64_t rank = PERF_CAST_(uint64_t, want), counted = 0;
     uint32_t i;
 
     if (PERF_CAST_(double, rank) < want || rank == 0)
         rank++;
     for (i = 0; i < PERF_CELL_BUCKETS_ - 1; i++) {
-        seen += sum->bucket[i];
-        if (seen >= rank)
+        counted += sum->bucket[i];
+        if (counted >= rank)
             break;
     }
     value = perf_bucket_value_(i);
@@ -13046,7 +13052,7 @@ typedef struct perf_visit_ {    /* a walk over the cells of a thread, name by na
     perf_recorder_   *recorder; /* set by the caller, the rest is 0 at first                      */
     const perf_name_ *name;
     perf_cell_       *cell, *first;             /* first: of that name                            */
-    perf_ticks_       ticks;                    /* of the cell                                    */
+    perf_cell_time_       ticks;                    /* of the cell                                */
     uint32_t          id;                       /* of the name                                    */
 } perf_visit_;
 
@@ -13341,9 +13347,9 @@ PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_events_, perf_events_each_  a copy of each ring, which takes a lock
- *   perf_events_read_  a copy of a part of one ring, for a stream
+ *   perf_events_copy_  a copy of a part of one ring, for a stream
  *   perf_zone_, perf_zone_at_  one event, decoded
- *   perf_seen_, perf_remark_next_  the numbers and texts of an event
+ *   perf_remark_, perf_remark_next_  the numbers and texts of an event
  *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  how ticks become ns of perf_now()               */
 
 /* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
@@ -13359,7 +13365,7 @@ typedef struct perf_events_ {
                                 /* NULL: no event has one                                         */
 } perf_events_;
 
-PERF_COLD_DECL_ void perf_events_read_(perf_events_ *events, perf_registry_ *reg,
+PERF_COLD_DECL_ void perf_events_copy_(perf_events_ *events, perf_registry_ *reg,
                                        perf_recorder_ *rec, uint64_t head, uint64_t n);
 PERF_COLD_DECL_ void perf_events_link_(perf_events_ *events, perf_registry_ *reg);
 
@@ -13398,7 +13404,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *reg, void (*use)(void *, con
         if (copy) {
             events.event = PERF_PTR_(perf_event_ *, copy);
             events.value = PERF_PTR_(uint32_t *, events.event + n / sizeof *events.event);
-            perf_events_read_(&events, reg, rec, head, n);
+            perf_events_copy_(&events, reg, rec, head, n);
         }
         perf_unlock_(&reg->lock);
         use(with, &events);
@@ -13443,7 +13449,7 @@ PERF_COLD_FN_ void perf_events_hole_(perf_events_ *events, const perf_recorder_ 
 /* Copies n bytes of the ring before `head`, at most all, into events->event, less what was
  * overwritten meanwhile, and less what began after `head`: events->event then lies behind it.
  * events->value: room for a number for each entry.                                               */
-PERF_HOT_FN_ void perf_events_read_(perf_events_ *events, perf_registry_ *reg, perf_recorder_ *rec,
+PERF_HOT_FN_ void perf_events_copy_(perf_events_ *events, perf_registry_ *reg, perf_recorder_ *rec,
                                     uint64_t head, uint64_t n)
 {
     uint64_t i, now, room = reg->ring_events * sizeof(perf_event_);
@@ -13570,15 +13576,15 @@ PERF_HOT_FN_ void perf_events_link_(perf_events_ *events, perf_registry_ *reg)
     }
 }
 
-typedef struct perf_seen_ {     /* the number or the text of an instant                           */
+typedef struct perf_remark_ {     /* the number or the text of an instant                         */
     uint32_t kind, name;        /* PERF_REMARK_IS_..., id of a name                               */
     double   value;
     char     text[64];
-} perf_seen_;
+} perf_remark_;
 
 /* Reads the number or text at index *at, which becomes that of the next one of its scope; 0: it was
  * the last.  Returns 0 if there is none at *at.                                                  */
-PERF_COLD_FN_ int perf_remark_next_(const perf_events_ *events, uint64_t *at, perf_seen_ *seen)
+PERF_COLD_FN_ int perf_remark_next_(const perf_events_ *events, uint64_t *at, perf_remark_ *remark)
 {
     const perf_event_ *event = events->event + *at;
     uint64_t           left = events->count - *at, kind;
@@ -13589,15 +13595,15 @@ PERF_COLD_FN_ int perf_remark_next_(const perf_events_ *events, uint64_t *at, pe
     kind = event->what & 0xff;
     if (kind == 0 || kind > PERF_REMARK_IS_TEXT_)       /* a duration, or the rest of a text      */
         return 0;
-    PERF_LIBC_(memset)(seen, 0, sizeof *seen);
-    seen->kind = PERF_CAST_(uint32_t, kind);
-    seen->name = PERF_CAST_(uint32_t, event->what >> 8);
-    seen->value = perf_from_bits_(event->start);
+    PERF_LIBC_(memset)(remark, 0, sizeof *remark);
+    remark->kind = PERF_CAST_(uint32_t, kind);
+    remark->name = PERF_CAST_(uint32_t, event->what >> 8);
+    remark->value = perf_from_bits_(event->start);
     do
-        PERF_LIBC_(memcpy)(seen->text + 8 * n, &event[n].start, 8);
+        PERF_LIBC_(memcpy)(remark->text + 8 * n, &event[n].start, 8);
     while (++n < left && n < 8 && perf_event_is_part_(event[n].what) &&
            (event[n].what & 0xff) == PERF_REMARK_REST_);
-    seen->text[sizeof seen->text - 1] = '\0';
+    remark->text[sizeof remark->text - 1] = '\0';
     *at = events->value ? events->value[*at] : 0;
     return 1;
 }
@@ -13665,16 +13671,16 @@ typedef struct perf_json_ {
 PERF_COLD_FN_ int perf_json_values_(perf_json_ *json, perf_out_ *out, const perf_events_ *events,
                                     uint64_t at, int open)
 {
-    perf_seen_ seen;
+    perf_remark_ remark;
 
-    while (events && out->len < 2 * PERF_FILE_RECORD_ && perf_remark_next_(events, &at, &seen)) {
+    while (events && out->len < 2 * PERF_FILE_RECORD_ && perf_remark_next_(events, &at, &remark)) {
         perf_put_(out, open++ ? "," : ",\"args\":{");
-        perf_put_json_(out, PERF_ACQ_(&json->registry->names)[seen.name]->site.name);
+        perf_put_json_(out, PERF_ACQ_(&json->registry->names)[remark.name]->site.name);
         perf_put_char_(out, ':');
-        if (seen.kind == PERF_REMARK_IS_TEXT_)
-            perf_put_json_(out, seen.text);
-        else if (perf_is_finite_(seen.value))
-            perf_put_fixed_(out, seen.value, 6);
+        if (remark.kind == PERF_REMARK_IS_TEXT_)
+            perf_put_json_(out, remark.text);
+        else if (perf_is_finite_(remark.value))
+            perf_put_fixed_(out, remark.value, 6);
         else
             perf_put_(out, "null");
     }
@@ -14133,7 +14139,7 @@ PERF_FN int perf_value_decimals_(double value)
 }
 
 /* "hits 0.8125, misses 12" behind the rates; some: there are rates.  Returns it, or 1. */
-PERF_COLD_FN_ int perf_put_values_(perf_out_ *out, const perf_loop_ *loop, int some)
+PERF_COLD_FN_ int perf_put_values_(perf_out_ *out, const perf_kept_loop_ *loop, int some)
 {
     int i;
 
@@ -14151,7 +14157,7 @@ PERF_COLD_FN_ int perf_put_values_(perf_out_ *out, const perf_loop_ *loop, int s
  * has one arm, an A/B loop two; nobody reads those of a race.                                    */
 PERF_COLD_FN_ void perf_loop_samples_(perf_loop_state_ *state)
 {
-    perf_loop_  *loop = &state->loop;
+    perf_kept_loop_  *loop = &state->loop;
     perf_decides decides = state->result.decides;
     int          i;
 
@@ -14180,7 +14186,7 @@ PERF_COLD_FN_ void perf_loop_keep_text_(perf_registry_ *reg, const char **text)
         said = said->next;
     if (!said) {
         bytes = PERF_LIBC_(strlen)(*text) + 1;
-        said = PERF_CAST_(perf_said_ *, perf_keep_(reg, sizeof *said + bytes));
+        said = PERF_CAST_(perf_said_ *, perf_forever_(reg, sizeof *said + bytes));
         if (!said)
             return;
         PERF_LIBC_(memcpy)(said + 1, *text, bytes);
@@ -14231,29 +14237,30 @@ PERF_COLD_FN_ void perf_loop_done_(perf_loop_state_ *state, const void *result)
 
 /* ---- the rows of a report ---- */
 
-PERF_COLD_DECL_ void perf_put_loop_(perf_out_ *out, const perf_loop_ *loop);
-PERF_COLD_DECL_ void perf_put_bench_(perf_out_ *out, const perf_loop_ *loop);
-PERF_COLD_DECL_ void perf_put_ab_(perf_out_ *out, const perf_loop_ *loop);
-PERF_COLD_DECL_ void perf_put_ab_arms_(perf_out_ *out, const perf_loop_ *loop,
+PERF_COLD_DECL_ void perf_put_loop_(perf_out_ *out, const perf_kept_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_bench_(perf_out_ *out, const perf_kept_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_ab_(perf_out_ *out, const perf_kept_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_ab_arms_(perf_out_ *out, const perf_kept_loop_ *loop,
                                        const perf_ab_result *result);
 PERF_COLD_DECL_ void perf_put_decision_(perf_out_ *out, perf_verdict verdict, int parts);
 PERF_COLD_DECL_ void perf_put_parts_(perf_out_ *out, const perf_verdict *part, int parts);
-PERF_COLD_DECL_ void perf_put_race_(perf_out_ *out, const perf_loop_ *loop);
-PERF_COLD_DECL_ void perf_put_variant_(perf_out_ *out, const perf_loop_ *loop,
+PERF_COLD_DECL_ void perf_put_race_(perf_out_ *out, const perf_kept_loop_ *loop);
+PERF_COLD_DECL_ void perf_put_variant_(perf_out_ *out, const perf_kept_loop_ *loop,
                                        const perf_race_result *result, int i);
 PERF_COLD_DECL_ void perf_put_counted_row_(perf_out_ *out, const double *counted);
 
 /* The loops in the order they were begun, *count of them; the list has the newest first.  It is
  * copied, because to walk it for each of 40,000 took 84 s.  NULL: no memory.                     */
-PERF_COLD_FN_ const perf_loop_ **perf_loops_in_order_(const perf_loop_ *newest, size_t *count)
+PERF_COLD_FN_ const perf_kept_loop_ **perf_loops_in_order_(const perf_kept_loop_ *newest,
+                                                           size_t *count)
 {
-    const perf_loop_ *loop, **all;
+    const perf_kept_loop_ *loop, **all;
     size_t            i = 0;
 
     for (loop = newest; loop; loop = loop->next)
         i++;
     *count = i;
-    all = PERF_CAST_(const perf_loop_ **, PERF_MALLOC(i * sizeof *all));
+    all = PERF_CAST_(const perf_kept_loop_ **, PERF_MALLOC(i * sizeof *all));
     for (loop = newest; all && loop; loop = loop->next)
         all[--i] = loop;
     return all;
@@ -14275,7 +14282,7 @@ PERF_COLD_FN_ void perf_put_loops_head_(perf_out_ *out)
 PERF_FN void perf_report_results_(perf_out_ *out)
 {
     perf_registry_   *reg = PERF_ACQ_(&perf_anchor_v1_.registry);
-    const perf_loop_ *loop, *next, **all;
+    const perf_kept_loop_ *loop, *next, **all;
     perf_few_         few = PERF_ZERO;
     size_t            count, i, open = 0;
 
@@ -14309,7 +14316,7 @@ PERF_FN void perf_report_results_(perf_out_ *out)
     perf_loops_let_(reg);
 }
 
-PERF_COLD_FN_ void perf_put_loop_(perf_out_ *out, const perf_loop_ *loop)
+PERF_COLD_FN_ void perf_put_loop_(perf_out_ *out, const perf_kept_loop_ *loop)
 {
     if (loop->kind == PERF_LOOP_BENCH_)
         perf_put_bench_(out, loop);
@@ -14324,7 +14331,7 @@ PERF_COLD_FN_ void perf_put_loop_(perf_out_ *out, const perf_loop_ *loop)
     }
 }
 
-PERF_COLD_FN_ void perf_put_bench_(perf_out_ *out, const perf_loop_ *loop)
+PERF_COLD_FN_ void perf_put_bench_(perf_out_ *out, const perf_kept_loop_ *loop)
 {
     const perf_result *result = PERF_CAST_(const perf_result *, loop->result);
 
@@ -14350,7 +14357,7 @@ PERF_FN int perf_control_differs_(double ratio, double control)
 }
 
 /* Both arms and the verdict, for perf_report. */
-PERF_COLD_FN_ void perf_put_ab_(perf_out_ *out, const perf_loop_ *loop)
+PERF_COLD_FN_ void perf_put_ab_(perf_out_ *out, const perf_kept_loop_ *loop)
 {
     perf_ab_result result = *PERF_CAST_(const perf_ab_result *, loop->result);
     double         ratio = result.verdict.ratio.estimate;
@@ -14385,7 +14392,7 @@ PERF_COLD_FN_ void perf_put_ab_(perf_out_ *out, const perf_loop_ *loop)
 }
 
 /* Both arms by the clock that decides, as far as they have run. */
-PERF_COLD_FN_ void perf_put_ab_arms_(perf_out_ *out, const perf_loop_ *loop,
+PERF_COLD_FN_ void perf_put_ab_arms_(perf_out_ *out, const perf_kept_loop_ *loop,
                                      const perf_ab_result *result)
 {
     const perf_summary *baseline = &result->baseline, *candidate = &result->candidate;
@@ -14425,7 +14432,7 @@ PERF_COLD_FN_ void perf_put_parts_(perf_out_ *out, const perf_verdict *part, int
 }
 
 /* A row for each variant, then the sentences. */
-PERF_COLD_FN_ void perf_put_race_(perf_out_ *out, const perf_loop_ *loop)
+PERF_COLD_FN_ void perf_put_race_(perf_out_ *out, const perf_kept_loop_ *loop)
 {
     const perf_race_result *result = PERF_CAST_(const perf_race_result *, loop->result);
     char                    arm[40];
@@ -14448,7 +14455,7 @@ PERF_COLD_FN_ void perf_put_race_(perf_out_ *out, const perf_loop_ *loop)
 }
 
 /* What variant i lags behind, and its verdict. */
-PERF_COLD_FN_ void perf_put_variant_(perf_out_ *out, const perf_loop_ *loop,
+PERF_COLD_FN_ void perf_put_variant_(perf_out_ *out, const perf_kept_loop_ *loop,
                                      const perf_race_result *result, int i)
 {
     const int within = result->entry[i].within_noise;
@@ -14673,7 +14680,7 @@ PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
     for (i = 0; order && i < tree->count; i++)
         order[i] = i;
     if (out && order) {
-        perf_sort_(order, tree->count, sizeof *order, perf_node_before_, tree);
+        perf_sort_items_(order, tree->count, sizeof *order, perf_node_before_, tree);
         for (i = 0; i < tree->count; i++) {
             out[i] = tree->node[order[i]];
             place[order[i]] = i;
@@ -14995,7 +15002,7 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double ti
         if (row[*n].count)
             ++*n;
     }
-    perf_sort_(row, *n, sizeof *row, perf_row_before_, &by);
+    perf_sort_items_(row, *n, sizeof *row, perf_row_before_, &by);
     PERF_FREE(sum);
     return row;
 }
@@ -16333,7 +16340,7 @@ PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdic
 /* ---- timing a slice ---- */
 
 #define PERF_LOOP_NO_MEMORY_    PERF_PTR_(perf_loop_state_ *, PERF_CAST_(uintptr_t, 1))
-#define PERF_LOOP_SAMPLES_      1000    /* of a bench that looks for a narrow interval            */
+#define PERF_LOOP_SLICES_PLANNED_      1000    /* of a bench that looks for a narrow interval     */
 #define PERF_LOOP_LEAST_        3       /* however slow the body is                               */
 #define PERF_LOOP_MAX_SAMPLES_  1000000
 #define PERF_LOOP_LONG_NS_      300e3   /* slices above this are timed by all clocks, which cost  */
@@ -16682,7 +16689,7 @@ PERF_COLD_FN_ perf_loop perf_loop_new_(perf_loop_state_ *state)
 }
 
 /* Hands a loop to the report, with a copy of its name.  Returns 1 if the name was cut. */
-PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *loop, int kind, const char *name)
+PERF_COLD_FN_ int perf_loop_add_(perf_kept_loop_ *loop, int kind, const char *name)
 {
     perf_registry_ *reg = perf_registry_get_();
     uint32_t        length;
@@ -17083,7 +17090,7 @@ PERF_FN void perf_told_rates_(perf_loop *loop, double bytes, double items)
 }
 
 /* The value of that counter, 0 if it is new; NULL: no more room, or the loop has ended. */
-PERF_FN double *perf_told_place_(perf_loop_ *loop, const char *name)
+PERF_FN double *perf_told_place_(perf_kept_loop_ *loop, const char *name)
 {
     const size_t room = sizeof loop->value / sizeof *loop->value;
     perf_out_    out;
@@ -17132,8 +17139,9 @@ PERF_FN perf_bench_opts perf_bench_resolved_(const perf_bench_opts *opts)
     options.max_seconds = perf_or_default_(options.max_seconds, 1e-6, 1e6, 1.0);
     options.min_seconds = perf_or_default_(options.min_seconds, 1e-9, options.max_seconds, 0.0);
     options.slice_ns = perf_or_default_(options.slice_ns, 1e3, 1e9, 50e3);
-    if (options.slice_ns * PERF_LOOP_FULL_ * PERF_LOOP_SAMPLES_ < options.min_seconds * 1e9)
-        options.slice_ns = options.min_seconds * 1e9 / (PERF_LOOP_FULL_ * PERF_LOOP_SAMPLES_);
+    if (options.slice_ns * PERF_LOOP_FULL_ * PERF_LOOP_SLICES_PLANNED_ < options.min_seconds * 1e9)
+        options.slice_ns =
+            options.min_seconds * 1e9 / (PERF_LOOP_FULL_ * PERF_LOOP_SLICES_PLANNED_);
     options.bytes = perf_or_default_(options.bytes, 1e-30, 1e30, 0.0);
     options.items = perf_or_default_(options.items, 1e-30, 1e30, 0.0);
     options.flops = perf_or_default_(options.flops, 1e-30, 1e30, 0.0);
@@ -17158,7 +17166,7 @@ PERF_FN int perf_bench_enough_(perf_loop_state_ *state, uint64_t now)
         return 1;
     if (state->opts.samples)
         return arm->count >= PERF_CAST_(size_t, state->opts.samples);
-    if (arm->count >= PERF_LOOP_SAMPLES_)
+    if (arm->count >= PERF_LOOP_SLICES_PLANNED_)
         return 1;
     if (arm->count < state->look_at ||
         !perf_timer_late_(&state->timer, now, state->opts.min_seconds, 0.0))
@@ -17173,7 +17181,7 @@ PERF_OUTLINE_FN_ perf_loop perf_bench_open_(const char *name, int kind, int vari
 {
     const perf_bench_opts *asked = PERF_CAST_(const perf_bench_opts *, opts);
     const perf_bench_opts  options = perf_bench_resolved_(asked);
-    size_t                 room = PERF_LOOP_SAMPLES_;
+    size_t                 room = PERF_LOOP_SLICES_PLANNED_;
     perf_loop_state_      *state = PERF_NULL_;
 
     if (options.samples)
@@ -19162,7 +19170,7 @@ PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *rec)
         return 1;
     if (!perf_lock_(rec->home))                 /* a handler, and its thread is inside            */
         return 0;
-    more = PERF_CAST_(uint32_t *, perf_keep_(rec->home, room * each));
+    more = PERF_CAST_(uint32_t *, perf_forever_(rec->home, room * each));
     perf_unlock_(&rec->home->lock);
     if (!more) {
         perf_fail_(rec->home, PERF_ENOMEM);
@@ -19408,7 +19416,7 @@ typedef struct perf_counters_opts {     /* zero = default                       
 } perf_counters_opts;
 
 /* One counter, for the library. */
-typedef struct perf_counter_ {
+typedef struct perf_open_counter_ {
     int      how;                       /* PERF_BY_EVENT_ ...                                     */
     int      fd;                        /* -1: none                                               */
     int      leads;                     /* 1: first of its group                                  */
@@ -19416,7 +19424,7 @@ typedef struct perf_counter_ {
     uint64_t id;                        /* the kernel's number of the event                       */
     uint64_t at[3];                     /* at start: value, ns enabled, ns on the processor; of   */
                                         /* the system's own: value, thread (0: of the process)    */
-} perf_counter_;
+} perf_open_counter_;
 
 /* Read its upper half; the library writes it all.  One thread uses it at a time. */
 typedef struct perf_counters {
@@ -19430,7 +19438,7 @@ typedef struct perf_counters {
     double      iteration[2][PERF_COUNTER_COUNT];   /* counts per iteration, after a loop's last  */
                                         /* next: [0] of a bench, [variant] of an A/B loop; NaN:   */
                                         /* missing, or not yet                                    */
-    perf_counter_ own[PERF_COUNTER_COUNT];      /* the rest is the library's                      */
+    perf_open_counter_ own[PERF_COUNTER_COUNT]; /* the rest is the library's                      */
     int         process, counting;
     struct perf_slices_ *slices;        /* of a loop; NULL: none                                  */
 } perf_counters;
@@ -19615,7 +19623,7 @@ PERF_FN int perf_linux_event_read_(int fd, uint64_t id, uint64_t *at)
 PERF_COLD_FN_ void perf_counter_open_(perf_counters *counters, int which,
                                       perf_linux_event_attr_ attr, int leader)
 {
-    perf_counter_ *counter = &counters->own[which];
+    perf_open_counter_ *counter = &counters->own[which];
     const int      group = leader == which ? -1 : counters->own[leader].fd;
     const int      of_kernel = which == PERF_COUNTER_SWITCHES || which == PERF_COUNTER_MIGRATIONS;
 
@@ -19760,7 +19768,7 @@ PERF_COLD_FN_ void perf_counter_choose_source_(perf_counters *counters, int whic
 #undef PERF_COUNTER_KIND_
 
 /* 1: it has where its value comes from. */
-PERF_FN int perf_counter_is_counted_(const perf_counter_ *counter)
+PERF_FN int perf_counter_is_counted_(const perf_open_counter_ *counter)
 {
     return counter->how == PERF_BY_EVENT_ || counter->how == PERF_BY_SYSTEM_;
 }
@@ -19796,7 +19804,7 @@ PERF_FN perf_counters perf_counters_open(const perf_counters_opts *opts)
 /* Reads the counter now, into at[].  0: it cannot be read. */
 PERF_FN int perf_counter_read_(const perf_counters *counters, int which, uint64_t *at)
 {
-    const perf_counter_ *counter = &counters->own[which];
+    const perf_open_counter_ *counter = &counters->own[which];
 
     if (counter->how == PERF_BY_SYSTEM_)
         return perf_counter_read_system_(counters, which, at);
@@ -19832,7 +19840,7 @@ PERF_FN perf_status perf_counters_start(perf_counters *counters)
 /* What a counter has counted since start, scaled up by the share of the time that it ran. */
 PERF_FN void perf_counter_file_(perf_counters *counters, int which)
 {
-    perf_counter_ *counter = &counters->own[which];
+    perf_open_counter_ *counter = &counters->own[which];
     uint64_t       now[3] = {0, 0, 0};
     double         enabled, running, value;
 
@@ -20230,7 +20238,7 @@ PERF_COLD_FN_ void perf_slices_publish_(const perf_slices_ *slices, int arm, con
                                         double value)
 {
     static const char *const arms[] = {", baseline", ", candidate"};
-    perf_loop_              *loop = &slices->state->loop;
+    perf_kept_loop_              *loop = &slices->state->loop;
     char                     title[sizeof loop->counter[0]];
     perf_out_                out = perf_out_open_(title, sizeof title);
     const size_t             room = sizeof loop->value / sizeof *loop->value;
@@ -21005,7 +21013,7 @@ PERF_COLD_FN_ perf_thread_counters_ *perf_thread_counters_make_(perf_counted_sha
     if (counters)
         perf_thread_counters_close_(counters);
     else
-        counters = PERF_CAST_(perf_thread_counters_ *, perf_keep_(reg, sizeof *counters));
+        counters = PERF_CAST_(perf_thread_counters_ *, perf_forever_(reg, sizeof *counters));
     if (counters && !rec->counters) {
         PERF_LIBC_(memset)(counters, 0, sizeof *counters);
         for (i = 0; i < PERF_COUNTED_EVENTS_; i++)
@@ -21097,7 +21105,8 @@ PERF_COLD_FN_ perf_counted_scope_ *perf_counted_scope_of_cell_(perf_recorder_ *r
     if (!scope && !counters->spares && perf_lock_(rec->home)) {
         counters->spare =
             PERF_CAST_(perf_counted_scope_ *,
-                       perf_keep_(rec->home, PERF_COUNTED_SCOPE_BLOCK_ * sizeof *counters->spare));
+                       perf_forever_(rec->home,
+                                     PERF_COUNTED_SCOPE_BLOCK_ * sizeof *counters->spare));
         counters->spares = counters->spare ? PERF_COUNTED_SCOPE_BLOCK_ : 0;
         perf_unlock_(&rec->home->lock);
     }
@@ -21859,7 +21868,7 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
  *   perf_saving_save_      runs a writer over all there is, into a file or an open stream; NULL:
  *                          that of our own JSON; status as perf_results_save
  *   perf_read_beside_, perf_read_free_  a file and, if it is one, what this process would save
- *   perf_read_, perf_read_entry_, perf_read_run_, PERF_SCOPE_*_  what stands in it
+ *   perf_read_, perf_read_entry_, perf_read_run_, PERF_SCOPE_OF_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
 
@@ -22053,7 +22062,7 @@ typedef struct perf_saved_ {            /* a bench, or an A/B loop: then x[0] is
     const perf_summary   *time[2];      /* of x, by the clock that decides                        */
     const double         *x[2];         /* ns an iteration, by slice                              */
     size_t                count;        /* of slices                                              */
-    const perf_loop_     *own;          /* has its counters; NULL: there are none                 */
+    const perf_kept_loop_     *own;          /* has its counters; NULL: there are none            */
     char                 *numbered;     /* "name (2)", freed with the list; NULL: name is enough  */
     size_t                alike;        /* further loops of this name in the same round           */
 } perf_saved_;
@@ -22178,7 +22187,7 @@ PERF_COLD_FN_ void perf_saving_names_(perf_saving_ *saving)
 }
 
 /* Fills in what an ended loop has measured; 0: it is a race, which files do not hold. */
-PERF_COLD_FN_ int perf_saved_fill_(perf_saved_ *saved, const perf_loop_ *loop)
+PERF_COLD_FN_ int perf_saved_fill_(perf_saved_ *saved, const perf_kept_loop_ *loop)
 {
     int measured;
 
@@ -22233,7 +22242,7 @@ PERF_COLD_FN_ void perf_run_device_(perf_run_ *run, const char *device)
 /* Adds the finished loops of the process, oldest first. */
 PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *saving, perf_registry_ *core)
 {
-    const perf_loop_ *loop = PERF_CAST_(const perf_loop_ *, PERF_ACQ_(&core->results));
+    const perf_kept_loop_ *loop = PERF_CAST_(const perf_kept_loop_ *, PERF_ACQ_(&core->results));
     perf_saved_       one;
     size_t            i, last;
 
@@ -22829,9 +22838,9 @@ PERF_COLD_DECL_ void perf_read_append_(perf_read_ *file, const perf_read_entry_ 
 PERF_COLD_DECL_ void perf_read_counters_(perf_read_ *file, double *found);
 PERF_COLD_DECL_ size_t perf_read_times_(perf_read_ *file);
 PERF_COLD_DECL_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, const double *x);
-PERF_COLD_DECL_ void perf_read_link_(perf_read_ *file);
+PERF_COLD_DECL_ void perf_read_match_runs_(perf_read_ *file);
 PERF_COLD_DECL_ int perf_read_run_index_(const perf_read_ *file, const char *id);
-PERF_COLD_DECL_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
+PERF_COLD_DECL_ char *perf_saving_text_(void (*put)(perf_out_ *, const void *),
                                         const perf_results_opts *opts, const perf_read_ *old,
                                         size_t *len, perf_status *status);
 
@@ -22849,7 +22858,7 @@ PERF_COLD_FN_ void perf_read_beside_(const char *path, const perf_results_opts *
     perf_read_own_(old, text, size, status, counter);
     if (old->in.status != PERF_OK)
         return;
-    text = perf_saving_make_(PERF_NULL_, opts, PERF_NULL_, &size, &status);
+    text = perf_saving_text_(PERF_NULL_, opts, PERF_NULL_, &size, &status);
     perf_read_own_(now, text, size, status, counter);
 }
 
@@ -22949,7 +22958,7 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
     if (file->in.at < file->in.size)            /* something behind the end, a NUL included       */
         (void)perf_read_fail_(&file->in, PERF_EFORMAT);
     if (perf_read_need_(&file->in, members.has[PERF_FIELD_VERSION_], 0, PERF_EFORMAT))
-        perf_read_link_(file);
+        perf_read_match_runs_(file);
 }
 
 /* Reads a run, and appends it to file->run. */
@@ -23166,7 +23175,7 @@ PERF_COLD_FN_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, c
 }
 
 /* Sets of_run of each entry, and marks the runs with an entry that is not of the normal level. */
-PERF_COLD_FN_ void perf_read_link_(perf_read_ *file)
+PERF_COLD_FN_ void perf_read_match_runs_(perf_read_ *file)
 {
     size_t i;
 
@@ -23240,7 +23249,7 @@ PERF_COLD_FN_ void perf_put_outcome_(perf_writer_ *json, const char *design, per
 
 /* The step of the clock in ns an iteration, if known.  Processor time is in whole ns. */
 PERF_COLD_FN_ void perf_put_step_(perf_writer_ *json, const perf_saving_ *saving,
-                                  const perf_loop_ *own, perf_decides decides, uint64_t batch)
+                                  const perf_kept_loop_ *own, perf_decides decides, uint64_t batch)
 {
     double step = saving->step_ns;
 
@@ -23254,7 +23263,7 @@ PERF_COLD_FN_ void perf_put_step_(perf_writer_ *json, const perf_saving_ *saving
 }
 
 /* Which clock decides; nothing where processor time was never taken (`timed` 0). */
-PERF_COLD_FN_ void perf_put_decides_(perf_writer_ *json, perf_decides decides, uint64_t timed)
+PERF_COLD_FN_ void perf_put_decides_json_(perf_writer_ *json, perf_decides decides, uint64_t timed)
 {
     if (timed)
         perf_member_text_(json, "decides", decides == PERF_DECIDES_CPU ? "cpu" : "wall");
@@ -23275,7 +23284,7 @@ PERF_COLD_FN_ void perf_put_bench_settings_(perf_writer_ *json, const perf_bench
 }
 
 /* The user's numbers, and the number of threads. */
-PERF_COLD_FN_ void perf_put_loop_numbers_(perf_writer_ *json, const perf_loop_ *own)
+PERF_COLD_FN_ void perf_put_loop_numbers_(perf_writer_ *json, const perf_kept_loop_ *own)
 {
     int i;
 
@@ -23292,7 +23301,7 @@ PERF_COLD_FN_ void perf_put_loop_numbers_(perf_writer_ *json, const perf_loop_ *
         perf_member_whole_(json, "threads", PERF_CAST_(uint64_t, own->threads));
 }
 
-PERF_COLD_FN_ void perf_put_rate_(perf_writer_ *json, const char *key, double rate)
+PERF_COLD_FN_ void perf_put_rate_json_(perf_writer_ *json, const char *key, double rate)
 {
     if (rate > 0.0)
         perf_member_real_(json, key, rate);
@@ -23310,11 +23319,11 @@ PERF_COLD_FN_ void perf_put_bench_json_(perf_writer_ *json, const perf_saving_ *
     perf_member_whole_(json, "iterations", result->iterations);
     perf_put_bench_settings_(json, &result->opts);
     perf_put_loop_numbers_(json, loop->own);
-    perf_put_rate_(json, "gb_per_s", result->gb_per_s);
-    perf_put_rate_(json, "items_per_s", result->items_per_s);
-    perf_put_rate_(json, "gflop_per_s", result->gflop_per_s);
+    perf_put_rate_json_(json, "gb_per_s", result->gb_per_s);
+    perf_put_rate_json_(json, "items_per_s", result->items_per_s);
+    perf_put_rate_json_(json, "gflop_per_s", result->gflop_per_s);
     perf_put_step_(json, saving, loop->own, result->decides, result->batch);
-    perf_put_decides_(json, result->decides, result->cpu.count);
+    perf_put_decides_json_(json, result->decides, result->cpu.count);
     if (result->time.count)
         perf_put_summary_(json, "summary", loop->time[0]);
     perf_put_samples_(json, "samples", loop, 0);
@@ -23375,7 +23384,7 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_writer_ *json, const perf_saving_ *sav
     }
     perf_put_loop_numbers_(json, loop->own);
     perf_put_step_(json, saving, loop->own, result->decides, batch);
-    perf_put_decides_(json, result->decides, result->baseline_cpu.count);
+    perf_put_decides_json_(json, result->decides, result->baseline_cpu.count);
     if (result->baseline.count) {
         perf_put_summary_(json, "summary_baseline", loop->time[0]);
         perf_put_summary_(json, "summary_candidate", loop->time[1]);
@@ -23444,7 +23453,8 @@ PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *saving, int run)
 }
 
 /* A part of the old file, as it stood there. */
-PERF_COLD_FN_ void perf_put_old_(perf_writer_ *json, const perf_read_ *old, size_t from, size_t to)
+PERF_COLD_FN_ void perf_put_saved_runs_(perf_writer_ *json, const perf_read_ *old, size_t from,
+                                        size_t to)
 {
     json->line = 1;
     perf_member_key_(json, PERF_CAST_(const char *, PERF_NULL_));
@@ -23508,13 +23518,13 @@ PERF_COLD_FN_ void perf_put_old_entry_(perf_writer_ *json, const perf_saving_ *s
     const int   level = perf_keep_level_(saving, entry);
 
     if (level == entry->level) {
-        perf_put_old_(json, saving->old, entry->from, entry->to);
+        perf_put_saved_runs_(json, saving->old, entry->from, entry->to);
     } else if (entry->level_to) {
-        perf_put_old_(json, saving->old, entry->from, entry->level_from);
+        perf_put_saved_runs_(json, saving->old, entry->from, entry->level_from);
         perf_put_(json->out, names[level]);
         perf_put_n_(json->out, text + entry->level_to, entry->to - entry->level_to);
     } else {
-        perf_put_old_(json, saving->old, entry->from, entry->from + 1);
+        perf_put_saved_runs_(json, saving->old, entry->from, entry->from + 1);
         perf_put_(json->out, "\"level\":");
         perf_put_(json->out, names[level]);
         perf_put_char_(json->out, ',');
@@ -23604,7 +23614,7 @@ PERF_COLD_FN_ void perf_put_own_(perf_out_ *out, const void *with)
     perf_member_open_(&json, "runs", '[');
     for (i = 0; old && i < old->runs; i++)
         if (perf_keep_run_(saving, PERF_CAST_(int, i)))
-            perf_put_old_(&json, old, old->run[i].from, old->run[i].to);
+            perf_put_saved_runs_(&json, old, old->run[i].from, old->run[i].to);
     perf_put_run_json_(&json, saving);
     perf_member_close_(&json, ']');
     json.line = 1;
@@ -23725,7 +23735,7 @@ typedef struct perf_text_file_ {
     size_t      len;
 } perf_text_file_;
 
-/* Writes the text of perf_saving_make_ into a file beside `path`, which then takes its name; or
+/* Writes the text of perf_saving_text_ into a file beside `path`, which then takes its name; or
  * into `stream`, if not NULL, which stays open.  durable: read back, and on the disk before it
  * replaces what was there.                                                                       */
 PERF_COLD_FN_ perf_status perf_saving_save_(const char *path, FILE *stream,
@@ -23740,7 +23750,7 @@ PERF_COLD_FN_ perf_status perf_saving_save_(const char *path, FILE *stream,
     if (!stream && (!path || !*path))
         return PERF_EINVAL;
     file.file.durable = durable;
-    text = perf_saving_make_(put, opts, old, &file.len, &status);
+    text = perf_saving_text_(put, opts, old, &file.len, &status);
     file.text = text;
     if (text && !stream)
         status = perf_file_save_(path, &file.file, perf_text_go_, &file);
@@ -23780,7 +23790,7 @@ PERF_COLD_FN_ int perf_text_is_there_(FILE *file, const char *text, size_t len)
 /* What there is to write (perf_saving_take_) as a text, to be freed, as `put` writes it (NULL: as
  * our own JSON, which our reader has read again).  With what is kept of `old`, if that is not NULL.
  * NULL: *status says why.                                                                        */
-PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
+PERF_COLD_FN_ char *perf_saving_text_(void (*put)(perf_out_ *, const void *),
                                       const perf_results_opts *opts, const perf_read_ *old,
                                       size_t *len, perf_status *status)
 {
@@ -26024,7 +26034,7 @@ typedef struct perf_arm_ {
 /* What a bench moves in one iteration of all its threads. */
 PERF_COLD_FN_ void perf_arm_rates_(perf_arm_ *arm)
 {
-    const perf_loop_       *own = arm->loop->own;
+    const perf_kept_loop_       *own = arm->loop->own;
     const perf_bench_opts  *opts = &arm->loop->bench->opts;
 
     arm->bytes = opts->bytes;
@@ -26090,7 +26100,7 @@ typedef struct perf_google_entry_ {
 /* The user's numbers stand first: of two members of a name readers keep the last. */
 PERF_COLD_FN_ void perf_put_google_counters_(perf_writer_ *json, const perf_arm_ *arm)
 {
-    const perf_loop_ *own = arm->loop->own;
+    const perf_kept_loop_ *own = arm->loop->own;
     int               i;
 
     for (i = 0; own && own->counter[i][0]; i++)
@@ -26286,7 +26296,7 @@ PERF_COLD_FN_ void perf_put_go_value_(perf_out_ *out, double x, const char *unit
 /* A slice of an arm. */
 PERF_COLD_FN_ void perf_put_go_line_(perf_out_ *out, const perf_arm_ *arm, double ns)
 {
-    const perf_loop_ *own = arm->loop->own;
+    const perf_kept_loop_ *own = arm->loop->own;
     int               i;
 
     perf_put_(out, "Benchmark");
@@ -26330,17 +26340,17 @@ PERF_COLD_FN_ void perf_put_go_(perf_out_ *out, const void *with)
 /* Upper bounds in seconds, the same for every scope, so that machines can be added up: 1e-8, 2e-8,
  * 5e-8, 1e-7 ... 100.                                                                            */
 #define PERF_BOUNDS_ 31
-PERF_COLD_FN_ double perf_metric_bound_(int i)
+PERF_COLD_FN_ double perf_metric_edge_(int i)
 {
     static const double first[] = {1.0, 2.0, 5.0};
-    double              bound = first[i % 3];
+    double              edge = first[i % 3];
     int                 power;
 
     for (power = i / 3; power < 8; power++)
-        bound /= 10.0;
+        edge /= 10.0;
     for (; power > 8; power--)
-        bound *= 10.0;
-    return bound;
+        edge *= 10.0;
+    return edge;
 }
 
 /* Fills count[PERF_BOUNDS_ + 1]: count[i] is the calls in (bound i - 1, bound i], the last has no
@@ -26356,7 +26366,7 @@ PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *saving, const perf_sav
     for (i = 0; i < scope->buckets; i++) {
         const perf_saved_bucket_ *bucket = &saving->bucket[scope->bucket + i];
         const double              middle = perf_bucket_value_(bucket->index) * second;
-        for (at = 0; at < PERF_BOUNDS_ && middle > perf_metric_bound_(at); at++)
+        for (at = 0; at < PERF_BOUNDS_ && middle > perf_metric_edge_(at); at++)
             continue;
         count[at] += bucket->count;
     }
@@ -26433,16 +26443,16 @@ PERF_COLD_FN_ void perf_put_histogram_(perf_out_ *out, const perf_saving_ *savin
     series.suffix = text;
     perf_bound_counts_(saving, scope, count);
     for (i = 0; i <= PERF_BOUNDS_; i++) {
-        perf_out_ bound = perf_out_open_(text, sizeof text);
+        perf_out_ edge = perf_out_open_(text, sizeof text);
         total += count[i];
-        perf_put_(&bound, kind);
-        perf_put_(&bound, "\",le=\"");
+        perf_put_(&edge, kind);
+        perf_put_(&edge, "\",le=\"");
         if (i == PERF_BOUNDS_) {
-            perf_put_(&bound, "+Inf");
+            perf_put_(&edge, "+Inf");
         } else {
-            perf_put_real_(&bound, perf_metric_bound_(i));
-            if (perf_metric_bound_(i) >= 1.0)   /* bounds need a point or an exponent             */
-                perf_put_(&bound, ".0");
+            perf_put_real_(&edge, perf_metric_edge_(i));
+            if (perf_metric_edge_(i) >= 1.0)   /* bounds need a point or an exponent              */
+                perf_put_(&edge, ".0");
         }
         perf_put_sample_(out, &series, PERF_CAST_(double, total));
     }
@@ -27906,7 +27916,7 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *run, const char *name, const perf_
                                   const perf_loop_state_ *state)
 {
     char       text[8192];
-    perf_loop_ loop = PERF_ZERO;
+    perf_kept_loop_ loop = PERF_ZERO;
     perf_out_  out = perf_out_open_(loop.name, sizeof loop.name);
 
     if (perf_loop_kind_(state))
@@ -28165,7 +28175,7 @@ PERF_COLD_FN_ perf_status perf_crew_status_(const perf_hand_ *hand, size_t threa
 /* Adds the counters and slices of a thread to those of all. */
 PERF_COLD_FN_ void perf_crew_add_(perf_loop_state_ *all, perf_result *sum, const perf_hand_ *hand)
 {
-    const perf_loop_ *own = &hand->state->loop;
+    const perf_kept_loop_ *own = &hand->state->loop;
     const size_t      count = hand->state->arm->count;
     int               i;
 
@@ -28887,7 +28897,7 @@ PERF_FN double perf_look_goal_(double best_run)
 }
 
 /* Can the command of perf_look_verify_ hold the name of that loop, and force its variants? */
-PERF_COLD_FN_ int perf_look_forces_(const perf_loop_ *loop)
+PERF_COLD_FN_ int perf_look_forces_(const perf_kept_loop_ *loop)
 {
     if (loop->kind == PERF_LOOP_BENCH_ || PERF_GET_(&loop->forgotten))
         return 0;
@@ -28907,7 +28917,7 @@ PERF_COLD_FN_ void perf_look_verify_(perf_registry_ *reg, perf_diagnosis *diagno
 {
     perf_out_         out = perf_out_open_(diagnosis->verify, sizeof diagnosis->verify);
     const int         held = perf_loops_hold_(reg);
-    const perf_loop_ *any = held ? PERF_ACQ_(&reg->results) : PERF_NULL_, *race = any;
+    const perf_kept_loop_ *any = held ? PERF_ACQ_(&reg->results) : PERF_NULL_, *race = any;
     const double      goal = perf_look_goal_(diagnosis->best_run);
 
     while (race && !perf_look_forces_(race))
@@ -29151,54 +29161,54 @@ PERF_FN perf_status perf_diagnose(perf_diagnosis *diagnosis)
 }
 
 /* A thread that records and still runs; times in ns since it began. */
-typedef struct perf_thread_seen_ {
+typedef struct perf_thread_facts_ {
     uint64_t number;
     char     name[32];
     double   ran, ready;        /* on a processor; ready for one                                  */
     double   at_once;           /* the most of that which is known to lie in one call, ...        */
     const char *in;             /* ... and of which scope; "": none                               */
     int      alone;             /* 1: no other is known to run                                    */
-} perf_thread_seen_;
+} perf_thread_facts_;
 
 /* 0: Linux does not tell, or the thread is gone. */
 PERF_COLD_FN_ int perf_thread_look_(perf_registry_ *reg, perf_recorder_ *rec,
-                                    perf_thread_seen_ *seen)
+                                    perf_thread_facts_ *facts)
 {
     uint64_t sched[2], away = 0;
 
-    PERF_LIBC_(memset)(seen, 0, sizeof *seen);
+    PERF_LIBC_(memset)(facts, 0, sizeof *facts);
     perf_proc_read_(rec->thread, "schedstat", sched, 2);
     if (!sched[0] || !perf_lock_(reg))
         return 0;
-    PERF_LIBC_(memcpy)(seen->name, rec->name, sizeof rec->name);
-    seen->alone = reg->alive < 2;
+    PERF_LIBC_(memcpy)(facts->name, rec->name, sizeof rec->name);
+    facts->alone = reg->alive < 2;
     perf_unlock_(&reg->lock);
     if (!(PERF_GET_(&rec->request) & PERF_ASK_RESET_))
         away = PERF_ACQ_(&rec->away);
-    seen->number = rec->thread;
-    seen->ran = PERF_CAST_(double, sched[0]);
-    seen->ready = PERF_CAST_(double, sched[1]);
-    seen->at_once = PERF_CAST_(double, away);
-    seen->in = away ? PERF_ACQ_(&reg->names)[PERF_GET_(&rec->away_in)]->site.name : "";
+    facts->number = rec->thread;
+    facts->ran = PERF_CAST_(double, sched[0]);
+    facts->ready = PERF_CAST_(double, sched[1]);
+    facts->at_once = PERF_CAST_(double, away);
+    facts->in = away ? PERF_ACQ_(&reg->names)[PERF_GET_(&rec->away_in)]->site.name : "";
     return 1;
 }
 
 PERF_COLD_FN_ void perf_put_json_threads_(perf_writer_ *json, perf_registry_ *reg)
 {
     perf_recorder_   *rec;
-    perf_thread_seen_ seen;
+    perf_thread_facts_ facts;
 
     perf_member_open_(json, "threads", '[');
     for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
-        if (!perf_thread_look_(reg, rec, &seen))
+        if (!perf_thread_look_(reg, rec, &facts))
             continue;
         perf_member_open_(json, PERF_NULL_, '{');
-        perf_member_whole_(json, "thread", seen.number);
-        perf_member_text_(json, "name", seen.name);
-        perf_member_fixed_(json, "ran_ns", seen.ran, 0);
-        perf_member_fixed_(json, "no_cpu_ns", seen.ready, 0);
-        perf_member_fixed_(json, "at_once_ns", seen.at_once, 0);
-        perf_member_text_(json, "in", seen.in);
+        perf_member_whole_(json, "thread", facts.number);
+        perf_member_text_(json, "name", facts.name);
+        perf_member_fixed_(json, "ran_ns", facts.ran, 0);
+        perf_member_fixed_(json, "no_cpu_ns", facts.ready, 0);
+        perf_member_fixed_(json, "at_once_ns", facts.at_once, 0);
+        perf_member_text_(json, "in", facts.in);
         perf_member_close_(json, '}');
     }
     perf_member_close_(json, ']');
@@ -29208,22 +29218,22 @@ PERF_COLD_FN_ void perf_put_json_threads_(perf_writer_ *json, perf_registry_ *re
 PERF_COLD_FN_ void perf_put_threads_(perf_out_ *out, perf_registry_ *reg)
 {
     perf_recorder_   *rec = PERF_ACQ_(&reg->recorders);
-    perf_thread_seen_ seen;
+    perf_thread_facts_ facts;
     int               rows = 0;
 
     for (; rec && rows < 8; rec = rec->next) {
-        if (!perf_thread_look_(reg, rec, &seen) || (seen.alone && !(seen.at_once > 0)))
+        if (!perf_thread_look_(reg, rec, &facts) || (facts.alone && !(facts.at_once > 0)))
             continue;
         if (!rows++)
             perf_put_(out, "  thread                           ran    no cpu   at once  in\n");
-        perf_put_fixed_in_(out, PERF_CAST_(double, seen.number), 0, 8);
+        perf_put_fixed_in_(out, PERF_CAST_(double, facts.number), 0, 8);
         perf_put_char_(out, ' ');
-        perf_put_padded_(out, seen.name, 19);
-        perf_put_ns_in_(out, seen.ran, 10);
-        perf_put_ns_in_(out, seen.ready, 10);
-        perf_put_ns_in_(out, seen.at_once, 10);
+        perf_put_padded_(out, facts.name, 19);
+        perf_put_ns_in_(out, facts.ran, 10);
+        perf_put_ns_in_(out, facts.ready, 10);
+        perf_put_ns_in_(out, facts.at_once, 10);
         perf_put_(out, "  ");
-        (void)perf_put_cut_(out, seen.in, 20);
+        (void)perf_put_cut_(out, facts.in, 20);
         perf_put_char_(out, '\n');
     }
 }
@@ -29792,7 +29802,7 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *writer, const perf_pf_told_ *told)
     const perf_site_ *site = PERF_NULL_;
     char              text[PERF_NAME_MAX_ + 1], *cursor, *packet, *event, *inner;
     uint64_t          at = told->remarks;
-    perf_seen_        seen;
+    perf_remark_        remark;
 
     if (told->name)
         site = &PERF_ACQ_(&writer->registry->names)[told->name]->site;
@@ -29823,14 +29833,14 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *writer, const perf_pf_told_ *told)
     } else if (site && site->file) {
         cursor = perf_field_(cursor, 34, told->name);
     }
-    while (told->events && perf_remark_next_(told->events, &at, &seen)) {
+    while (told->events && perf_remark_next_(told->events, &at, &remark)) {
         inner = cursor = perf_pf_open_(cursor, 4);      /* a debug annotation                     */
         cursor = perf_field_bytes_(cursor, 10, text, perf_pf_text_(text,
-                                   PERF_ACQ_(&writer->registry->names)[seen.name]->site.name));
-        if (seen.kind == PERF_REMARK_IS_TEXT_)
-            cursor = perf_field_bytes_(cursor, 6, text, perf_pf_text_(text, seen.text));
+                                   PERF_ACQ_(&writer->registry->names)[remark.name]->site.name));
+        if (remark.kind == PERF_REMARK_IS_TEXT_)
+            cursor = perf_field_bytes_(cursor, 6, text, perf_pf_text_(text, remark.text));
         else
-            cursor = perf_field_double_(cursor, 5, perf_bits_(seen.value));
+            cursor = perf_field_double_(cursor, 5, perf_bits_(remark.value));
         perf_pf_close_(inner, cursor);
     }
     perf_pf_close_(event, cursor);
@@ -30133,7 +30143,7 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path)
 #define PERF_STREAM_NS_    1e9          /* all rings are written at least so often                */
 
 typedef struct perf_streaming_ {
-    perf_stream_  head;         /* first: what perf.h knows                                       */
+    perf_stream_base_  head;         /* first: what perf.h knows                                  */
     perf_pf_      pf;
     perf_ties_    ties;
     uint32_t      process;      /* whose file is open                                             */
@@ -30215,7 +30225,7 @@ PERF_COLD_FN_ void perf_firsts_clear_(perf_recorder_ *rec)
 PERF_COLD_FN_ perf_firsts_ *perf_firsts_of_(perf_registry_ *reg, perf_recorder_ *rec)
 {
     if (!rec->ring_first) {
-        rec->ring_first = PERF_CAST_(uint64_t *, perf_keep_(reg, sizeof(perf_firsts_)));
+        rec->ring_first = PERF_CAST_(uint64_t *, perf_forever_(reg, sizeof(perf_firsts_)));
         perf_firsts_clear_(rec);
     }
     return PERF_PTR_(perf_firsts_ *, rec->ring_first);
@@ -30368,7 +30378,7 @@ PERF_COLD_FN_ uint64_t perf_stream_part_(perf_streaming_ *stream, perf_registry_
     if (n > head - from)
         n = head - from;
     until = from + n;
-    perf_events_read_(&events, reg, rec, until, n);
+    perf_events_copy_(&events, reg, rec, until, n);
     later = PERF_CAST_(uint64_t, events.event - stream->event); /* of an event not yet whole: for */
     until -= later * sizeof(perf_event_);                       /* the next chunk                 */
     PERF_ADD_(stream->head.unsent, n / sizeof(perf_event_) - events.count - later);
@@ -30487,7 +30497,8 @@ PERF_COLD_FN_ void perf_stream_pace_(const perf_streaming_ *stream, const perf_r
 
 /* With the lock held: writes the ring of `rec`, or all (`rec` NULL); all, too, when a period has
  * passed.                                                                                        */
-PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *reg, perf_stream_ *stream, perf_recorder_ *rec)
+PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *reg, perf_stream_base_ *stream,
+                                   perf_recorder_ *rec)
 {
     perf_streaming_ *streaming = PERF_PTR_(perf_streaming_ *, stream);
     perf_recorder_  *other;
@@ -30511,8 +30522,9 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *reg, perf_stream_ *stream, pe
     perf_held_end_(&held);
 }
 
-/* As perf_stream_ has it. */
-PERF_COLD_FN_ int perf_stream_due_(perf_registry_ *reg, perf_stream_ *stream, perf_recorder_ *rec)
+/* As perf_stream_base_ has it. */
+PERF_COLD_FN_ int perf_stream_due_(perf_registry_ *reg, perf_stream_base_ *stream,
+                                   perf_recorder_ *rec)
 {
     perf_held_ held;
     int        on = -1;
@@ -30664,7 +30676,7 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
 {
     perf_registry_ *reg = perf_registry_read_();
     perf_status     status = PERF_ESTATE;
-    perf_stream_   *stream;
+    perf_stream_base_   *stream;
     perf_held_      held;
 
     if (!reg || !PERF_ACQ_(&reg->stream))
@@ -31272,7 +31284,7 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
         perf_unlock_(&reg->lock);               /* another thread has marked meanwhile: again     */
     }
     now.name = reg->names[site.id];
-    mark = PERF_CAST_(perf_mark_ *, perf_keep_(reg, sizeof *mark));
+    mark = PERF_CAST_(perf_mark_ *, perf_forever_(reg, sizeof *mark));
     if (mark) {
         *mark = now;
         mark->next = reg->marks;
@@ -31344,20 +31356,20 @@ PERF_FN uint64_t perf_tally_ns_(double ticks, double tick)
  * one a call to the most, so that both are exact.                                                */
 PERF_COLD_FN_ void perf_tally_hist_(perf_hist *hist, const perf_sum_ *sum, double tick)
 {
-    uint64_t min = perf_tally_ns_(PERF_CAST_(double, sum->min), tick), ns, calls, seen = 0;
+    uint64_t min = perf_tally_ns_(PERF_CAST_(double, sum->min), tick), ns, calls, counted = 0;
     uint64_t max = perf_tally_ns_(PERF_CAST_(double, sum->max), tick);
     uint32_t i;
 
-    for (i = 0; seen < sum->calls; i++) {
+    for (i = 0; counted < sum->calls; i++) {
         calls = sum->bucket[i];
         if (!calls)
             continue;
-        if (seen == 0) {
+        if (counted == 0) {
             perf_hist_add_n(hist, min, 1);
             calls--;
         }
-        seen += sum->bucket[i];
-        if (seen == sum->calls && calls) {
+        counted += sum->bucket[i];
+        if (counted == sum->calls && calls) {
             perf_hist_add_n(hist, max, 1);
             calls--;
         }

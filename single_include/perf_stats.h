@@ -1924,9 +1924,9 @@ PERF_HD_FN void perf_shared_max_(uint64_t *p, uint64_t value)
     if (value > *PERF_PTR_(volatile uint64_t *, p))
         atomicMax(PERF_PTR_(unsigned long long *, p), value);
 #elif defined(__GNUC__) && !PERF_TCC_
-    uint64_t seen = PERF_GET_(p);
+    uint64_t old = PERF_GET_(p);
 
-    while (value > seen && !__atomic_compare_exchange_n(p, &seen, value, 1, 0, 0))
+    while (value > old && !__atomic_compare_exchange_n(p, &old, value, 1, 0, 0))
         continue;
 #else
     if (value > *p)
@@ -2295,7 +2295,7 @@ PERF_FN size_t perf_hist_walk_(const perf_hist *hist, const perf_hist_shape_ *sh
 }
 
 /* ceil(q * n), at least 1; a product that is an integer but for rounding is that integer. */
-PERF_FN uint64_t perf_hist_rank_(double q, uint64_t n)
+PERF_FN uint64_t perf_quantile_rank_(double q, uint64_t n)
 {
     double   exact = q * PERF_CAST_(double, n);
     uint64_t rank;
@@ -2342,7 +2342,7 @@ PERF_FN double perf_hist_quantile(const perf_hist *hist, double q)
     perf_hist_scan_blocks_(hist, &scan);
     if (scan.total == 0)
         return PERF_HIST_NO_DATA;
-    rank = perf_hist_rank_(q, scan.total);
+    rank = perf_quantile_rank_(q, scan.total);
     return scan.shape.unit * perf_hist_value_(hist, &scan, rank);
 }
 
@@ -4405,7 +4405,7 @@ PERF_FN perf_compare_opts perf_compare_opts_resolved_(const perf_compare_opts *o
 /* The step of the clock (or of printing) that sorted values show: their smallest distance, if 5 %
  * or more are equal.  `rates`: in 1 / value.  0: none shows; infinite: all are equal.  Distances
  * below 1e-9 of a value are rounding.                                                            */
-PERF_FN double perf_step_seen_(const double *sorted, size_t n, int rates)
+PERF_FN double perf_step_of_(const double *sorted, size_t n, int rates)
 {
     double gap = PERF_INF_;
     size_t i, ties = 0;
@@ -4466,7 +4466,7 @@ PERF_FN double perf_step_log_(double a, double b)
     return perf_log1p_(2.0 * step / (2.0 - step));
 }
 
-/* The step of both arms, from the one that each shows (see perf_step_seen_) and its typical
+/* The step of both arms, from the one that each shows (see perf_step_of_) and its typical
  * value.                                                                                         */
 PERF_FN double perf_step_shown_(double step_a, double step_b, double typical_a, double typical_b)
 {
@@ -4500,8 +4500,8 @@ PERF_FN double perf_tick_log_(const double *sorted_a, size_t na, const double *s
     if (tick < 0.0 || !perf_is_finite_(typical_a + typical_b))
         return 0.0;
     if (!(tick > 0.0))
-        tick = perf_step_shown_(perf_step_seen_(sorted_a, na, rates),
-                                perf_step_seen_(sorted_b, nb, rates), typical_a, typical_b);
+        tick = perf_step_shown_(perf_step_of_(sorted_a, na, rates),
+                                perf_step_of_(sorted_b, nb, rates), typical_a, typical_b);
     return perf_step_log_(tick / typical_a, tick / typical_b);
 }
 
@@ -5071,7 +5071,8 @@ PERF_FN double perf_seq_bet_(double *capital, double x, double toward)
 }
 
 /* 1: the bet that the centre lies in direction `toward` of theta was ever won at `level`. */
-PERF_FN int perf_seq_excludes_(const double *d, size_t n, double theta, double toward, double level)
+PERF_FN int perf_seq_rules_out_(const double *d, size_t n, double theta, double toward,
+                                double level)
 {
     double capital[PERF_SEQ_BETS_];
     size_t i;
@@ -5116,8 +5117,8 @@ PERF_FN size_t perf_seq_excluded_(const perf_logs_ *logs, double toward, double 
 
     while (high > low) {
         mid = low + (high - low + 1) / 2;
-        if (perf_seq_excludes_(logs->in_time, logs->n, perf_seq_between_(logs, mid, toward), toward,
-                               level))
+        if (perf_seq_rules_out_(logs->in_time, logs->n, perf_seq_between_(logs, mid, toward),
+                                toward, level))
             low = mid;
         else
             high = mid - 1;

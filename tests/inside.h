@@ -395,16 +395,16 @@ INSIDE_UNUSED static void core_out_put(core_out *o, char c)
 /* As after a fork: what the hot path of this thread sees is gone. */
 INSIDE_UNUSED static void core_forget_seen(core_recorder *t)
 {
-    PERF_SET_(&t->seen, NULL);
+    PERF_SET_(&t->quick, NULL);
 }
 
-typedef perf_loop_     core_loop;        /* a loop, as r->results lists it                        */
+typedef perf_kept_loop_     core_loop;        /* a loop, as r->results lists it                   */
 typedef perf_source_   core_source;     /* durations from elsewhere                               */
 
 /* A scope around the rest of the block, of a device's kind. */
-#define SCOPE_OF_DEVICE(name) PERF_SCOPE_(name, PERF_KIND_DEVICE_, __COUNTER__)
-#define SCOPE_OF_COPY(name)   PERF_SCOPE_(name, PERF_KIND_COPY_, __COUNTER__)
-#define SCOPE_OF_SYNC(name)   PERF_SCOPE_(name, PERF_KIND_SYNC_, __COUNTER__)
+#define SCOPE_OF_DEVICE(name) PERF_SCOPE_OF_(name, PERF_KIND_DEVICE_, __COUNTER__)
+#define SCOPE_OF_COPY(name)   PERF_SCOPE_OF_(name, PERF_KIND_COPY_, __COUNTER__)
+#define SCOPE_OF_SYNC(name)   PERF_SCOPE_OF_(name, PERF_KIND_SYNC_, __COUNTER__)
 
 #define CORE_HAS_THREAD_IDS (PERF_SYS_GETTID_ != 0)     /* of the system                          */
 #define CORE_ASKS_SYSTEM    PERF_LP64_UNIX_             /* what a thread does                     */
@@ -631,7 +631,7 @@ INSIDE_UNUSED static void baseline_of_text(perf_baseline *b, const char *text, s
     }
     perf_read_results_(&old, text, size, check.counter);
     if (old.in.status == PERF_OK) {
-        own = perf_saving_make_(NULL, &opts->now, NULL, &length, &status);
+        own = perf_saving_text_(NULL, &opts->now, NULL, &length, &status);
         perf_read_own_(&now, own, length, status, check.counter);
     }
     perf_checking_run_(&old, &now, &check);
@@ -683,7 +683,7 @@ INSIDE_UNUSED static perf_status results_to(FILE *file, const perf_results_opts 
 
     if (!file)
         return PERF_EINVAL;
-    text = perf_saving_make_(NULL, opts, NULL, &len, &status);
+    text = perf_saving_text_(NULL, opts, NULL, &len, &status);
     if (text && !perf_out_write_(file, text, len, 0))
         status = PERF_EIO;
     free(text);
@@ -719,7 +719,7 @@ INSIDE_UNUSED static perf_status export_to(FILE *file, perf_export_format format
 
     if (!file || !form.put)
         return PERF_EINVAL;
-    text = perf_saving_make_(form.put, opts, NULL, &len, &status);
+    text = perf_saving_text_(form.put, opts, NULL, &len, &status);
     if (text && !perf_out_write_(file, text, len, 0))
         status = PERF_EIO;
     free(text);

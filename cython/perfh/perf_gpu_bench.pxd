@@ -71,9 +71,9 @@ cdef extern from "perf_gpu_bench.h" nogil:
         uint32_t sm_mhz_low
         uint32_t sm_mhz_high
         double flush_bytes
-        double gbs
-        double peak_gbs
-        double datasheet_gbs
+        double gb_per_s
+        double peak_gb_per_s
+        double datasheet_gb_per_s
         double joules
         double joules_low
         double joules_high

@@ -54,7 +54,7 @@ static int measure(void *stream)
     r = perf_gpu_bench_end(&b);
     if (r.status == PERF_OK && r.time.count)
         printf("fill of 64 MiB: %.2f us [%.2f, %.2f], %.1f GB/s\n%s\n", r.time.p50 / 1e3,
-               r.time.p50_low / 1e3, r.time.p50_high / 1e3, r.gbs, r.text);
+               r.time.p50_low / 1e3, r.time.p50_high / 1e3, r.gb_per_s, r.text);
     else
         printf("fill: %s: %s\n", perf_status_text(r.status), r.text);
     if (*perf_gpu_error_text())

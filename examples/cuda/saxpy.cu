@@ -37,9 +37,9 @@ static int measure(const char *name, cudaStream_t stream, perf_gpu_cache cache, 
         return 1;
     }
     printf("%-12s %9.2f us [%.2f, %.2f]  %7.1f GB/s", name, r.time.p50 / 1e3,
-           r.time.p50_low / 1e3, r.time.p50_high / 1e3, r.gbs);
-    if (r.peak_gbs > 0)
-        printf(" = %.1f %% of %.1f", 100 * r.gbs / r.peak_gbs, r.peak_gbs);
+           r.time.p50_low / 1e3, r.time.p50_high / 1e3, r.gb_per_s);
+    if (r.peak_gb_per_s > 0)
+        printf(" = %.1f %% of %.1f", 100 * r.gb_per_s / r.peak_gb_per_s, r.peak_gb_per_s);
     printf("\n             %s\n", r.text);
     return 0;
 }

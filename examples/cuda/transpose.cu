@@ -85,8 +85,8 @@ int main(int argc, char **argv)
 
     printf("%s\n", perf_verdict_text(&r.verdict));
     printf("naive %.1f us, %.0f GB/s; tiled %.1f us, %.0f GB/s; largest difference %g of %llu elements\n",
-           r.baseline.time.p50 / 1e3, r.baseline.gbs, r.candidate.time.p50 / 1e3,
-           r.candidate.gbs, o.accept.guard.seen.max_abs,
+           r.baseline.time.p50 / 1e3, r.baseline.gb_per_s, r.candidate.time.p50 / 1e3,
+           r.candidate.gb_per_s, o.accept.guard.seen.max_abs,
            static_cast<unsigned long long>(o.accept.guard.seen.compared));
     if (r.status != PERF_OK) {
         printf("%s: %s\n", perf_status_text(r.status), r.candidate.text);

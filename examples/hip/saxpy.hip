@@ -45,7 +45,7 @@ int main()
     perf_gpu_result r = perf_gpu_bench_end(&b);
     if (r.status == PERF_OK && r.time.count)
         printf("saxpy %.2f us [%.2f, %.2f]  %.1f GB/s\n%s\n", r.time.p50 / 1e3, r.time.p50_low / 1e3,
-               r.time.p50_high / 1e3, r.gbs, r.text);
+               r.time.p50_high / 1e3, r.gb_per_s, r.text);
     else
         printf("saxpy: %s: %s\n", perf_status_text(r.status), r.text);
     bad = r.status != PERF_OK;

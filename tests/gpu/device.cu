@@ -687,18 +687,18 @@ static void cache()
              * holds may not have gone out yet.  The measured peak, a read of 4 L2, holds the start and the end
              * of a kernel: a longer read may exceed it by some percent, so that is only told. */
             double stays = write ? static_cast<double>(l2) / static_cast<double>(mb * mib) : 0;
-            if (r.status == PERF_OK && r.datasheet_gbs > 0 && stays < 0.5)
+            if (r.status == PERF_OK && r.datasheet_gb_per_s > 0 && stays < 0.5)
                 judge(std::string("cache: cold ") + (write ? "write" : "read") + " of " + std::to_string(mb) +
-                      " MiB, share of the data sheet's", r.gbs / r.datasheet_gbs, "", 1 / (1 - stays), 1,
+                      " MiB, share of the data sheet's", r.gb_per_s / r.datasheet_gb_per_s, "", 1 / (1 - stays), 1,
                       write ? "all but one L2 of it went out" : "cold: all of it came from the memory");
-            if (r.status == PERF_OK && r.peak_gbs > 0)
-                tell(name, r.gbs / r.peak_gbs, "");
+            if (r.status == PERF_OK && r.peak_gb_per_s > 0)
+                tell(name, r.gb_per_s / r.peak_gb_per_s, "");
             else
                 printf("    %s: %s: %s\n", name.c_str(), perf_status_text(r.status), r.text);
             if (mb == 8 && !write) {
                 tell("cache: flushed by reading", r.flush_bytes / mib, "MiB");
-                tell("cache: peak by reading", r.peak_gbs, "GB/s");
-                tell("cache: peak of the data sheet", r.datasheet_gbs, "GB/s");
+                tell("cache: peak by reading", r.peak_gb_per_s, "GB/s");
+                tell("cache: peak of the data sheet", r.datasheet_gb_per_s, "GB/s");
             }
         }
     NEED(cudaFree(at));

@@ -118,8 +118,9 @@ static void test_plain(void)
         CHECK(r.simulated && r.gate == 1 && r.text[0], "%s", r.text);
         CHECK(c ? r.batch > 1 && r.flush_bytes == 0 : r.batch == 1 && r.flush_bytes > 0, "batch %g", (double)r.batch);
         CHECK(c == 0 || r.quantum_ns / (r.time.p50 * (double)r.batch) <= 0.005, "quantum against sample");
-        CHECK(r.gbs > 1990 && r.gbs < 2010 && r.peak_gbs > 2900 && r.peak_gbs < 3100, "%g %g", r.gbs, r.peak_gbs);
-        CHECK(r.datasheet_gbs > 4000 && r.datasheet_gbs < 4030, "2619 MHz x 2 x 768: %g", r.datasheet_gbs);
+        CHECK(r.gb_per_s > 1990 && r.gb_per_s < 2010 && r.peak_gb_per_s > 2900 && r.peak_gb_per_s < 3100,
+              "%g %g", r.gb_per_s, r.peak_gb_per_s);
+        CHECK(r.datasheet_gb_per_s > 4000 && r.datasheet_gb_per_s < 4030, "2619 MHz x 2 x 768: %g", r.datasheet_gb_per_s);
         CHECK(r.first_ns >= 10000, "cold %g", r.first_ns);
         CHECK(r.sm_mhz_low == 1980 && r.sm_mhz_high == 1980, "%u", r.sm_mhz_low);
         CHECK(nothing_left(), "left: %d events", (int)sim.events);
@@ -723,7 +724,7 @@ static void test_nothing_seen(void)
         sim_work(stream, 100);
     r = perf_gpu_bench_end(&b);
     CHECK(r.time.p50 <= 0 && r.time.p50_high >= 1024 && r.warnings & PERF_WARN_RESOLUTION, "%g %g", r.time.p50, r.time.p50_high);
-    CHECK(r.gbs == 0 && r.datasheet_gbs > 0, "%g GB/s: %s", r.gbs, r.text);
+    CHECK(r.gb_per_s == 0 && r.datasheet_gb_per_s > 0, "%g GB/s: %s", r.gb_per_s, r.text);
     sim_stop();
 }
 
@@ -1721,7 +1722,7 @@ static void test_odd_answers(void)
     stream = sim_stream(0);
     o.bytes = 1e6;
     r = run_body(&o, plain_body, stream);
-    CHECK(r.status == PERF_OK && r.datasheet_gbs == 0 && !strstr(r.text, "data sheet"), "%g: %s", r.datasheet_gbs, r.text);
+    CHECK(r.status == PERF_OK && r.datasheet_gb_per_s == 0 && !strstr(r.text, "data sheet"), "%g: %s", r.datasheet_gb_per_s, r.text);
     CHECK(r.flush_bytes >= 64 << 20 && r.quantum_ns > 31.2 && r.quantum_ns < 31.3, "%g, %g", r.flush_bytes, r.quantum_ns);
     CHECK(r.time.p50 > 9700 && r.time.p50 < 9820, "%g", r.time.p50);
     CHECK(nothing_left(), "left");

@@ -55,7 +55,7 @@ static size_t size_of(const perf_hist *h)
 
 static double near_rank(double q, size_t n)
 {
-    size_t rank = (size_t)perf_hist_rank_(q, n);
+    size_t rank = (size_t)perf_quantile_rank_(q, n);
     return (double)sorted[rank - 1];
 }
 

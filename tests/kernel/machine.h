@@ -18,7 +18,7 @@ static inline void                     perf_kernel_place_(struct perf_kernel_rin
 static inline uint64_t                 perf_kernel_claim_(uint64_t *next);
 #include "perf_kernel.h"
 
-typedef perf_kernel_sink_ machine_sink;         /* what a warp writes into */
+typedef perf_kernel_out_ machine_sink;          /* what a warp writes into */
 
 typedef struct machine {
     uint64_t cycles;                    /* since the machine started                              */

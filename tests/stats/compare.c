@@ -456,14 +456,14 @@ static void constants(void)
 
     for (i = 0; i < 100; i++)                   /* 10 of 100 repeat: a step; 4: none              */
         x[i] = i < 10 ? 1000.0 : 1000.0 + i;
-    CHECK(perf_step_seen_(x, 100, 0) > 0.99 && perf_step_seen_(x, 100, 0) < 10.01, "%g",
-          perf_step_seen_(x, 100, 0));
+    CHECK(perf_step_of_(x, 100, 0) > 0.99 && perf_step_of_(x, 100, 0) < 10.01, "%g",
+          perf_step_of_(x, 100, 0));
     for (i = 0; i < 100; i++)                   /* 5 of the 99 steps are none: above 5 %          */
         x[i] = i < 6 ? 1000.0 : 1000.0 + i;
-    CHECK(perf_step_seen_(x, 100, 0) > 0.99 && perf_step_seen_(x, 100, 0) < 1.01, "%g", perf_step_seen_(x, 100, 0));
+    CHECK(perf_step_of_(x, 100, 0) > 0.99 && perf_step_of_(x, 100, 0) < 1.01, "%g", perf_step_of_(x, 100, 0));
     for (i = 0; i < 100; i++)
         x[i] = i < 5 ? 1000.0 : 1000.0 + i;
-    CHECK(!(perf_step_seen_(x, 100, 0) > 0.0), "4 repeats: %g", perf_step_seen_(x, 100, 0));
+    CHECK(!(perf_step_of_(x, 100, 0) > 0.0), "4 repeats: %g", perf_step_of_(x, 100, 0));
     for (i = 0; i < 30; i++)
         x[i] = i;
     {

@@ -90,8 +90,8 @@ static void trap(int sig, siginfo_t *info, void *context)
     (void)sig;
     (void)info;
     traps++;
-    if (waiting && waiting->seen == waiting->table && waiting->table && waiting->slots == 128 &&
-        waiting->seen_mask == 127 * sizeof(void *))
+    if (waiting && waiting->quick == waiting->table && waiting->table && waiting->slots == 128 &&
+        waiting->quick_mask == 127 * sizeof(void *))
         return;
     if (stepping && left-- > 0)
         return;
@@ -475,7 +475,7 @@ static void tables(void)
         core_forget_seen(t);              /* no table, then the smallest, then a full one   */
         t->table = NULL;
         t->slot = NULL;
-        t->seen_mask = t->slots = t->slots_used = 0;
+        t->quick_mask = t->slots = t->slots_used = 0;
         from_handler();
         t->slots_used = t->slots / 2;
         waiting = t;
@@ -483,9 +483,9 @@ static void tables(void)
         perf_count(name, 1.0);
         step_end();
         waiting = NULL;
-        CHECK(landed && t->slots == 256 && t->seen_mask == 255 * sizeof(void *) &&
-                  (!t->seen || t->seen == t->table), "table, instruction %ld: %u slots, mask %u, %s", k,
-              t->slots, t->seen_mask, t->seen == t->table ? "the new table" : "another one");
+        CHECK(landed && t->slots == 256 && t->quick_mask == 255 * sizeof(void *) &&
+                  (!t->quick || t->quick == t->table), "table, instruction %ld: %u slots, mask %u, %s", k,
+              t->slots, t->quick_mask, t->quick == t->table ? "the new table" : "another one");
         from_handler();
     }
 }

@@ -407,7 +407,7 @@ static void see_texts(void *with, const perf_events_ *e)
 {
     uint64_t   i = 0;
     perf_zone_ z;
-    perf_seen_ m;
+    perf_remark_ m;
 
     while (i < e->count)
         if (perf_zone_at_(e, &i, (perf_registry_ *)with, &z) &&

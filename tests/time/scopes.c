@@ -781,7 +781,7 @@ static void resets_and_late_ones(void)
 static void asked(void)
 {
     perf_word_set_(&perf_self_v1_->request, PERF_ASK_RESET_);
-    PERF_SET_(&perf_self_v1_->seen, NULL);
+    PERF_SET_(&perf_self_v1_->quick, NULL);
 }
 
 static void resets_of_others(void)
@@ -1053,7 +1053,7 @@ static void names_run_out(void)
 
     perf_reset();
     lap = perf_lap_begin();
-    r->count = PERF_NAMES_MAX_;
+    r->count = PERF_DIFFERENT_NAMES_;
     {
         PERF_SCOPE("one too many");
         perf_scope s = perf_scope_begin("one too many by name");
@@ -1292,7 +1292,7 @@ static void sorts(void)
         free(text);
     }
     {
-        PERF_SCOPE_("for the device", PERF_KIND_SYNC_, sync);
+        PERF_SCOPE_OF_("for the device", PERF_KIND_SYNC_, sync);
         now_ns += 3000;
     }
     EQUAL("waits for a device", row_of("for the device", "sync").self, 3000);

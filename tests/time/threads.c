@@ -476,7 +476,7 @@ static void reset_in_lap(void)
 
     PERF_LAP(&lap, "phase");
     perf_word_set_(&t->request, PERF_ASK_RESET_);
-    PERF_SET_(&t->seen, NULL);
+    PERF_SET_(&t->quick, NULL);
     PERF_LAP(&lap, "phase");
     CHECK(row_of("phase", "scope").calls == 1, "%g", row_of("phase", "scope").calls);
     CHECK(!(perf_clock().warnings & PERF_CLOCK_BACKWARDS), "%x", perf_clock().warnings);
