@@ -1002,7 +1002,11 @@ PERF_COLD_FN_ void perf_gpu_joules_(perf_gpu_result *result, const perf_gpu_ener
 
 /* ---- the loop ---- */
 
-/* Host ns until the context's work is done, limit_ns at most; -1: not known, -2: not by then. */
+#define PERF_GPU_UNKNOWN_    (-1.0)     /* of perf_gpu_quiet_, in place of ns */
+#define PERF_GPU_STILL_BUSY_ (-2.0)
+
+/* Host ns until the context's work is done; PERF_GPU_STILL_BUSY_: not within limit_ns;
+ * PERF_GPU_UNKNOWN_: the driver does not say. */
 PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_state_ *loop, double limit_ns)
 {
     uint64_t began = perf_now();
@@ -1010,15 +1014,16 @@ PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_state_ *loop, double limit_ns
     int      code = PERF_GPU_NOT_READY;
 
     if (!perf_gpu_optional_(loop, loop->backend->ctx_record(loop->ctx, loop->event[2])))
-        return -1.0;
-    for (; code == PERF_GPU_NOT_READY && ns < limit_ns; limit_ns -= 50.0) {     /* it may stand */
+        return PERF_GPU_UNKNOWN_;
+    while (code == PERF_GPU_NOT_READY && ns < limit_ns) {
         code = loop->backend->event_query(loop->event[2]);
         ns = PERF_CAST_(double, perf_now() - began);
+        limit_ns -= 50.0;                       /* the host's clock may stand */
     }
     if (code == PERF_GPU_NOT_READY)
-        return -2.0;
+        return PERF_GPU_STILL_BUSY_;
     if (!perf_gpu_optional_(loop, code))
-        return -1.0;
+        return PERF_GPU_UNKNOWN_;
     return ns;
 }
 
@@ -1733,7 +1738,7 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_state_ *loop)
         (void)backend->graph_destroy(graph);
     PERF_GPU_GIVE_(loop, loop->event[0], backend->stream_sync(loop->stream));
     if (!loop->down && loop->event[2] && loop->elsewhere) /* the question spoils captures there */
-        quiet = perf_gpu_quiet_(loop, 10e6) > -2.0;
+        quiet = perf_gpu_quiet_(loop, 10e6) > PERF_GPU_STILL_BUSY_;
     perf_gpu_drop_graphs_(loop);
     for (i = 0; i < 3; i++)
         PERF_GPU_GIVE_(loop, loop->event[i], backend->event_destroy(loop->event[i]));

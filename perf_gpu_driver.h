@@ -517,16 +517,17 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void)
 PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *out, const perf_gpu_backend *backend, int code)
 {
     const char *name = PERF_NULL_, *text = PERF_NULL_;
+    int         asks = backend && code != PERF_GPU_UNREAD;
 
     if (!backend)
         text = "the driver has shut down";
     if (code == PERF_GPU_UNREAD)
         text = "the program has an unread error";
-    if (text || (backend->error_waits && backend->error_waits()))
-        backend = PERF_NULL_;
-    if (backend && backend->error_name && backend->error_name(code, &name))
+    if (asks && backend->error_waits && backend->error_waits())
+        asks = 0;
+    if (asks && backend->error_name && backend->error_name(code, &name))
         name = PERF_NULL_;
-    if (backend && backend->error_text && backend->error_text(code, &text))
+    if (asks && backend->error_text && backend->error_text(code, &text))
         text = PERF_NULL_;
     perf_putf_(out, "%.0f", PERF_CAST_(double, code));
     if (name)
@@ -613,13 +614,13 @@ typedef struct perf_gpu_entered_ {
  * mode and context. */
 PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *backend, perf_gpu_entered_ *entered)
 {
-    int mode = entered->mode, code = 0;
+    int mode, code = 0, i;
 
-    if (entered->relaxed)
-        code = backend->capture_mode(&mode);
-    if (code && code != PERF_GPU_SHUT_DOWN) {
+    for (i = 0; entered->relaxed && i < 2; i++) {
         mode = entered->mode;
         code = backend->capture_mode(&mode);
+        if (!code || code == PERF_GPU_SHUT_DOWN)
+            break;
     }
     if (code == PERF_GPU_SHUT_DOWN)
         return;

@@ -21868,7 +21868,7 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
  *   perf_saving_save_      runs a writer over all there is, into a file or an open stream; NULL:
  *                          that of our own JSON; status as perf_results_save
  *   perf_read_beside_, perf_read_free_  a file and, if it is one, what this process would save
- *   perf_read_, perf_read_entry_, perf_read_run_, PERF_SCOPE_OF_*_  what stands in it
+ *   perf_read_, perf_read_entry_, perf_read_run_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
 

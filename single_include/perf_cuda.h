@@ -21874,7 +21874,7 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
  *   perf_saving_save_      runs a writer over all there is, into a file or an open stream; NULL:
  *                          that of our own JSON; status as perf_results_save
  *   perf_read_beside_, perf_read_free_  a file and, if it is one, what this process would save
- *   perf_read_, perf_read_entry_, perf_read_run_, PERF_SCOPE_OF_*_  what stands in it
+ *   perf_read_, perf_read_entry_, perf_read_run_, PERF_SCOPE_*_  what stands in it
  *   PERF_LEVEL_REJECTED_   how a saved run was judged
  *   PERF_READ_RUNS_        more are PERF_ELIMIT                                                  */
 
@@ -33549,16 +33549,17 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void)
 PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *out, const perf_gpu_backend *backend, int code)
 {
     const char *name = PERF_NULL_, *text = PERF_NULL_;
+    int         asks = backend && code != PERF_GPU_UNREAD;
 
     if (!backend)
         text = "the driver has shut down";
     if (code == PERF_GPU_UNREAD)
         text = "the program has an unread error";
-    if (text || (backend->error_waits && backend->error_waits()))
-        backend = PERF_NULL_;
-    if (backend && backend->error_name && backend->error_name(code, &name))
+    if (asks && backend->error_waits && backend->error_waits())
+        asks = 0;
+    if (asks && backend->error_name && backend->error_name(code, &name))
         name = PERF_NULL_;
-    if (backend && backend->error_text && backend->error_text(code, &text))
+    if (asks && backend->error_text && backend->error_text(code, &text))
         text = PERF_NULL_;
     perf_putf_(out, "%.0f", PERF_CAST_(double, code));
     if (name)
@@ -33645,13 +33646,13 @@ typedef struct perf_gpu_entered_ {
  * mode and context. */
 PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *backend, perf_gpu_entered_ *entered)
 {
-    int mode = entered->mode, code = 0;
+    int mode, code = 0, i;
 
-    if (entered->relaxed)
-        code = backend->capture_mode(&mode);
-    if (code && code != PERF_GPU_SHUT_DOWN) {
+    for (i = 0; entered->relaxed && i < 2; i++) {
         mode = entered->mode;
         code = backend->capture_mode(&mode);
+        if (!code || code == PERF_GPU_SHUT_DOWN)
+            break;
     }
     if (code == PERF_GPU_SHUT_DOWN)
         return;
@@ -38003,7 +38004,11 @@ PERF_COLD_FN_ void perf_gpu_joules_(perf_gpu_result *result, const perf_gpu_ener
 
 /* ---- the loop ---- */
 
-/* Host ns until the context's work is done, limit_ns at most; -1: not known, -2: not by then. */
+#define PERF_GPU_UNKNOWN_    (-1.0)     /* of perf_gpu_quiet_, in place of ns */
+#define PERF_GPU_STILL_BUSY_ (-2.0)
+
+/* Host ns until the context's work is done; PERF_GPU_STILL_BUSY_: not within limit_ns;
+ * PERF_GPU_UNKNOWN_: the driver does not say. */
 PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_state_ *loop, double limit_ns)
 {
     uint64_t began = perf_now();
@@ -38011,15 +38016,16 @@ PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_state_ *loop, double limit_ns
     int      code = PERF_GPU_NOT_READY;
 
     if (!perf_gpu_optional_(loop, loop->backend->ctx_record(loop->ctx, loop->event[2])))
-        return -1.0;
-    for (; code == PERF_GPU_NOT_READY && ns < limit_ns; limit_ns -= 50.0) {     /* it may stand */
+        return PERF_GPU_UNKNOWN_;
+    while (code == PERF_GPU_NOT_READY && ns < limit_ns) {
         code = loop->backend->event_query(loop->event[2]);
         ns = PERF_CAST_(double, perf_now() - began);
+        limit_ns -= 50.0;                       /* the host's clock may stand */
     }
     if (code == PERF_GPU_NOT_READY)
-        return -2.0;
+        return PERF_GPU_STILL_BUSY_;
     if (!perf_gpu_optional_(loop, code))
-        return -1.0;
+        return PERF_GPU_UNKNOWN_;
     return ns;
 }
 
@@ -38734,7 +38740,7 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_state_ *loop)
         (void)backend->graph_destroy(graph);
     PERF_GPU_GIVE_(loop, loop->event[0], backend->stream_sync(loop->stream));
     if (!loop->down && loop->event[2] && loop->elsewhere) /* the question spoils captures there */
-        quiet = perf_gpu_quiet_(loop, 10e6) > -2.0;
+        quiet = perf_gpu_quiet_(loop, 10e6) > PERF_GPU_STILL_BUSY_;
     perf_gpu_drop_graphs_(loop);
     for (i = 0; i < 3; i++)
         PERF_GPU_GIVE_(loop, loop->event[i], backend->event_destroy(loop->event[i]));

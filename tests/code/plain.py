@@ -79,6 +79,12 @@ def crossing(codes):
     return used
 
 
+def strokes(codes):
+    """Private names that are a public one with a stroke behind it: perf_keep_ beside perf_keep."""
+    words = set().union(*(re.findall(r"\b(?:perf|PERF)_\w+\b", code) for code in codes.values()))
+    return sorted(word for word in words if word.endswith("_") and word[:-1] in words)
+
+
 def tests_with_private_names(root):
     """The test files in C, C++, CUDA and HIP that use a private name of a header."""
     found = []
@@ -142,6 +148,7 @@ class House:
             "long functions": len(longest),
             "functions with many parameters": len(widest),
             "private names across headers": len(set().union(*names.values()) if names else ()),
+            "private names one stroke from a public one": len(strokes(self.codes)),
             "public functions": total["public"],
             "lines of a header": most_lines[1],
             "wide lines of code": wide_lines(self.paths),
@@ -154,6 +161,8 @@ class House:
             print(line)
         print("private names across headers: " + ", ".join(
             f"{owner} {len(words)}" for owner, words in sorted(names.items(), key=lambda item: -len(item[1]))))
+        for name in strokes(self.codes):
+            print(f"{name} differs from {name[:-1]} by a stroke")
         print("tests that use private names: " + ", ".join(tests))
 
 
