@@ -25,8 +25,8 @@ PERF_BEGIN_DECLS
  *   perf_loop_kind_         of a state: PERF_LOOP_BENCH_, _AB_, _RACE_; 0: NULL, or no memory
  *   perf_loop_pages_        a state with its arms, all zero, kept until perf_reset(); in the
  *                           report's list unless `kind` is 0; NULL: no memory
- *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
  *   perf_race_pages_        likewise of two arms, with a question, or refused, or one arm forced
+ *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
  *   perf_ab_found_          the result of an A/B loop that has ended; `left`: of its last slice
  */
 
@@ -111,7 +111,7 @@ PERF_FN uint64_t perf_timer_clock_(int i)
         return perf_now();
 #if defined(PERF_TEST_CPU_FN)
     return PERF_TEST_CPU_FN(i);
-#elif defined(PERF_CLOCK_FN)                        /* one clock of yours and one of ours: no     */
+#elif defined(PERF_CLOCK_FN)                        /* your clock does not compare with others    */
     return 0;
 #else
     if (i == PERF_BY_THREAD_)
@@ -120,7 +120,7 @@ PERF_FN uint64_t perf_timer_clock_(int i)
 #endif
 }
 
-/* The time between two changes of a clock, by 2 or more; `otherwise`: no such two were seen. */
+/* ns from a change of a clock to the next, both of 2 ns or more; `otherwise`: not seen. */
 PERF_COLD_FN_ uint64_t perf_clock_step_(int clock, uint64_t otherwise)
 {
     uint64_t last = perf_timer_clock_(clock), ticks, changed = 0;
@@ -163,7 +163,7 @@ PERF_COLD_FN_ double perf_clock_probe_(int clock, double *tick)
     if (cost > 1e6)                     /* each reading saw a step: it tells nothing of the cost  */
         cost = 0.0;
     *tick = PERF_CAST_(double, step);
-    if (step > 1000000000)
+    if (step > 1000000000)              /* over a second: no change was seen, or it was set       */
         *tick = 1.0;
     if (*tick > cost && cost > 1.0)     /* finer than a reading: its step stays unseen            */
         *tick = cost;
@@ -441,8 +441,10 @@ PERF_COLD_FN_ int perf_loop_add_(perf_kept_loop_ *loop, int kind, const char *na
 }
 
 PERF_FN int perf_bench_enough_(perf_loop_state_ *state, uint64_t now);
-/* own: bytes for a filling.  Pages are touched only as far as they are used: most stay free.
- * The state, arms, entries; ns and cpu of each arm, logs, when; own; first, led: [rounds] each.  */
+
+/* A new state, until told otherwise of a bench; NULL: no memory.  One block: the state, its arms
+ * and entries; [rounds] of ns and of cpu for each arm, of logs, when; `own` bytes for a filling;
+ * [rounds] of first, led.  Pages that nobody touches take no memory: most of it stays free.      */
 PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(const char *name, int kind, size_t arms,
                                                  size_t rounds, size_t own)
 {
@@ -575,7 +577,8 @@ PERF_COLD_FN_ int perf_loop_grown_(perf_loop_state_ *state, int late)
     return state->fill->grown(state);
 }
 
-/* After a first round without a batch: finds one after all, if only the first run was slow. */
+/* A round of a loop in a hurry, which has no batches, is complete.  1: every arm was quick now,
+ * only its first call was slow.  Batches are looked for after all, the round is not filed.       */
 PERF_COLD_FN_ int perf_loop_was_cold_(perf_loop_state_ *state, double want)
 {
     int i;
@@ -1030,12 +1033,12 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *state, i
 #define PERF_LEAD_MOST_NS_    20e6      /* the longest lead: some turns of any scheduler          */
 #define PERF_LEAD_FIRST_      4.0       /* slices, when leads are found to be needed              */
 #define PERF_LEAD_GROWS_      4.0       /* times as long where that was not enough                */
-#define PERF_LONGER_SHARE_    0.5       /* of the time that longer leads may take                 */
-#define PERF_LONGER_PART_     8.0       /* those of one round take no more than this part of it   */
-#define PERF_LONGER_LEAST_    5         /* rounds with longer leads for an answer                 */
-#define PERF_LONGER_HURRIED_  4         /* likewise, where a round takes long or nobody waits     */
-#define PERF_LONGER_TELL_     3         /* values that tell anything; of a debt, in either order  */
-#define PERF_ROUND_SLOW_NS_   20e6
+#define PERF_LONGER_SHARE_    0.5       /* at most, of the time so far: rounds with longer leads  */
+#define PERF_LONGER_PART_     8.0       /* 1 / 8 of the time so far, at most: leads of one round  */
+#define PERF_LONGER_LEAST_    5         /* such rounds that an answer needs                       */
+#define PERF_LONGER_HURRIED_  4         /* likewise if rounds are slow or opts.min_seconds < 0    */
+#define PERF_LONGER_TELL_     3         /* values that a median needs; of a debt, each variant's  */
+#define PERF_ROUND_SLOW_NS_   20e6      /* a round of more is slow                                */
 #define PERF_RESTARTS_        8         /* so often pairs that disagree are taken anew            */
 #define PERF_RACE_SECONDS_    0.5       /* default of min_seconds: its last third is warmed up    */
 #define PERF_SURE_            2.5       /* standard errors between medians that differ: 1 in 80   */
@@ -1276,8 +1279,9 @@ PERF_COLD_FN_ int perf_race_drifts_(const perf_loop_state_ *state, int i)
     return PERF_NO_OBJECTION_;
 }
 
-/* What longer leads of variant 0 (of_i: of variant i) took beyond the slices after them, where the
- * other one had run before: shares of an iteration.  log_ratio: of the slices.                   */
+/* By what share of an iteration longer leads took more time than slices do: those of variant i
+ * (of_i 1) or of variant 0, in rounds where the other one of the two had run before.  log_ratio: of
+ * their slices, i over 0.                                                                        */
 PERF_COLD_FN_ perf_centre_ perf_race_owed_(const perf_loop_state_ *state, int i, int of_i,
                                            double log_ratio)
 {
@@ -1312,11 +1316,11 @@ PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *state, int i)
     const double       error = perf_sqrt_(of_0.error * of_0.error + error_i * error_i +
                                           error_all * error_all);
     const int          untimed = state->opts.before || state->timer.pause_known; /* noisy leads */
-    double             in_full = ratio + share;
+    double             in_full = ratio + share;     /* if 0 does work that i left: add it to i    */
 
     if (of_0.n < PERF_LONGER_TELL_ || of_i.n < PERF_LONGER_TELL_)
         return perf_race_cannot_tell_(state);
-    if (!(share > 0.0))
+    if (!(share > 0.0))                         /* if i does work that 0 left: add it to 0        */
         in_full = ratio / (1.0 - share);
     if (gap < PERF_DEBT_LEAST_ || perf_race_alike_(state, all.at, perf_log_(in_full)))
         return PERF_NO_OBJECTION_;
@@ -1345,7 +1349,7 @@ PERF_COLD_FN_ int perf_race_confirmed_(const perf_loop_state_ *state, int i)
     return precise && perf_fabs_(all.at - longer.at) <= 0.5 * margin;
 }
 
-/* The slowest slice, without what is not timed. */
+/* The quickest slice of the slowest variant, timed parts alone. */
 PERF_FN double perf_race_slice_ns_(const perf_loop_state_ *state)
 {
     double slowest = 0.0;
@@ -1378,9 +1382,10 @@ PERF_COLD_FN_ int perf_race_may_restart_(const perf_loop_state_ *state, uint64_t
 /* Drops what was measured so far: pairs begin anew, with that lead. */
 PERF_COLD_FN_ void perf_race_restart_(perf_loop_state_ *state, double lead_ns)
 {
-    int i;
+    const int first_leads = lead_ns > 0.0 && !(state->lead_ns > 0.0);
+    int       i;
 
-    for (i = 1; i < state->variants && !(state->lead_ns > 0.0) && lead_ns > 0.0; i++)
+    for (i = 1; first_leads && i < state->variants; i++)
         state->arm[i].turns_ratio = perf_exp_(perf_race_centre_of_(state, i, PERF_USUAL_PAIRS_).at);
     for (i = 0; i < state->variants; i++)
         state->arm[i].count = state->arm[i].owed_count = 0;
@@ -1434,14 +1439,16 @@ PERF_COLD_FN_ int perf_race_wall_objects_(const perf_loop_state_ *state, int i,
 {
     const perf_loop_arm_ *arm = &state->arm[0], *other = &state->arm[i];
     double                ratio, cpu = verdict->ratio.estimate;
+    int                   accepted, apart;
 
     if (!perf_loop_by_(state) || verdict->decision == PERF_INCONCLUSIVE)
         return 0;
     if (other->seq[0].decision != PERF_INCONCLUSIVE && other->seq[0].decision != verdict->decision)
         return 1;
     ratio = perf_summarize(other->ns, other->count).p50 / perf_summarize(arm->ns, arm->count).p50;
-    return (perf_rule_room_(&verdict->rule, perf_log_(ratio)) > 0.0) !=
-           (verdict->decision == PERF_ACCEPT) && (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
+    accepted = perf_rule_room_(&verdict->rule, perf_log_(ratio)) > 0.0;
+    apart = ratio > 2.0 * cpu || cpu > 2.0 * ratio;
+    return apart && accepted != (verdict->decision == PERF_ACCEPT);
 }
 
 /* Refuses a rule that no loop can hold, and those on counts until the loop counts. */
@@ -1465,7 +1472,7 @@ PERF_COLD_FN_ void perf_race_check_(perf_loop_state_ *state, int in_range)
     perf_loop_refuse_(state, "a rule is not on time: on counts a loop needs perf_counters_loop()");
 }
 
-/* What a new A/B loop or race asks for; `opts` is resolved. */
+/* What a new A/B loop or race asks for, in resolved opts.  in_range 0: too few or many variants. */
 PERF_COLD_FN_ void perf_race_ask_(perf_loop_state_ *state, const char *name,
                                   const perf_ab_opts *opts, int in_range)
 {
@@ -1784,11 +1791,12 @@ PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now)
         timer->backwards++;
         return 0;
     }
-    /* it stood still, or went by its least step */
-    if (!(wall > timer->overhead_ns[PERF_BY_WALL_]))
-        timer->coarse |= arm->batch > 1 || arm->steady || !(wall > 0.0);
-    else if (!(timer->least_ns > 0.0) || wall < timer->least_ns)
+    if (!(wall > timer->overhead_ns[PERF_BY_WALL_])) {  /* it stood still, or went by one step    */
+        if (arm->batch > 1 || arm->steady || !(wall > 0.0))
+            timer->coarse = 1;
+    } else if (!(timer->least_ns > 0.0) || wall < timer->least_ns) {
         timer->least_ns = wall;
+    }
     timer->spent_ns += wall;
     if (timer->clocks > 1)
         perf_timer_compare_(timer, arm);
@@ -2044,7 +2052,9 @@ PERF_COLD_FN_ int perf_race_spent_(perf_loop_state_ *state, uint64_t now)
     return 1;
 }
 
-/* 1: the loop ends: nothing speaks against the answers, or more of it will not help. */
+/* 1: the loop ends: nothing speaks against the answers, or more of it will not help.  It looks in
+ * full when all are decided: each time after an eighth more rounds, and at once when it gets late
+ * while longer leads are too few.  Else after 32, 64, ... rounds, for turns that matter.         */
 PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now)
 {
     const size_t rounds = state->arm[0].count;
@@ -2213,19 +2223,19 @@ PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *state)
     return gravest;
 }
 
-/* The lead of the next round: the usual one, or a longer one; that by chance in one round of four,
- * and always while longer ones are too few.                                                      */
+/* Draws the lead of the next round: the usual one; in one round of four, and always while those are
+ * too few, a longer one.  Its length is even on a scale of logs, from `least` to `most`.         */
 PERF_COLD_FN_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now)
 {
     const double slice = perf_race_slice_ns_(state), took = perf_race_took_(state, now);
-    const int    heads = !(perf_random_(&state->coin) >> 62);
+    const int    drawn = !(perf_random_(&state->coin) >> 62);   /* two bits are 0: one of four    */
     double       least = 2.0 * slice, most, chance, lead, cost;
 
     state->round_lead_ns = state->lead_ns;
     state->longer = 0;
-    if (state->ask.control < 0 || state->running < 2 || !(heads || state->few_longer))
+    if (state->ask.control < 0 || state->running < 2 || !(drawn || state->few_longer))
         return;
-    if (slice > 1e6)
+    if (slice > 1e6)                            /* over 1 ms: one slice is lead enough            */
         least = slice;
     least = perf_most_(least, PERF_LEAD_GROWS_ * state->lead_ns);
     most = perf_least_(took / (PERF_LONGER_PART_ * state->variants), PERF_LEAD_MOST_NS_);

@@ -146,7 +146,8 @@ PERF_COLD_FN_ void perf_clock_check_(perf_recorder_ *rec, uint64_t end, uint64_t
     PERF_LIBC_(memset)(&rec->looked, 0, sizeof rec->looked);
 }
 
-/* So many more recursive calls are open. */
+/* So many more recursive calls are open; 0 - n: n fewer.  Events add the highest byte of `deeper`
+ * to their depth.                                                                                */
 PERF_INLINE_FN_ void perf_deeper_(perf_recorder_ *rec, uint64_t calls)
 {
     PERF_ADD_(rec->extra, calls);
@@ -169,7 +170,8 @@ PERF_COLD_DECL_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site
 #define PERF_CLOSED_ (UINT64_C(1) << 63)        /* bit of `low`: no duration passes the compare   */
 #define PERF_NO_LOW_ (UINT64_C(3) << 62)        /* ... also without that bit: none was counted    */
 
-/* Where the table of cells has `id` under `caller`, or an empty slot for it. */
+/* Where the table of cells has `id` under `caller`, or an empty slot for it.  The hash: cells lie
+ * 64 bytes apart, and 2^32 over the golden ratio scatters ids (Knuth).                           */
 PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *rec, const perf_cell_ *caller,
                                           uint32_t id)
 {
@@ -204,9 +206,10 @@ PERF_FN void perf_cell_again_(perf_scope *scope, perf_recorder_ *rec, perf_cell_
     PERF_SET_(&cell->low, cell->low | PERF_CLOSED_);
 }
 
-/* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns
- * `scope`, or NULL: it is not recorded.  Quick, recursion included, where `quick` says that neither
- * a clock nor a sink is to be asked, and that there are slots.                                   */
+/* Begins a scope; returns `scope`, or NULL: it is not recorded.  *self: the caller's recorder, a
+ * variable of its image; NULL: not known yet.  counter 1: its file times by the counter.  Quick,
+ * recursion included, where `quick` says that neither a clock nor a sink is to be asked, and that
+ * there are slots.                                                                               */
 PERF_HOT_FN_ perf_scope *perf_core_begin_(perf_scope *scope, perf_site_ *site,
                                           perf_recorder_ **self, int counter)
 {
@@ -239,8 +242,8 @@ PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *reg, int counter)
         perf_word_set_(&reg->warnings, PERF_CLOCK_MIXED);
 }
 
-/* The same where that is not quick: the first begin in a thread or under a caller, with another
- * clock, a sink, a request.  The thread becomes known to *self.                                  */
+/* Begins what perf_core_begin_ cannot: the first scope of a thread or under a caller, one with
+ * another clock, a sink, a request.  The thread becomes known to *self, if self is not NULL.     */
 PERF_COLD_FN_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
                                            perf_recorder_ **self, int counter)
 {
@@ -263,7 +266,7 @@ PERF_COLD_FN_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
         return PERF_NULL_;
     }
     sink = PERF_ACQ_(&rec->home->sink);
-    if (!sink || PERF_GET_(&rec->request))
+    if (!sink || PERF_GET_(&rec->request))      /* without a sink it gives `quick` back           */
         perf_recorder_serve_(rec);
     scope->cell = cell;
     scope->outer = rec->open;
@@ -279,7 +282,7 @@ PERF_COLD_FN_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
     if (rec->home->clock || rec->ranges)
         scope->open = PERF_COLD_END_;
     scope->start = perf_scope_ticks_(rec->home);
-    perf_clock_check_(rec, scope->start, scope->start - 1);
+    perf_clock_check_(rec, scope->start, scope->start - 1);     /* this one counts                */
     return scope;
 }
 
@@ -306,11 +309,12 @@ PERF_COLD_FN_ void perf_family_open_(perf_registry_ *reg)
 {
     perf_family_ *family;
     int           errno_before = PERF_ERRNO_;
+    const int     shared = PERF_MAP_PAGES_ ^ 3; /* MAP_SHARED, 1, in place of MAP_PRIVATE, 2      */
     void         *memory;
 
     if (PERF_ACQ_(&reg->family))
         return;
-    memory = perf_mmap_(PERF_NULL_, PERF_FAMILY_BYTES_, 3, PERF_MAP_PAGES_ ^ 3, -1, 0); /* shared */
+    memory = perf_mmap_(PERF_NULL_, PERF_FAMILY_BYTES_, 3, shared, -1, 0);
     if (PERF_PTR_(intptr_t, memory) != -1) {
         family = PERF_CAST_(perf_family_ *, memory);
         family->bytes = PERF_FAMILY_BYTES_;
@@ -334,8 +338,9 @@ PERF_COLD_FN_ void perf_before_fork_(void)
     PERF_SET_(&reg->forking, 1u);
 }
 
-/* Where the system has not wiped the recorders (Linux before 4.14, qemu) the child forgets here
- * what its parent has recorded; else when it next takes the lock.  Each image comes here.        */
+/* In the child of a fork: forgets what its parent has recorded.  Where the system has not wiped the
+ * recorders (Linux before 4.14, qemu) perf_lock_ alone would take this for the child of a vfork.
+ * Each image comes here; the first one does it.                                                  */
 PERF_COLD_FN_ void perf_at_fork_child_(void)
 {
     perf_registry_ *reg = PERF_ACQ_(&perf_anchor_v1_.registry);
@@ -482,7 +487,8 @@ PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *reg)
 
 #define PERF_DIFFERENT_NAMES_ (1u << 20)      /* a number in each name is a common mistake        */
 
-/* The entry of a name, made on first sight; NULL: no room.  Called with the lock held. */
+/* The entry of a site's name and kind, made on first sight; NULL: no room.  The kind is the highest
+ * byte of its `line`; the hash is FNV-1a.  Called with the lock held.                            */
 PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site_ *site)
 {
     const char *name = site->name;
@@ -1201,7 +1207,13 @@ PERF_INLINE_FN_ int perf_rare_often_(const perf_cell_ *cell, uint32_t entry)
 {
     uint32_t n = entry & 0xffff;
 
-    return n >= 4 && (PERF_CAST_(uint64_t, n) * n >= cell->count || n >> 15);
+    return n >= 4 && (PERF_CAST_(uint64_t, n) * n >= cell->count || n >= 0x8000);
+}
+
+/* 1: there is an entry, and it can count one more: its 16 bits are not half full. */
+PERF_INLINE_FN_ int perf_rare_has_room_(const uint32_t *entry)
+{
+    return entry && (*entry & 0xffff) < 0x8000;
 }
 
 /* ---- sink ---- */
@@ -1225,7 +1237,8 @@ PERF_COLD_FN_ void perf_image_switch_(perf_search_ *search, perf_anchor_ *anchor
     PERF_SET_(&anchor->off, search->value);
 }
 
-/* A moment: counters and laps with a value, instants without. */
+/* Tells the sink, if there is one, of a mark without length: a counter, an instant, the end of a
+ * lap.  type: as in perf_label_; 2: it has `value`, 0: it has none.                              */
 PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t type,
                                    double value)
 {
@@ -1259,7 +1272,8 @@ PERF_INLINE_FN_ uint64_t perf_tag_name_(uint64_t tag)
 
 #define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
 
-#define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
+#define PERF_LONG_ (UINT64_C(1) << 20)  /* ticks: the end of a longer call may take 0.5 us more,  */
+                                        /* to ask the system                                      */
 
 /* Notes how long the thread had no processor in this call, if that is the most so far.
  *  Time without one since the last look counts to this call as a whole if the call was unusual (8
@@ -1288,6 +1302,7 @@ PERF_COLD_FN_ void perf_away_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ti
     }
 }
 
+/* Begins a lap at `now`, with what its caller has by then. */
 PERF_FN void perf_lap_at_(perf_lap *lap, perf_recorder_ *rec, uint64_t now)
 {
     lap->rec = rec;
@@ -1298,7 +1313,8 @@ PERF_FN void perf_lap_at_(perf_lap *lap, perf_recorder_ *rec, uint64_t now)
     lap->start = now;
 }
 
-/* The part of a scope's time after the last cold end, if it has outlived the scope around it. */
+/* A scope ends after the one around it, whose end was the last cold one.  Its time since then, less
+ * that of scopes that have ended since; 0: something else is open now.                           */
 PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *rec, uint64_t start, uint64_t end)
 {
     const uint64_t from = perf_larger_(rec->after.start, start);
@@ -1339,7 +1355,7 @@ PERF_COLD_FN_ void perf_end_late_(perf_recorder_ *rec, perf_scope *scope, const 
     uint64_t    ticks, own = 0;
 
     if (rec->losses[PERF_LOSS_ABANDONED_])
-        PERF_ADD_(rec->losses[PERF_LOSS_ABANDONED_], ~UINT64_C(0));
+        PERF_ADD_(rec->losses[PERF_LOSS_ABANDONED_], ~UINT64_C(0));     /* one fewer: it ended    */
     perf_lose_(rec, PERF_LOSS_DISORDERED_, PERF_ESTATE);
     if (!cell) {
         perf_lose_cell_(rec, perf_cell_id_(ended));
@@ -1400,8 +1416,8 @@ PERF_INLINE_FN_ int perf_end_again_(perf_scope *scope, uint64_t end)
         return 0;
     cell->again_open--;
     perf_deeper_(rec, ~UINT64_C(0));
-    if (!cell->again_open && !cell->held)      /* at once, or a handler's `scope` would be wider  */
-        PERF_ADD_(cell->low, PERF_CLOSED_);
+    if (!cell->again_open && !cell->held)       /* one addition clears the bit: between a read    */
+        PERF_ADD_(cell->low, PERF_CLOSED_);     /* and a write a handler may set low and width    */
     within = outer->inside - scope->inside;     /* what it called stands in `outer`               */
     within = perf_smaller_(within, ticks);
     PERF_ADD_(cell->count, 1);
@@ -1501,7 +1517,7 @@ PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *rec, perf_cell_ *to)
         perf_deeper_(rec, 0 - PERF_CAST_(uint64_t, cell->again_open));
         cell->again_open = cell->held = 0;
         excess = cell->inside + cell->within - cell->sum;
-        if (excess - 1 < cell->inside) {        /* 1 <= excess <= inside                          */
+        if (excess >= 1 && excess <= cell->inside) {
             PERF_ADD_(cell->parent->inside, excess);
             PERF_SET_(&cell->inside, cell->inside - excess);
         }
@@ -1550,9 +1566,10 @@ PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *rec, perf_cell_ *cell, u
  * moved into the range of the buckets, or 0 where there is no memory for one.                    */
 PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
-    uint64_t most = (UINT64_C(1) << (PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_)) - 1;
-    uint64_t counted = perf_larger_(perf_smaller_(ticks, most), 1);
-    uint32_t index = PERF_CAST_(uint32_t, perf_bucket_index_(counted));
+    const int octaves = PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_;
+    uint64_t  most = (UINT64_C(1) << octaves) - 1;
+    uint64_t  counted = perf_larger_(perf_smaller_(ticks, most), 1);
+    uint32_t  index = PERF_CAST_(uint32_t, perf_bucket_index_(counted));
 
     if (!perf_buckets_room_(rec, cell, index))
         return 0;
@@ -1576,7 +1593,7 @@ PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *rec, perf_cell_ *cell, uint
     if (entry && !perf_rare_often_(cell, *entry))
         return 1;
     if (!perf_grow_begin_(rec))
-        return entry && !(*entry >> 15 & 1);    /* it can count one more                          */
+        return perf_rare_has_room_(entry);
     done = perf_rare_make_(rec, cell, index);
     perf_grow_end_(rec);
     return done;
@@ -1606,7 +1623,7 @@ PERF_COLD_FN_ int perf_rare_make_(perf_recorder_ *rec, perf_cell_ *cell, uint32_
     }
     if (entry && !perf_rare_often_(cell, *entry))
         return 1;
-    return perf_buckets_widen_(rec, cell, index) || (entry && !(*entry >> 15 & 1));
+    return perf_buckets_widen_(rec, cell, index) || perf_rare_has_room_(entry);
 }
 
 /* Counters up to this index, and those of the entries near them; 0: no memory.  Some slack on
@@ -1694,7 +1711,9 @@ PERF_COLD_FN_ uint64_t perf_bucket_from_(uint32_t index)
     double   at = perf_from_bits_(PERF_CAST_(uint64_t, index) << (52 - PERF_CELL_BITS_));
     uint64_t ticks = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, at));
 
-    return ticks + (PERF_CAST_(double, PERF_CAST_(int64_t, ticks)) < at);
+    if (PERF_CAST_(double, PERF_CAST_(int64_t, ticks)) < at)    /* the cast cut: round up         */
+        ticks++;
+    return ticks;
 }
 
 /* Counts a duration in its bucket, at once. */
@@ -1742,14 +1761,17 @@ PERF_COLD_FN_ void perf_halves_look_(perf_recorder_ *rec)
 PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *rec, const perf_cell_ *cell, uint64_t start,
                                      uint64_t ticks, uint32_t depth)
 {
-    const uint64_t    parts = ticks >= PERF_EVENT_MORE_;
     const uint64_t    length = perf_smaller_(ticks, PERF_EVENT_MORE_);
     const perf_event_ event[2] = {
         {ticks, 0},
         {start, length | perf_tag_name_(cell->tag) | PERF_CAST_(uint64_t, depth) << 56}};
 
-    if (rec->ring_limit)
-        perf_event_write_(rec, &event[1 - parts], 1 + parts);
+    if (!rec->ring_limit)
+        return;
+    if (ticks >= PERF_EVENT_MORE_)
+        perf_event_write_(rec, event, 2);
+    else
+        perf_event_write_(rec, &event[1], 1);
 }
 
 /* Writes n entries, the last of which is the event.  The ring may be due to be sent to a file. */
@@ -1827,8 +1849,10 @@ PERF_COLD_FN_ void perf_core_lap_begin_(perf_lap *lap)
         perf_lap_at_(lap, rec, perf_scope_ticks_(rec->home));
 }
 
-/* A lap stands beside the scopes of its phase, as a child of what is open.  The sink hears of it
- * when it is over: as a mark whose payload is the length in ns.                                  */
+/* Ends a lap and begins the next, where perf_core_lap_ cannot.  A lap stands beside the scopes of
+ * its phase, as a child of what is open.  Of its time, `within` is that of those scopes, and `own`
+ * what counts in its total, because it is in its caller's and in no other scope's.  The sink hears
+ * of it when it is over: as a mark whose payload is the length in ns.                            */
 PERF_COLD_FN_ void perf_lap_slow_(perf_lap *lap, perf_site_ *site, uint64_t now)
 {
     perf_recorder_ *rec = perf_recorder_for_mark_();
@@ -1864,8 +1888,8 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *lap, perf_site_ *site, uint64_t now)
     within = perf_between_(within, 0, ticks);
     total = rec->open->sum - rec->open->again;
     own = ticks;
-    if (lap->total != total)                    /* a call of the caller has ended: what it has    */
-        own = total + within - rec->open->inside;
+    if (lap->total != total)                    /* a call of the caller has ended: no more than   */
+        own = total + within - rec->open->inside;       /* its calls have outside other scopes    */
     if (cell->parent != rec->open || lap->open != rec->open)
         own = within = 0;                       /* its caller has ended, or is itself: no time    */
     own = perf_between_(own, within, ticks);
@@ -2189,6 +2213,7 @@ PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
 #define PERF_OFF_SWITCHED_ 1u   /* bit of `off`: by perf_enable(0); the other says: no core       */
 
 #if PERF_ONE_CORE_
+/* Gives an image that asks this core, and the switch; without a registry it stays off. */
 PERF_COLD_FN_ void perf_core_join_(perf_anchor_ *anchor)
 {
     const perf_core_ *none = PERF_NULL_;
@@ -2201,6 +2226,7 @@ PERF_COLD_FN_ void perf_core_join_(perf_anchor_ *anchor)
     PERF_SET_(&anchor->off, reg ? PERF_GET_(&reg->off) : PERF_OFF_SWITCHED_);
 }
 
+/* Gives a core to an image that has none: it is off now only if perf_enable(0) says so. */
 PERF_COLD_FN_ void perf_core_give_(perf_search_ *search, perf_anchor_ *anchor)
 {
     const perf_core_ *none = PERF_NULL_;
@@ -2396,13 +2422,18 @@ PERF_FN void perf_reset(void)
 /* ---- tracks: what a device hands over ---- */
 
 /* A recorder that belongs to no thread: one line of the trace, `name` its title.  Whoever makes it
- * sees to it that one thread at a time writes.  NULL without memory.                             */
+ * sees to it that one thread at a time writes.  NULL without memory, and where this thread is
+ * inside the lock already.                                                                       */
 PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *reg, const char *name)
 {
     perf_recorder_ *rec = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *rec, 1));
 
-    if (!rec || !perf_lock_(reg))
+    if (!rec)
         return PERF_NULL_;
+    if (!perf_lock_(reg)) {
+        perf_pages_free_(rec, sizeof *rec);
+        return PERF_NULL_;
+    }
     perf_recorder_start_(reg, rec, 0);
     PERF_LIBC_(memcpy)(rec->name, name, perf_text_length_(name, sizeof rec->name - 1));
     perf_unlock_(&reg->lock);

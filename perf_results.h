@@ -65,8 +65,8 @@ typedef struct perf_baseline_entry {
     perf_baseline_kind kind;
     size_t             runs;    /* saved runs that it was compared with; 0: it is new             */
     int                missing; /* 1: saved, but not measured in this run                         */
-    double             before;  /* geometric mean of the saved runs, ns, of a rule on a count     */
-                                /* that an iteration (A/B: a ratio); 0: none                      */
+    double             before;  /* geometric mean of the saved runs, in ns; by a rule on a count, */
+                                /* counts an iteration; of an A/B loop a ratio; 0: none           */
     double             now;     /* this run; 0: missing                                           */
     perf_verdict       verdict; /* by itself                                                      */
     perf_decision      decision;/* as one of the family: this is the one that counts              */
@@ -101,6 +101,7 @@ typedef struct perf_baseline {
     size_t               accepted, rejected, fresh, missing;   /* how many of them                */
     size_t               runs;          /* in the file                                            */
     size_t               other_runs;    /* runs of another machine or build: not used             */
+    size_t               own_runs;      /* runs that this process has saved: not used             */
     size_t               beside;        /* entries held against the others of their run, too      */
     char                 other[200];    /* such a machine and cpu, or compiler and build; or ""   */
     double               span_s;        /* what the used runs cover                               */
@@ -146,12 +147,12 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *baseline);
                                         /* standard deviation of the log                          */
 #define PERF_BASELINE_REPEATS_ 64       /* of an entry in one run; further ones do not count      */
 
-#define PERF_ODD_RUN_     0.15  /* log: a whole run lies that far off, and                        */
-#define PERF_ODD_ENTRY_   0.40  /* of one entry, or where there are fewer than                    */
-#define PERF_ODD_ENTRIES_ 4     /* entries to tell a run by                                       */
-#define PERF_ODD_NOISES_  6.0   /* as many standard deviations, by the median of deviations       */
+#define PERF_ODD_RUN_     0.15  /* a log, 16 %: a whole run that is left out lies so far off      */
+#define PERF_ODD_ENTRY_   0.40  /* a log, 49 %: likewise one entry of a run, or a run of few      */
+#define PERF_ODD_ENTRIES_ 4     /* fewer entries are few                                          */
+#define PERF_ODD_NOISES_  6.0   /* and so many standard deviations off, by the median deviation   */
 #define PERF_ODD_SHARE_   8     /* at most one in so many is left out; more are no exception      */
-#define PERF_ODD_LEAST_   0.005 /* a standard deviation below this is chance                      */
+#define PERF_ODD_LEAST_   0.005 /* no standard deviation counts as less: that is chance           */
 
 typedef struct perf_checking_ perf_checking_;
 typedef struct perf_figures_  perf_figures_;
@@ -264,8 +265,8 @@ struct perf_checking_ {
     perf_compare_opts  opts;
     double            *pool;            /* room for the values of the largest entry               */
     size_t             used;            /* saved runs that count                                  */
-    /* What entries share.  Of each run that counts, and last of this one: how far its `each`
-     * entries moved, sorted; a row has room for all entries of this run.                         */
+    /* What entries share.  moved: a row for each run that counts, and a last one for this run:   */
+    /* how far its `each` entries moved, sorted.  A row has room for all entries of this run.     */
     double            *moved;
     size_t             each;
     double             common;          /* the variance that is left of an entry                  */
@@ -474,8 +475,10 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check)
             !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu) && same_gpu;
         const int same_build =
             !strcmp(run->compiler, me->compiler) && !strcmp(run->build, me->build);
-        if (!check->count_own && !strcmp(run->id, own))
+        if (!check->count_own && !strcmp(run->id, own)) {
+            check->baseline->own_runs++;
             continue;
+        }
         if (check->asked->any_machine || (same_machine && same_build)) {
             run->ours = run->usable = 1;
             check->used++;
@@ -517,8 +520,10 @@ PERF_COLD_FN_ void perf_times_cover_(double *time_s, size_t n, double *first, do
     perf_sort_values_(time_s, n);
     if (n >= PERF_ODD_SHARE_) {
         most = PERF_BASELINE_LEAST_S_ + 10.0 * (time_s[high - 1] - time_s[1]);
-        low += time_s[1] - time_s[0] > most;
-        high -= time_s[high] - time_s[high - 1] > most;
+        if (time_s[1] - time_s[0] > most)
+            low++;
+        if (time_s[high] - time_s[high - 1] > most)
+            high--;
     }
     *first = time_s[low];
     *last = time_s[high];
@@ -1679,15 +1684,16 @@ PERF_COLD_FN_ int perf_beside_of_(const perf_checking_ *check, const double *log
 PERF_COLD_FN_ double perf_beside_regress_(const perf_checking_ *check, const double *logs,
                                           double *change, double *times)
 {
-    const size_t runs = check->used, low = (check->each - 2) / 2, high = (check->each - 1) / 2;
+    const size_t runs = check->used, low = check->each / 2, high = (check->each + 1) / 2;
     const double n = PERF_CAST_(double, runs), rounding = 1e-12;
     double       others[PERF_READ_RUNS_ + 1], middle = 0.0, x, most, squares;
     double       xx = rounding * n, xy = 0.0, yy = 0.0;
     size_t       j;
 
-    for (j = 0; j <= runs; j++) {               /* the median of the others                       */
+    for (j = 0; j <= runs; j++) {               /* the median of the others: ranks low, high      */
         const double *all = check->moved + j * check->now->entries;
-        others[j] = 0.5 * (all[low + (logs[j] <= all[low])] + all[high + (logs[j] <= all[high])]);
+        others[j] = 0.5 * (perf_stray_others_(all, low, logs[j]) +
+                           perf_stray_others_(all, high, logs[j]));
         if (j < runs)
             middle += others[j] / n;
     }
@@ -1745,8 +1751,8 @@ PERF_FN double perf_stray_others_(const double *sorted, size_t rank, double own)
     return own <= sorted[rank - 1] ? sorted[rank] : sorted[rank - 1];
 }
 
-/* How far an entry strayed: its change over the |change| below which noise stays in two thirds of
- * cases (in one half: of a standard normal law).                                                 */
+/* How far an entry strayed, see perf_straying_.  Not exactly two thirds and one half: the shares of
+ * entries up to the ranks at which perf_beside_old_ looks.                                       */
 PERF_COLD_FN_ perf_straying_ perf_strayed_(const perf_checking_ *check, const perf_spread_ *beside)
 {
     const double  change = perf_fabs_(beside->change), n = PERF_CAST_(double, check->each);
@@ -1839,19 +1845,27 @@ PERF_COLD_FN_ void perf_put_span_(perf_out_ *out, const char *before, double sec
         const char *name;
     } scale[] = {{1.5, 1, "second"}, {120, 1, "seconds"}, {7200, 60, "minutes"},
                  {172800, 3600, "hours"}, {1e300, 86400, "days"}};
-    int i = seconds < 0.5;
+    int i = 0;
 
     if (!(seconds > 0.0))
         return;
+    if (seconds < 0.5)                          /* it prints "0 seconds"                          */
+        i = 1;
     while (seconds >= scale[i].below)
         i++;
     perf_putf_(out, "%s%.0f %s%s", before, seconds / scale[i].unit, scale[i].name, behind);
 }
 
+/* How many runs of the file count. */
+PERF_FN size_t perf_baseline_used_(const perf_baseline *baseline)
+{
+    return baseline->runs - baseline->other_runs - baseline->own_runs;
+}
+
 /* What the verdicts rest on, above the rows. */
 PERF_COLD_FN_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *baseline)
 {
-    const size_t used = baseline->runs - baseline->other_runs;
+    const size_t used = perf_baseline_used_(baseline);
     size_t       i;
 
     perf_putf_(out, "baseline: %.0f run%s of this machine and build", PERF_CAST_(double, used),
@@ -2095,7 +2109,7 @@ PERF_COLD_FN_ double perf_outlook_spread_(const perf_baseline *baseline)
 /* The change, in percent, that a check made age_s from now finds in nine of ten runs. */
 PERF_COLD_FN_ double perf_outlook_finds_(const perf_baseline *baseline, double spread, double age_s)
 {
-    const size_t runs = baseline->runs - baseline->other_runs;
+    const size_t runs = perf_baseline_used_(baseline);
     const double p = 0.5 + 0.5 * baseline->confidence;
     double       df, sd;
 
@@ -2108,7 +2122,7 @@ PERF_COLD_FN_ double perf_outlook_finds_(const perf_baseline *baseline, double s
  * in which this run counts as saved.  It tells of changes only by a rule on regressions.         */
 PERF_COLD_FN_ void perf_put_outlook_(perf_out_ *out, const perf_baseline *baseline)
 {
-    const size_t runs = baseline->runs - baseline->other_runs;
+    const size_t runs = perf_baseline_used_(baseline);
     const double spread = perf_outlook_spread_(baseline);
     double       span = baseline->span_s, fresh;
 

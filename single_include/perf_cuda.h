@@ -10463,7 +10463,8 @@ PERF_COLD_FN_ void perf_clock_check_(perf_recorder_ *rec, uint64_t end, uint64_t
     PERF_LIBC_(memset)(&rec->looked, 0, sizeof rec->looked);
 }
 
-/* So many more recursive calls are open. */
+/* So many more recursive calls are open; 0 - n: n fewer.  Events add the highest byte of `deeper`
+ * to their depth.                                                                                */
 PERF_INLINE_FN_ void perf_deeper_(perf_recorder_ *rec, uint64_t calls)
 {
     PERF_ADD_(rec->extra, calls);
@@ -10486,7 +10487,8 @@ PERF_COLD_DECL_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site
 #define PERF_CLOSED_ (UINT64_C(1) << 63)        /* bit of `low`: no duration passes the compare   */
 #define PERF_NO_LOW_ (UINT64_C(3) << 62)        /* ... also without that bit: none was counted    */
 
-/* Where the table of cells has `id` under `caller`, or an empty slot for it. */
+/* Where the table of cells has `id` under `caller`, or an empty slot for it.  The hash: cells lie
+ * 64 bytes apart, and 2^32 over the golden ratio scatters ids (Knuth).                           */
 PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *rec, const perf_cell_ *caller,
                                           uint32_t id)
 {
@@ -10521,9 +10523,10 @@ PERF_FN void perf_cell_again_(perf_scope *scope, perf_recorder_ *rec, perf_cell_
     PERF_SET_(&cell->low, cell->low | PERF_CLOSED_);
 }
 
-/* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns
- * `scope`, or NULL: it is not recorded.  Quick, recursion included, where `quick` says that neither
- * a clock nor a sink is to be asked, and that there are slots.                                   */
+/* Begins a scope; returns `scope`, or NULL: it is not recorded.  *self: the caller's recorder, a
+ * variable of its image; NULL: not known yet.  counter 1: its file times by the counter.  Quick,
+ * recursion included, where `quick` says that neither a clock nor a sink is to be asked, and that
+ * there are slots.                                                                               */
 PERF_HOT_FN_ perf_scope *perf_core_begin_(perf_scope *scope, perf_site_ *site,
                                           perf_recorder_ **self, int counter)
 {
@@ -10556,8 +10559,8 @@ PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *reg, int counter)
         perf_word_set_(&reg->warnings, PERF_CLOCK_MIXED);
 }
 
-/* The same where that is not quick: the first begin in a thread or under a caller, with another
- * clock, a sink, a request.  The thread becomes known to *self.                                  */
+/* Begins what perf_core_begin_ cannot: the first scope of a thread or under a caller, one with
+ * another clock, a sink, a request.  The thread becomes known to *self, if self is not NULL.     */
 PERF_COLD_FN_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
                                            perf_recorder_ **self, int counter)
 {
@@ -10580,7 +10583,7 @@ PERF_COLD_FN_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
         return PERF_NULL_;
     }
     sink = PERF_ACQ_(&rec->home->sink);
-    if (!sink || PERF_GET_(&rec->request))
+    if (!sink || PERF_GET_(&rec->request))      /* without a sink it gives `quick` back           */
         perf_recorder_serve_(rec);
     scope->cell = cell;
     scope->outer = rec->open;
@@ -10596,7 +10599,7 @@ PERF_COLD_FN_ perf_scope *perf_begin_slow_(perf_scope *scope, perf_site_ *site,
     if (rec->home->clock || rec->ranges)
         scope->open = PERF_COLD_END_;
     scope->start = perf_scope_ticks_(rec->home);
-    perf_clock_check_(rec, scope->start, scope->start - 1);
+    perf_clock_check_(rec, scope->start, scope->start - 1);     /* this one counts                */
     return scope;
 }
 
@@ -10623,11 +10626,12 @@ PERF_COLD_FN_ void perf_family_open_(perf_registry_ *reg)
 {
     perf_family_ *family;
     int           errno_before = PERF_ERRNO_;
+    const int     shared = PERF_MAP_PAGES_ ^ 3; /* MAP_SHARED, 1, in place of MAP_PRIVATE, 2      */
     void         *memory;
 
     if (PERF_ACQ_(&reg->family))
         return;
-    memory = perf_mmap_(PERF_NULL_, PERF_FAMILY_BYTES_, 3, PERF_MAP_PAGES_ ^ 3, -1, 0); /* shared */
+    memory = perf_mmap_(PERF_NULL_, PERF_FAMILY_BYTES_, 3, shared, -1, 0);
     if (PERF_PTR_(intptr_t, memory) != -1) {
         family = PERF_CAST_(perf_family_ *, memory);
         family->bytes = PERF_FAMILY_BYTES_;
@@ -10651,8 +10655,9 @@ PERF_COLD_FN_ void perf_before_fork_(void)
     PERF_SET_(&reg->forking, 1u);
 }
 
-/* Where the system has not wiped the recorders (Linux before 4.14, qemu) the child forgets here
- * what its parent has recorded; else when it next takes the lock.  Each image comes here.        */
+/* In the child of a fork: forgets what its parent has recorded.  Where the system has not wiped the
+ * recorders (Linux before 4.14, qemu) perf_lock_ alone would take this for the child of a vfork.
+ * Each image comes here; the first one does it.                                                  */
 PERF_COLD_FN_ void perf_at_fork_child_(void)
 {
     perf_registry_ *reg = PERF_ACQ_(&perf_anchor_v1_.registry);
@@ -10799,7 +10804,8 @@ PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *reg)
 
 #define PERF_DIFFERENT_NAMES_ (1u << 20)      /* a number in each name is a common mistake        */
 
-/* The entry of a name, made on first sight; NULL: no room.  Called with the lock held. */
+/* The entry of a site's name and kind, made on first sight; NULL: no room.  The kind is the highest
+ * byte of its `line`; the hash is FNV-1a.  Called with the lock held.                            */
 PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site_ *site)
 {
     const char *name = site->name;
@@ -11518,7 +11524,13 @@ PERF_INLINE_FN_ int perf_rare_often_(const perf_cell_ *cell, uint32_t entry)
 {
     uint32_t n = entry & 0xffff;
 
-    return n >= 4 && (PERF_CAST_(uint64_t, n) * n >= cell->count || n >> 15);
+    return n >= 4 && (PERF_CAST_(uint64_t, n) * n >= cell->count || n >= 0x8000);
+}
+
+/* 1: there is an entry, and it can count one more: its 16 bits are not half full. */
+PERF_INLINE_FN_ int perf_rare_has_room_(const uint32_t *entry)
+{
+    return entry && (*entry & 0xffff) < 0x8000;
 }
 
 /* ---- sink ---- */
@@ -11542,7 +11554,8 @@ PERF_COLD_FN_ void perf_image_switch_(perf_search_ *search, perf_anchor_ *anchor
     PERF_SET_(&anchor->off, search->value);
 }
 
-/* A moment: counters and laps with a value, instants without. */
+/* Tells the sink, if there is one, of a mark without length: a counter, an instant, the end of a
+ * lap.  type: as in perf_label_; 2: it has `value`, 0: it has none.                              */
 PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t type,
                                    double value)
 {
@@ -11576,7 +11589,8 @@ PERF_INLINE_FN_ uint64_t perf_tag_name_(uint64_t tag)
 
 #define PERF_TEXT_MAX_ 63               /* bytes of an instant's text                             */
 
-#define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
+#define PERF_LONG_ (UINT64_C(1) << 20)  /* ticks: the end of a longer call may take 0.5 us more,  */
+                                        /* to ask the system                                      */
 
 /* Notes how long the thread had no processor in this call, if that is the most so far.
  *  Time without one since the last look counts to this call as a whole if the call was unusual (8
@@ -11605,6 +11619,7 @@ PERF_COLD_FN_ void perf_away_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ti
     }
 }
 
+/* Begins a lap at `now`, with what its caller has by then. */
 PERF_FN void perf_lap_at_(perf_lap *lap, perf_recorder_ *rec, uint64_t now)
 {
     lap->rec = rec;
@@ -11615,7 +11630,8 @@ PERF_FN void perf_lap_at_(perf_lap *lap, perf_recorder_ *rec, uint64_t now)
     lap->start = now;
 }
 
-/* The part of a scope's time after the last cold end, if it has outlived the scope around it. */
+/* A scope ends after the one around it, whose end was the last cold one.  Its time since then, less
+ * that of scopes that have ended since; 0: something else is open now.                           */
 PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *rec, uint64_t start, uint64_t end)
 {
     const uint64_t from = perf_larger_(rec->after.start, start);
@@ -11656,7 +11672,7 @@ PERF_COLD_FN_ void perf_end_late_(perf_recorder_ *rec, perf_scope *scope, const 
     uint64_t    ticks, own = 0;
 
     if (rec->losses[PERF_LOSS_ABANDONED_])
-        PERF_ADD_(rec->losses[PERF_LOSS_ABANDONED_], ~UINT64_C(0));
+        PERF_ADD_(rec->losses[PERF_LOSS_ABANDONED_], ~UINT64_C(0));     /* one fewer: it ended    */
     perf_lose_(rec, PERF_LOSS_DISORDERED_, PERF_ESTATE);
     if (!cell) {
         perf_lose_cell_(rec, perf_cell_id_(ended));
@@ -11717,8 +11733,8 @@ PERF_INLINE_FN_ int perf_end_again_(perf_scope *scope, uint64_t end)
         return 0;
     cell->again_open--;
     perf_deeper_(rec, ~UINT64_C(0));
-    if (!cell->again_open && !cell->held)      /* at once, or a handler's `scope` would be wider  */
-        PERF_ADD_(cell->low, PERF_CLOSED_);
+    if (!cell->again_open && !cell->held)       /* one addition clears the bit: between a read    */
+        PERF_ADD_(cell->low, PERF_CLOSED_);     /* and a write a handler may set low and width    */
     within = outer->inside - scope->inside;     /* what it called stands in `outer`               */
     within = perf_smaller_(within, ticks);
     PERF_ADD_(cell->count, 1);
@@ -11818,7 +11834,7 @@ PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *rec, perf_cell_ *to)
         perf_deeper_(rec, 0 - PERF_CAST_(uint64_t, cell->again_open));
         cell->again_open = cell->held = 0;
         excess = cell->inside + cell->within - cell->sum;
-        if (excess - 1 < cell->inside) {        /* 1 <= excess <= inside                          */
+        if (excess >= 1 && excess <= cell->inside) {
             PERF_ADD_(cell->parent->inside, excess);
             PERF_SET_(&cell->inside, cell->inside - excess);
         }
@@ -11867,9 +11883,10 @@ PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *rec, perf_cell_ *cell, u
  * moved into the range of the buckets, or 0 where there is no memory for one.                    */
 PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
-    uint64_t most = (UINT64_C(1) << (PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_)) - 1;
-    uint64_t counted = perf_larger_(perf_smaller_(ticks, most), 1);
-    uint32_t index = PERF_CAST_(uint32_t, perf_bucket_index_(counted));
+    const int octaves = PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_;
+    uint64_t  most = (UINT64_C(1) << octaves) - 1;
+    uint64_t  counted = perf_larger_(perf_smaller_(ticks, most), 1);
+    uint32_t  index = PERF_CAST_(uint32_t, perf_bucket_index_(counted));
 
     if (!perf_buckets_room_(rec, cell, index))
         return 0;
@@ -11893,7 +11910,7 @@ PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *rec, perf_cell_ *cell, uint
     if (entry && !perf_rare_often_(cell, *entry))
         return 1;
     if (!perf_grow_begin_(rec))
-        return entry && !(*entry >> 15 & 1);    /* it can count one more                          */
+        return perf_rare_has_room_(entry);
     done = perf_rare_make_(rec, cell, index);
     perf_grow_end_(rec);
     return done;
@@ -11923,7 +11940,7 @@ PERF_COLD_FN_ int perf_rare_make_(perf_recorder_ *rec, perf_cell_ *cell, uint32_
     }
     if (entry && !perf_rare_often_(cell, *entry))
         return 1;
-    return perf_buckets_widen_(rec, cell, index) || (entry && !(*entry >> 15 & 1));
+    return perf_buckets_widen_(rec, cell, index) || perf_rare_has_room_(entry);
 }
 
 /* Counters up to this index, and those of the entries near them; 0: no memory.  Some slack on
@@ -12011,7 +12028,9 @@ PERF_COLD_FN_ uint64_t perf_bucket_from_(uint32_t index)
     double   at = perf_from_bits_(PERF_CAST_(uint64_t, index) << (52 - PERF_CELL_BITS_));
     uint64_t ticks = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, at));
 
-    return ticks + (PERF_CAST_(double, PERF_CAST_(int64_t, ticks)) < at);
+    if (PERF_CAST_(double, PERF_CAST_(int64_t, ticks)) < at)    /* the cast cut: round up         */
+        ticks++;
+    return ticks;
 }
 
 /* Counts a duration in its bucket, at once. */
@@ -12059,14 +12078,17 @@ PERF_COLD_FN_ void perf_halves_look_(perf_recorder_ *rec)
 PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *rec, const perf_cell_ *cell, uint64_t start,
                                      uint64_t ticks, uint32_t depth)
 {
-    const uint64_t    parts = ticks >= PERF_EVENT_MORE_;
     const uint64_t    length = perf_smaller_(ticks, PERF_EVENT_MORE_);
     const perf_event_ event[2] = {
         {ticks, 0},
         {start, length | perf_tag_name_(cell->tag) | PERF_CAST_(uint64_t, depth) << 56}};
 
-    if (rec->ring_limit)
-        perf_event_write_(rec, &event[1 - parts], 1 + parts);
+    if (!rec->ring_limit)
+        return;
+    if (ticks >= PERF_EVENT_MORE_)
+        perf_event_write_(rec, event, 2);
+    else
+        perf_event_write_(rec, &event[1], 1);
 }
 
 /* Writes n entries, the last of which is the event.  The ring may be due to be sent to a file. */
@@ -12144,8 +12166,10 @@ PERF_COLD_FN_ void perf_core_lap_begin_(perf_lap *lap)
         perf_lap_at_(lap, rec, perf_scope_ticks_(rec->home));
 }
 
-/* A lap stands beside the scopes of its phase, as a child of what is open.  The sink hears of it
- * when it is over: as a mark whose payload is the length in ns.                                  */
+/* Ends a lap and begins the next, where perf_core_lap_ cannot.  A lap stands beside the scopes of
+ * its phase, as a child of what is open.  Of its time, `within` is that of those scopes, and `own`
+ * what counts in its total, because it is in its caller's and in no other scope's.  The sink hears
+ * of it when it is over: as a mark whose payload is the length in ns.                            */
 PERF_COLD_FN_ void perf_lap_slow_(perf_lap *lap, perf_site_ *site, uint64_t now)
 {
     perf_recorder_ *rec = perf_recorder_for_mark_();
@@ -12181,8 +12205,8 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *lap, perf_site_ *site, uint64_t now)
     within = perf_between_(within, 0, ticks);
     total = rec->open->sum - rec->open->again;
     own = ticks;
-    if (lap->total != total)                    /* a call of the caller has ended: what it has    */
-        own = total + within - rec->open->inside;
+    if (lap->total != total)                    /* a call of the caller has ended: no more than   */
+        own = total + within - rec->open->inside;       /* its calls have outside other scopes    */
     if (cell->parent != rec->open || lap->open != rec->open)
         own = within = 0;                       /* its caller has ended, or is itself: no time    */
     own = perf_between_(own, within, ticks);
@@ -12506,6 +12530,7 @@ PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
 #define PERF_OFF_SWITCHED_ 1u   /* bit of `off`: by perf_enable(0); the other says: no core       */
 
 #if PERF_ONE_CORE_
+/* Gives an image that asks this core, and the switch; without a registry it stays off. */
 PERF_COLD_FN_ void perf_core_join_(perf_anchor_ *anchor)
 {
     const perf_core_ *none = PERF_NULL_;
@@ -12518,6 +12543,7 @@ PERF_COLD_FN_ void perf_core_join_(perf_anchor_ *anchor)
     PERF_SET_(&anchor->off, reg ? PERF_GET_(&reg->off) : PERF_OFF_SWITCHED_);
 }
 
+/* Gives a core to an image that has none: it is off now only if perf_enable(0) says so. */
 PERF_COLD_FN_ void perf_core_give_(perf_search_ *search, perf_anchor_ *anchor)
 {
     const perf_core_ *none = PERF_NULL_;
@@ -12713,13 +12739,18 @@ PERF_FN void perf_reset(void)
 /* ---- tracks: what a device hands over ---- */
 
 /* A recorder that belongs to no thread: one line of the trace, `name` its title.  Whoever makes it
- * sees to it that one thread at a time writes.  NULL without memory.                             */
+ * sees to it that one thread at a time writes.  NULL without memory, and where this thread is
+ * inside the lock already.                                                                       */
 PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *reg, const char *name)
 {
     perf_recorder_ *rec = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *rec, 1));
 
-    if (!rec || !perf_lock_(reg))
+    if (!rec)
         return PERF_NULL_;
+    if (!perf_lock_(reg)) {
+        perf_pages_free_(rec, sizeof *rec);
+        return PERF_NULL_;
+    }
     perf_recorder_start_(reg, rec, 0);
     PERF_LIBC_(memcpy)(rec->name, name, perf_text_length_(name, sizeof rec->name - 1));
     perf_unlock_(&reg->lock);
@@ -16305,8 +16336,8 @@ PERF_BEGIN_DECLS
  *   perf_loop_kind_         of a state: PERF_LOOP_BENCH_, _AB_, _RACE_; 0: NULL, or no memory
  *   perf_loop_pages_        a state with its arms, all zero, kept until perf_reset(); in the
  *                           report's list unless `kind` is 0; NULL: no memory
- *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
  *   perf_race_pages_        likewise of two arms, with a question, or refused, or one arm forced
+ *   perf_told_place_        the value of a loop's counter by its name; NULL: no room, or it ended
  *   perf_ab_found_          the result of an A/B loop that has ended; `left`: of its last slice
  */
 
@@ -16391,7 +16422,7 @@ PERF_FN uint64_t perf_timer_clock_(int i)
         return perf_now();
 #if defined(PERF_TEST_CPU_FN)
     return PERF_TEST_CPU_FN(i);
-#elif defined(PERF_CLOCK_FN)                        /* one clock of yours and one of ours: no     */
+#elif defined(PERF_CLOCK_FN)                        /* your clock does not compare with others    */
     return 0;
 #else
     if (i == PERF_BY_THREAD_)
@@ -16400,7 +16431,7 @@ PERF_FN uint64_t perf_timer_clock_(int i)
 #endif
 }
 
-/* The time between two changes of a clock, by 2 or more; `otherwise`: no such two were seen. */
+/* ns from a change of a clock to the next, both of 2 ns or more; `otherwise`: not seen. */
 PERF_COLD_FN_ uint64_t perf_clock_step_(int clock, uint64_t otherwise)
 {
     uint64_t last = perf_timer_clock_(clock), ticks, changed = 0;
@@ -16443,7 +16474,7 @@ PERF_COLD_FN_ double perf_clock_probe_(int clock, double *tick)
     if (cost > 1e6)                     /* each reading saw a step: it tells nothing of the cost  */
         cost = 0.0;
     *tick = PERF_CAST_(double, step);
-    if (step > 1000000000)
+    if (step > 1000000000)              /* over a second: no change was seen, or it was set       */
         *tick = 1.0;
     if (*tick > cost && cost > 1.0)     /* finer than a reading: its step stays unseen            */
         *tick = cost;
@@ -16721,8 +16752,10 @@ PERF_COLD_FN_ int perf_loop_add_(perf_kept_loop_ *loop, int kind, const char *na
 }
 
 PERF_FN int perf_bench_enough_(perf_loop_state_ *state, uint64_t now);
-/* own: bytes for a filling.  Pages are touched only as far as they are used: most stay free.
- * The state, arms, entries; ns and cpu of each arm, logs, when; own; first, led: [rounds] each.  */
+
+/* A new state, until told otherwise of a bench; NULL: no memory.  One block: the state, its arms
+ * and entries; [rounds] of ns and of cpu for each arm, of logs, when; `own` bytes for a filling;
+ * [rounds] of first, led.  Pages that nobody touches take no memory: most of it stays free.      */
 PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(const char *name, int kind, size_t arms,
                                                  size_t rounds, size_t own)
 {
@@ -16855,7 +16888,8 @@ PERF_COLD_FN_ int perf_loop_grown_(perf_loop_state_ *state, int late)
     return state->fill->grown(state);
 }
 
-/* After a first round without a batch: finds one after all, if only the first run was slow. */
+/* A round of a loop in a hurry, which has no batches, is complete.  1: every arm was quick now,
+ * only its first call was slow.  Batches are looked for after all, the round is not filed.       */
 PERF_COLD_FN_ int perf_loop_was_cold_(perf_loop_state_ *state, double want)
 {
     int i;
@@ -17310,12 +17344,12 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *state, i
 #define PERF_LEAD_MOST_NS_    20e6      /* the longest lead: some turns of any scheduler          */
 #define PERF_LEAD_FIRST_      4.0       /* slices, when leads are found to be needed              */
 #define PERF_LEAD_GROWS_      4.0       /* times as long where that was not enough                */
-#define PERF_LONGER_SHARE_    0.5       /* of the time that longer leads may take                 */
-#define PERF_LONGER_PART_     8.0       /* those of one round take no more than this part of it   */
-#define PERF_LONGER_LEAST_    5         /* rounds with longer leads for an answer                 */
-#define PERF_LONGER_HURRIED_  4         /* likewise, where a round takes long or nobody waits     */
-#define PERF_LONGER_TELL_     3         /* values that tell anything; of a debt, in either order  */
-#define PERF_ROUND_SLOW_NS_   20e6
+#define PERF_LONGER_SHARE_    0.5       /* at most, of the time so far: rounds with longer leads  */
+#define PERF_LONGER_PART_     8.0       /* 1 / 8 of the time so far, at most: leads of one round  */
+#define PERF_LONGER_LEAST_    5         /* such rounds that an answer needs                       */
+#define PERF_LONGER_HURRIED_  4         /* likewise if rounds are slow or opts.min_seconds < 0    */
+#define PERF_LONGER_TELL_     3         /* values that a median needs; of a debt, each variant's  */
+#define PERF_ROUND_SLOW_NS_   20e6      /* a round of more is slow                                */
 #define PERF_RESTARTS_        8         /* so often pairs that disagree are taken anew            */
 #define PERF_RACE_SECONDS_    0.5       /* default of min_seconds: its last third is warmed up    */
 #define PERF_SURE_            2.5       /* standard errors between medians that differ: 1 in 80   */
@@ -17556,8 +17590,9 @@ PERF_COLD_FN_ int perf_race_drifts_(const perf_loop_state_ *state, int i)
     return PERF_NO_OBJECTION_;
 }
 
-/* What longer leads of variant 0 (of_i: of variant i) took beyond the slices after them, where the
- * other one had run before: shares of an iteration.  log_ratio: of the slices.                   */
+/* By what share of an iteration longer leads took more time than slices do: those of variant i
+ * (of_i 1) or of variant 0, in rounds where the other one of the two had run before.  log_ratio: of
+ * their slices, i over 0.                                                                        */
 PERF_COLD_FN_ perf_centre_ perf_race_owed_(const perf_loop_state_ *state, int i, int of_i,
                                            double log_ratio)
 {
@@ -17592,11 +17627,11 @@ PERF_COLD_FN_ int perf_race_in_debt_(const perf_loop_state_ *state, int i)
     const double       error = perf_sqrt_(of_0.error * of_0.error + error_i * error_i +
                                           error_all * error_all);
     const int          untimed = state->opts.before || state->timer.pause_known; /* noisy leads */
-    double             in_full = ratio + share;
+    double             in_full = ratio + share;     /* if 0 does work that i left: add it to i    */
 
     if (of_0.n < PERF_LONGER_TELL_ || of_i.n < PERF_LONGER_TELL_)
         return perf_race_cannot_tell_(state);
-    if (!(share > 0.0))
+    if (!(share > 0.0))                         /* if i does work that 0 left: add it to 0        */
         in_full = ratio / (1.0 - share);
     if (gap < PERF_DEBT_LEAST_ || perf_race_alike_(state, all.at, perf_log_(in_full)))
         return PERF_NO_OBJECTION_;
@@ -17625,7 +17660,7 @@ PERF_COLD_FN_ int perf_race_confirmed_(const perf_loop_state_ *state, int i)
     return precise && perf_fabs_(all.at - longer.at) <= 0.5 * margin;
 }
 
-/* The slowest slice, without what is not timed. */
+/* The quickest slice of the slowest variant, timed parts alone. */
 PERF_FN double perf_race_slice_ns_(const perf_loop_state_ *state)
 {
     double slowest = 0.0;
@@ -17658,9 +17693,10 @@ PERF_COLD_FN_ int perf_race_may_restart_(const perf_loop_state_ *state, uint64_t
 /* Drops what was measured so far: pairs begin anew, with that lead. */
 PERF_COLD_FN_ void perf_race_restart_(perf_loop_state_ *state, double lead_ns)
 {
-    int i;
+    const int first_leads = lead_ns > 0.0 && !(state->lead_ns > 0.0);
+    int       i;
 
-    for (i = 1; i < state->variants && !(state->lead_ns > 0.0) && lead_ns > 0.0; i++)
+    for (i = 1; first_leads && i < state->variants; i++)
         state->arm[i].turns_ratio = perf_exp_(perf_race_centre_of_(state, i, PERF_USUAL_PAIRS_).at);
     for (i = 0; i < state->variants; i++)
         state->arm[i].count = state->arm[i].owed_count = 0;
@@ -17714,14 +17750,16 @@ PERF_COLD_FN_ int perf_race_wall_objects_(const perf_loop_state_ *state, int i,
 {
     const perf_loop_arm_ *arm = &state->arm[0], *other = &state->arm[i];
     double                ratio, cpu = verdict->ratio.estimate;
+    int                   accepted, apart;
 
     if (!perf_loop_by_(state) || verdict->decision == PERF_INCONCLUSIVE)
         return 0;
     if (other->seq[0].decision != PERF_INCONCLUSIVE && other->seq[0].decision != verdict->decision)
         return 1;
     ratio = perf_summarize(other->ns, other->count).p50 / perf_summarize(arm->ns, arm->count).p50;
-    return (perf_rule_room_(&verdict->rule, perf_log_(ratio)) > 0.0) !=
-           (verdict->decision == PERF_ACCEPT) && (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
+    accepted = perf_rule_room_(&verdict->rule, perf_log_(ratio)) > 0.0;
+    apart = ratio > 2.0 * cpu || cpu > 2.0 * ratio;
+    return apart && accepted != (verdict->decision == PERF_ACCEPT);
 }
 
 /* Refuses a rule that no loop can hold, and those on counts until the loop counts. */
@@ -17745,7 +17783,7 @@ PERF_COLD_FN_ void perf_race_check_(perf_loop_state_ *state, int in_range)
     perf_loop_refuse_(state, "a rule is not on time: on counts a loop needs perf_counters_loop()");
 }
 
-/* What a new A/B loop or race asks for; `opts` is resolved. */
+/* What a new A/B loop or race asks for, in resolved opts.  in_range 0: too few or many variants. */
 PERF_COLD_FN_ void perf_race_ask_(perf_loop_state_ *state, const char *name,
                                   const perf_ab_opts *opts, int in_range)
 {
@@ -18064,11 +18102,12 @@ PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now)
         timer->backwards++;
         return 0;
     }
-    /* it stood still, or went by its least step */
-    if (!(wall > timer->overhead_ns[PERF_BY_WALL_]))
-        timer->coarse |= arm->batch > 1 || arm->steady || !(wall > 0.0);
-    else if (!(timer->least_ns > 0.0) || wall < timer->least_ns)
+    if (!(wall > timer->overhead_ns[PERF_BY_WALL_])) {  /* it stood still, or went by one step    */
+        if (arm->batch > 1 || arm->steady || !(wall > 0.0))
+            timer->coarse = 1;
+    } else if (!(timer->least_ns > 0.0) || wall < timer->least_ns) {
         timer->least_ns = wall;
+    }
     timer->spent_ns += wall;
     if (timer->clocks > 1)
         perf_timer_compare_(timer, arm);
@@ -18324,7 +18363,9 @@ PERF_COLD_FN_ int perf_race_spent_(perf_loop_state_ *state, uint64_t now)
     return 1;
 }
 
-/* 1: the loop ends: nothing speaks against the answers, or more of it will not help. */
+/* 1: the loop ends: nothing speaks against the answers, or more of it will not help.  It looks in
+ * full when all are decided: each time after an eighth more rounds, and at once when it gets late
+ * while longer leads are too few.  Else after 32, 64, ... rounds, for turns that matter.         */
 PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now)
 {
     const size_t rounds = state->arm[0].count;
@@ -18493,19 +18534,19 @@ PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *state)
     return gravest;
 }
 
-/* The lead of the next round: the usual one, or a longer one; that by chance in one round of four,
- * and always while longer ones are too few.                                                      */
+/* Draws the lead of the next round: the usual one; in one round of four, and always while those are
+ * too few, a longer one.  Its length is even on a scale of logs, from `least` to `most`.         */
 PERF_COLD_FN_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now)
 {
     const double slice = perf_race_slice_ns_(state), took = perf_race_took_(state, now);
-    const int    heads = !(perf_random_(&state->coin) >> 62);
+    const int    drawn = !(perf_random_(&state->coin) >> 62);   /* two bits are 0: one of four    */
     double       least = 2.0 * slice, most, chance, lead, cost;
 
     state->round_lead_ns = state->lead_ns;
     state->longer = 0;
-    if (state->ask.control < 0 || state->running < 2 || !(heads || state->few_longer))
+    if (state->ask.control < 0 || state->running < 2 || !(drawn || state->few_longer))
         return;
-    if (slice > 1e6)
+    if (slice > 1e6)                            /* over 1 ms: one slice is lead enough            */
         least = slice;
     least = perf_most_(least, PERF_LEAD_GROWS_ * state->lead_ns);
     most = perf_least_(took / (PERF_LONGER_PART_ * state->variants), PERF_LEAD_MOST_NS_);
@@ -23918,8 +23959,8 @@ typedef struct perf_baseline_entry {
     perf_baseline_kind kind;
     size_t             runs;    /* saved runs that it was compared with; 0: it is new             */
     int                missing; /* 1: saved, but not measured in this run                         */
-    double             before;  /* geometric mean of the saved runs, ns, of a rule on a count     */
-                                /* that an iteration (A/B: a ratio); 0: none                      */
+    double             before;  /* geometric mean of the saved runs, in ns; by a rule on a count, */
+                                /* counts an iteration; of an A/B loop a ratio; 0: none           */
     double             now;     /* this run; 0: missing                                           */
     perf_verdict       verdict; /* by itself                                                      */
     perf_decision      decision;/* as one of the family: this is the one that counts              */
@@ -23954,6 +23995,7 @@ typedef struct perf_baseline {
     size_t               accepted, rejected, fresh, missing;   /* how many of them                */
     size_t               runs;          /* in the file                                            */
     size_t               other_runs;    /* runs of another machine or build: not used             */
+    size_t               own_runs;      /* runs that this process has saved: not used             */
     size_t               beside;        /* entries held against the others of their run, too      */
     char                 other[200];    /* such a machine and cpu, or compiler and build; or ""   */
     double               span_s;        /* what the used runs cover                               */
@@ -23999,12 +24041,12 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *baseline);
                                         /* standard deviation of the log                          */
 #define PERF_BASELINE_REPEATS_ 64       /* of an entry in one run; further ones do not count      */
 
-#define PERF_ODD_RUN_     0.15  /* log: a whole run lies that far off, and                        */
-#define PERF_ODD_ENTRY_   0.40  /* of one entry, or where there are fewer than                    */
-#define PERF_ODD_ENTRIES_ 4     /* entries to tell a run by                                       */
-#define PERF_ODD_NOISES_  6.0   /* as many standard deviations, by the median of deviations       */
+#define PERF_ODD_RUN_     0.15  /* a log, 16 %: a whole run that is left out lies so far off      */
+#define PERF_ODD_ENTRY_   0.40  /* a log, 49 %: likewise one entry of a run, or a run of few      */
+#define PERF_ODD_ENTRIES_ 4     /* fewer entries are few                                          */
+#define PERF_ODD_NOISES_  6.0   /* and so many standard deviations off, by the median deviation   */
 #define PERF_ODD_SHARE_   8     /* at most one in so many is left out; more are no exception      */
-#define PERF_ODD_LEAST_   0.005 /* a standard deviation below this is chance                      */
+#define PERF_ODD_LEAST_   0.005 /* no standard deviation counts as less: that is chance           */
 
 typedef struct perf_checking_ perf_checking_;
 typedef struct perf_figures_  perf_figures_;
@@ -24117,8 +24159,8 @@ struct perf_checking_ {
     perf_compare_opts  opts;
     double            *pool;            /* room for the values of the largest entry               */
     size_t             used;            /* saved runs that count                                  */
-    /* What entries share.  Of each run that counts, and last of this one: how far its `each`
-     * entries moved, sorted; a row has room for all entries of this run.                         */
+    /* What entries share.  moved: a row for each run that counts, and a last one for this run:   */
+    /* how far its `each` entries moved, sorted.  A row has room for all entries of this run.     */
     double            *moved;
     size_t             each;
     double             common;          /* the variance that is left of an entry                  */
@@ -24327,8 +24369,10 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check)
             !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu) && same_gpu;
         const int same_build =
             !strcmp(run->compiler, me->compiler) && !strcmp(run->build, me->build);
-        if (!check->count_own && !strcmp(run->id, own))
+        if (!check->count_own && !strcmp(run->id, own)) {
+            check->baseline->own_runs++;
             continue;
+        }
         if (check->asked->any_machine || (same_machine && same_build)) {
             run->ours = run->usable = 1;
             check->used++;
@@ -24370,8 +24414,10 @@ PERF_COLD_FN_ void perf_times_cover_(double *time_s, size_t n, double *first, do
     perf_sort_values_(time_s, n);
     if (n >= PERF_ODD_SHARE_) {
         most = PERF_BASELINE_LEAST_S_ + 10.0 * (time_s[high - 1] - time_s[1]);
-        low += time_s[1] - time_s[0] > most;
-        high -= time_s[high] - time_s[high - 1] > most;
+        if (time_s[1] - time_s[0] > most)
+            low++;
+        if (time_s[high] - time_s[high - 1] > most)
+            high--;
     }
     *first = time_s[low];
     *last = time_s[high];
@@ -25532,15 +25578,16 @@ PERF_COLD_FN_ int perf_beside_of_(const perf_checking_ *check, const double *log
 PERF_COLD_FN_ double perf_beside_regress_(const perf_checking_ *check, const double *logs,
                                           double *change, double *times)
 {
-    const size_t runs = check->used, low = (check->each - 2) / 2, high = (check->each - 1) / 2;
+    const size_t runs = check->used, low = check->each / 2, high = (check->each + 1) / 2;
     const double n = PERF_CAST_(double, runs), rounding = 1e-12;
     double       others[PERF_READ_RUNS_ + 1], middle = 0.0, x, most, squares;
     double       xx = rounding * n, xy = 0.0, yy = 0.0;
     size_t       j;
 
-    for (j = 0; j <= runs; j++) {               /* the median of the others                       */
+    for (j = 0; j <= runs; j++) {               /* the median of the others: ranks low, high      */
         const double *all = check->moved + j * check->now->entries;
-        others[j] = 0.5 * (all[low + (logs[j] <= all[low])] + all[high + (logs[j] <= all[high])]);
+        others[j] = 0.5 * (perf_stray_others_(all, low, logs[j]) +
+                           perf_stray_others_(all, high, logs[j]));
         if (j < runs)
             middle += others[j] / n;
     }
@@ -25598,8 +25645,8 @@ PERF_FN double perf_stray_others_(const double *sorted, size_t rank, double own)
     return own <= sorted[rank - 1] ? sorted[rank] : sorted[rank - 1];
 }
 
-/* How far an entry strayed: its change over the |change| below which noise stays in two thirds of
- * cases (in one half: of a standard normal law).                                                 */
+/* How far an entry strayed, see perf_straying_.  Not exactly two thirds and one half: the shares of
+ * entries up to the ranks at which perf_beside_old_ looks.                                       */
 PERF_COLD_FN_ perf_straying_ perf_strayed_(const perf_checking_ *check, const perf_spread_ *beside)
 {
     const double  change = perf_fabs_(beside->change), n = PERF_CAST_(double, check->each);
@@ -25692,19 +25739,27 @@ PERF_COLD_FN_ void perf_put_span_(perf_out_ *out, const char *before, double sec
         const char *name;
     } scale[] = {{1.5, 1, "second"}, {120, 1, "seconds"}, {7200, 60, "minutes"},
                  {172800, 3600, "hours"}, {1e300, 86400, "days"}};
-    int i = seconds < 0.5;
+    int i = 0;
 
     if (!(seconds > 0.0))
         return;
+    if (seconds < 0.5)                          /* it prints "0 seconds"                          */
+        i = 1;
     while (seconds >= scale[i].below)
         i++;
     perf_putf_(out, "%s%.0f %s%s", before, seconds / scale[i].unit, scale[i].name, behind);
 }
 
+/* How many runs of the file count. */
+PERF_FN size_t perf_baseline_used_(const perf_baseline *baseline)
+{
+    return baseline->runs - baseline->other_runs - baseline->own_runs;
+}
+
 /* What the verdicts rest on, above the rows. */
 PERF_COLD_FN_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *baseline)
 {
-    const size_t used = baseline->runs - baseline->other_runs;
+    const size_t used = perf_baseline_used_(baseline);
     size_t       i;
 
     perf_putf_(out, "baseline: %.0f run%s of this machine and build", PERF_CAST_(double, used),
@@ -25948,7 +26003,7 @@ PERF_COLD_FN_ double perf_outlook_spread_(const perf_baseline *baseline)
 /* The change, in percent, that a check made age_s from now finds in nine of ten runs. */
 PERF_COLD_FN_ double perf_outlook_finds_(const perf_baseline *baseline, double spread, double age_s)
 {
-    const size_t runs = baseline->runs - baseline->other_runs;
+    const size_t runs = perf_baseline_used_(baseline);
     const double p = 0.5 + 0.5 * baseline->confidence;
     double       df, sd;
 
@@ -25961,7 +26016,7 @@ PERF_COLD_FN_ double perf_outlook_finds_(const perf_baseline *baseline, double s
  * in which this run counts as saved.  It tells of changes only by a rule on regressions.         */
 PERF_COLD_FN_ void perf_put_outlook_(perf_out_ *out, const perf_baseline *baseline)
 {
-    const size_t runs = baseline->runs - baseline->other_runs;
+    const size_t runs = perf_baseline_used_(baseline);
     const double spread = perf_outlook_spread_(baseline);
     double       span = baseline->span_s, fresh;
 

@@ -159,7 +159,8 @@ static void adds_of_one_second(void)
 {
     perf_baseline_opts o = PERF_ZERO;
     perf_baseline      b;
-    char              *text;
+    char              *text, table[500];
+    FILE              *f;
     int                k;
 
     snprintf(path, sizeof path, "%s/second.json", dir);
@@ -168,8 +169,15 @@ static void adds_of_one_second(void)
     o.now.time_s = 1.79e9;
     add_measured(&o.now, 8, 1000);
     b = perf_baseline_check(path, &o);
-    CHECK(b.runs == 8 && b.entries == 1 && b.entry[0].runs == 7, "%lu runs, %lu entries",
-          (unsigned long)b.runs, (unsigned long)b.entries);
+    CHECK(b.runs == 8 && b.own_runs == 1 && b.entries == 1 && b.entry[0].runs == 7,
+          "%lu runs, %lu own, %lu entries", (unsigned long)b.runs, (unsigned long)b.own_runs,
+          (unsigned long)b.entries);
+    snprintf(table, sizeof table, "%s/table.txt", dir);
+    f = fopen(table, "w");
+    CHECK(f && perf_baseline_to(f, &b) == PERF_OK && !fclose(f), "the table");
+    text = slurp(table);
+    CHECK(strstr(text, "baseline: 7 runs of this machine and build"), "as its row says: %s", text);
+    free(text);
     perf_baseline_free(&b);
     text = slurp(path);
     CHECK(count_of(text, " (2)\"") == 2 && count_of(text, " (8)\"") == 2, "%s", text);
