@@ -450,7 +450,7 @@ typedef struct perf_auto_filter_ {
     uint32_t depth;             /* so many calls at once are recorded                             */
     double   least_ns;          /* of a call in the trace                                         */
     uint64_t least;             /* the same in ticks; 0: all                                      */
-    char     words[1024];       /* each with its 0; an empty one ends them                        */
+    char     words[1023 + 2];   /* each with its 0; an empty one ends them                        */
 } perf_auto_filter_;
 
 static perf_auto_filter_ perf_auto_filter_v1_;
@@ -552,10 +552,14 @@ PERF_COLD_FN_ int perf_auto_word_(perf_auto_filter_ *filter, const char *word, c
 {
     const size_t bytes = PERF_LIBC_(strlen)(word) + 1;
     const char  *rest;
+    uint32_t     depth;
 
     if (!PERF_LIBC_(strncmp)(word, "depth=", 6)) {
-        rest = perf_auto_number_(word + 6, &filter->depth);
-        return rest && !*rest;
+        rest = perf_auto_number_(word + 6, &depth);
+        if (!rest || *rest)
+            return 0;
+        filter->depth = depth;
+        return 1;
     }
     if (!PERF_LIBC_(strncmp)(word, "least=", 6))
         return perf_auto_duration_(word + 6, &filter->least_ns);

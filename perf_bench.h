@@ -342,7 +342,7 @@ PERF_FN void             perf_race_name(perf_race *race, int variant, const char
  *   PERF_BENCH_ENGINE_, PERF_RACE_ENGINE_  define what returns it, from the functions
  *   PERF_LOOP_BENCH_, PERF_LOOP_AB_, PERF_LOOP_RACE_  kinds of loops                             */
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies, callees before their callers; loops the other way round ------------------- */
 
 PERF_INLINE_FN_ void perf_clobber(void)
 {

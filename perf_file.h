@@ -515,9 +515,11 @@ PERF_FN void perf_file_putf_(perf_file_ *file, const char *format, ...)
 }
 
 enum { PERF_FILE_NONE_, PERF_FILE_REGULAR_, PERF_FILE_DIRECT_ };
+#define PERF_FILE_NO_MODE_ (~0u)        /* in place of permissions, of which 0 is one             */
 
-/* What stands at `path`.  *mode: the permissions of a regular file that is no link; else 0.  Links
- * are replaced, not followed; but /dev/stdout, /dev/fd/3 and the like mean what they point to.   */
+/* What stands at `path`.  *mode: the permissions of a regular file that is no link, for others
+ * PERF_FILE_NO_MODE_.  Links are replaced, not followed; but /dev/stdout, /dev/fd/3 and the like
+ * mean what they point to.                                                                       */
 PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
 {
 #if PERF_POSIX_FILES_
@@ -525,7 +527,7 @@ PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
     char              ch;
     int               linked, special;
 
-    *mode = 0;
+    *mode = PERF_FILE_NO_MODE_;
     PERF_LIBC_(memset)(&inode, 0, sizeof inode);
     if (perf_stat_(path, &inode))
         return PERF_FILE_NONE_;
@@ -540,7 +542,7 @@ PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
 #else
     FILE *file = fopen(path, "rb");
 
-    *mode = 0;
+    *mode = PERF_FILE_NO_MODE_;
     if (file)
         (void)fclose(file);
     return file ? PERF_FILE_REGULAR_ : PERF_FILE_NONE_;
@@ -623,10 +625,11 @@ PERF_COLD_FN_ FILE *perf_file_beside_(perf_file_ *f, const char *path, unsigned 
                                                                  UINT64_C(9000000000)));
 #if PERF_POSIX_FILES_
         f->fd = perf_open_(f->part, 2 | PERF_O_CREAT_ | PERF_O_EXCL_ | PERF_O_NOFOLLOW_ |
-                           PERF_O_CLOEXEC_, mode ? 0600 : 0666);
+                           PERF_O_CLOEXEC_, mode == PERF_FILE_NO_MODE_ ? 0666 : 0600);
         if (f->fd < 0)
             continue;
-        if ((mode && perf_fchmod_(f->fd, mode)) || !(file = perf_fdopen_(f->fd, "w+b"))) {
+        if ((mode != PERF_FILE_NO_MODE_ && perf_fchmod_(f->fd, mode)) ||
+            !(file = perf_fdopen_(f->fd, "w+b"))) {
             (void)perf_close_(f->fd);
             (void)perf_remove_(f->part);
             return PERF_NULL_;

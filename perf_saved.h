@@ -1677,7 +1677,7 @@ PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *saving, int run)
 }
 
 /* A part of the old file, as it stood there. */
-PERF_COLD_FN_ void perf_put_saved_runs_(perf_writer_ *json, const perf_read_ *old, size_t from,
+PERF_COLD_FN_ void perf_put_saved_part_(perf_writer_ *json, const perf_read_ *old, size_t from,
                                         size_t to)
 {
     json->line = 1;
@@ -1742,13 +1742,13 @@ PERF_COLD_FN_ void perf_put_old_entry_(perf_writer_ *json, const perf_saving_ *s
     const int   level = perf_keep_level_(saving, entry);
 
     if (level == entry->level) {
-        perf_put_saved_runs_(json, saving->old, entry->from, entry->to);
+        perf_put_saved_part_(json, saving->old, entry->from, entry->to);
     } else if (entry->level_to) {
-        perf_put_saved_runs_(json, saving->old, entry->from, entry->level_from);
+        perf_put_saved_part_(json, saving->old, entry->from, entry->level_from);
         perf_put_(json->out, names[level]);
         perf_put_n_(json->out, text + entry->level_to, entry->to - entry->level_to);
     } else {
-        perf_put_saved_runs_(json, saving->old, entry->from, entry->from + 1);
+        perf_put_saved_part_(json, saving->old, entry->from, entry->from + 1);
         perf_put_(json->out, "\"level\":");
         perf_put_(json->out, names[level]);
         perf_put_char_(json->out, ',');
@@ -1838,7 +1838,7 @@ PERF_COLD_FN_ void perf_put_own_(perf_out_ *out, const void *with)
     perf_member_open_(&json, "runs", '[');
     for (i = 0; old && i < old->runs; i++)
         if (perf_keep_run_(saving, PERF_CAST_(int, i)))
-            perf_put_saved_runs_(&json, old, old->run[i].from, old->run[i].to);
+            perf_put_saved_part_(&json, old, old->run[i].from, old->run[i].to);
     perf_put_run_json_(&json, saving);
     perf_member_close_(&json, ']');
     json.line = 1;

@@ -1150,7 +1150,7 @@ PERF_FN void             perf_race_name(perf_race *race, int variant, const char
  *   PERF_BENCH_ENGINE_, PERF_RACE_ENGINE_  define what returns it, from the functions
  *   PERF_LOOP_BENCH_, PERF_LOOP_AB_, PERF_LOOP_RACE_  kinds of loops                             */
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies, callees before their callers; loops the other way round ------------------- */
 
 PERF_INLINE_FN_ void perf_clobber(void)
 {
@@ -3153,9 +3153,11 @@ PERF_FN void perf_file_putf_(perf_file_ *file, const char *format, ...)
 }
 
 enum { PERF_FILE_NONE_, PERF_FILE_REGULAR_, PERF_FILE_DIRECT_ };
+#define PERF_FILE_NO_MODE_ (~0u)        /* in place of permissions, of which 0 is one             */
 
-/* What stands at `path`.  *mode: the permissions of a regular file that is no link; else 0.  Links
- * are replaced, not followed; but /dev/stdout, /dev/fd/3 and the like mean what they point to.   */
+/* What stands at `path`.  *mode: the permissions of a regular file that is no link, for others
+ * PERF_FILE_NO_MODE_.  Links are replaced, not followed; but /dev/stdout, /dev/fd/3 and the like
+ * mean what they point to.                                                                       */
 PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
 {
 #if PERF_POSIX_FILES_
@@ -3163,7 +3165,7 @@ PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
     char              ch;
     int               linked, special;
 
-    *mode = 0;
+    *mode = PERF_FILE_NO_MODE_;
     PERF_LIBC_(memset)(&inode, 0, sizeof inode);
     if (perf_stat_(path, &inode))
         return PERF_FILE_NONE_;
@@ -3178,7 +3180,7 @@ PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
 #else
     FILE *file = fopen(path, "rb");
 
-    *mode = 0;
+    *mode = PERF_FILE_NO_MODE_;
     if (file)
         (void)fclose(file);
     return file ? PERF_FILE_REGULAR_ : PERF_FILE_NONE_;
@@ -3261,10 +3263,11 @@ PERF_COLD_FN_ FILE *perf_file_beside_(perf_file_ *f, const char *path, unsigned 
                                                                  UINT64_C(9000000000)));
 #if PERF_POSIX_FILES_
         f->fd = perf_open_(f->part, 2 | PERF_O_CREAT_ | PERF_O_EXCL_ | PERF_O_NOFOLLOW_ |
-                           PERF_O_CLOEXEC_, mode ? 0600 : 0666);
+                           PERF_O_CLOEXEC_, mode == PERF_FILE_NO_MODE_ ? 0666 : 0600);
         if (f->fd < 0)
             continue;
-        if ((mode && perf_fchmod_(f->fd, mode)) || !(file = perf_fdopen_(f->fd, "w+b"))) {
+        if ((mode != PERF_FILE_NO_MODE_ && perf_fchmod_(f->fd, mode)) ||
+            !(file = perf_fdopen_(f->fd, "w+b"))) {
             (void)perf_close_(f->fd);
             (void)perf_remove_(f->part);
             return PERF_NULL_;
@@ -23494,7 +23497,7 @@ PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *saving, int run)
 }
 
 /* A part of the old file, as it stood there. */
-PERF_COLD_FN_ void perf_put_saved_runs_(perf_writer_ *json, const perf_read_ *old, size_t from,
+PERF_COLD_FN_ void perf_put_saved_part_(perf_writer_ *json, const perf_read_ *old, size_t from,
                                         size_t to)
 {
     json->line = 1;
@@ -23559,13 +23562,13 @@ PERF_COLD_FN_ void perf_put_old_entry_(perf_writer_ *json, const perf_saving_ *s
     const int   level = perf_keep_level_(saving, entry);
 
     if (level == entry->level) {
-        perf_put_saved_runs_(json, saving->old, entry->from, entry->to);
+        perf_put_saved_part_(json, saving->old, entry->from, entry->to);
     } else if (entry->level_to) {
-        perf_put_saved_runs_(json, saving->old, entry->from, entry->level_from);
+        perf_put_saved_part_(json, saving->old, entry->from, entry->level_from);
         perf_put_(json->out, names[level]);
         perf_put_n_(json->out, text + entry->level_to, entry->to - entry->level_to);
     } else {
-        perf_put_saved_runs_(json, saving->old, entry->from, entry->from + 1);
+        perf_put_saved_part_(json, saving->old, entry->from, entry->from + 1);
         perf_put_(json->out, "\"level\":");
         perf_put_(json->out, names[level]);
         perf_put_char_(json->out, ',');
@@ -23655,7 +23658,7 @@ PERF_COLD_FN_ void perf_put_own_(perf_out_ *out, const void *with)
     perf_member_open_(&json, "runs", '[');
     for (i = 0; old && i < old->runs; i++)
         if (perf_keep_run_(saving, PERF_CAST_(int, i)))
-            perf_put_saved_runs_(&json, old, old->run[i].from, old->run[i].to);
+            perf_put_saved_part_(&json, old, old->run[i].from, old->run[i].to);
     perf_put_run_json_(&json, saving);
     perf_member_close_(&json, ']');
     json.line = 1;

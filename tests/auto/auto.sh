@@ -130,6 +130,12 @@ END
     says 'status: invalid argument'
     report 'leaf,depth=x,least=5' ./calls
     says 'status: invalid argument'
+    for wrong in 'depth=' 'depth=1x' 'depth=12345678901'; do
+        report "$wrong" ./calls
+        says 'status: invalid argument'
+        tried=$((tried + 1))
+        grep -q 'main/marked/a mark$' tree || fail "PERF_AUTO=$wrong is ignored, not obeyed: $(cat tree)"
+    done
     report '-leaf' ./calls down
     says 'status: a fixed limit\|not counted'
     report '' ./calls down

@@ -13,8 +13,12 @@ machine=$(uname -m)
 held()
 {
     tried=$((tried + 1))
+    if [ "$4" = none ]; then
+        echo "$1, $2: $3"
+        return
+    fi
     echo "$1, $2: $3 (at most $4)"
-    [ "$4" = none ] || [ "${3%.*}" -lt "$4" ] || fail "$1, $2: $3, more than $4"
+    [ "${3%.*}" -lt "$4" ] || fail "$1, $2: $3, more than $4"
 }
 
 cat >"$work/one_scope.c" <<'END'
@@ -49,5 +53,5 @@ while read -r _ _ kind what c cpp; do
 done <<END
 $rows
 END
-[ -n "$known" ] || skip "budgets.txt has no budget for gcc $gcc with glibc $glibc on $machine: nothing was compared"
+[ -n "$known" ] || [ "$failed" -gt 0 ] || skip "budgets.txt has no budget for gcc $gcc with glibc $glibc on $machine: nothing was compared"
 finish

@@ -140,6 +140,9 @@ static void links_and_modes(void)
         put(path, "", 0);
         CHECK(chmod(path, 0606) == 0 && way(i, path) == PERF_OK && mode_of(path) == 0606,
               "way %d: mode %o", i, mode_of(path));
+        CHECK(chmod(path, 0) == 0 && (way(i, path) != PERF_OK || (!access(path, F_OK) && !mode_of(path))),
+              "%d: nobody may read it: %o", i, mode_of(path));
+        CHECK(chmod(path, 0640) == 0, "as it was");
         /* a planted link is replaced, what it leads to is not touched */
         put(in(target, "target"), "precious", 8);
         (void)remove(path);
