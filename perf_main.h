@@ -338,6 +338,7 @@ PERF_COLD_DECL_ const char **perf_main_names_(const perf_main_ *run, const char 
 PERF_COLD_DECL_ int perf_main_is_undecided_(const perf_main_ *run,
                                             const perf_baseline_entry *entry);
 PERF_COLD_DECL_ void perf_main_accepted_say_(const perf_main_ *run);
+PERF_COLD_DECL_ void perf_main_refuse_(perf_main_ *run);
 PERF_COLD_DECL_ perf_status perf_main_output_(const perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_wrote_(const perf_main_ *run, const char *path, perf_status status);
 
@@ -1525,6 +1526,7 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *run)
     if (run->compare)
         result = perf_main_compare_all_(run);   /* may run bodies again */
     perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
+    perf_main_refuse_(run);
     if (run->output) {
         const char *where = run->output;
         if (!strcmp(where, "-"))
@@ -1851,6 +1853,22 @@ PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *run)
         else
             (void)fputs("this run\n", run->out);
     }
+}
+
+/* Takes the names that this run has not measured out of --accept-change: --add would make what is
+ * saved of them past.  The other arrays by name keep their order.                                */
+PERF_COLD_FN_ void perf_main_refuse_(perf_main_ *run)
+{
+    size_t i, kept = 0;
+
+    for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++) {
+        if (!run->is_there[i])
+            continue;
+        run->accepted[2 * kept] = run->accepted[2 * i];
+        run->accepted[2 * kept + 1] = run->accepted[2 * i + 1];
+        kept++;
+    }
+    run->accepted[2 * kept] = PERF_CAST_(const char *, PERF_NULL_);
 }
 
 /* ---- writing ---- */

@@ -585,7 +585,12 @@ cat >again.c <<'C'
 #include "clock.h"
 static int seen;
 PERF_BENCH(one) { TAKES(getenv("SLOW") || (getenv("ONCE") && !seen++) ? 600000 : 6000); }
-PERF_BENCH(two) { TAKES(getenv("BOTH") ? 1000000 : 10000); }
+PERF_BENCH(two)
+{
+    if (getenv("FAILS"))
+        perf_bench_fail(&b, "wrong checksum");
+    TAKES(getenv("BOTH") ? 1000000 : 10000);
+}
 C
 try 'again.c compiles' gcc -O2 -Wall -Wextra -I"$root" again.c -o bench
 for i in 1 2 3 4 5; do
@@ -611,6 +616,13 @@ for i in 7 8; do
 done
 cp again.json before.json
 SLOW=1 run 2 "not measured in this run: 'three'" --budget 0.03 --compare before.json --accept "$wide" --add before.json --accept-change three
+# a refused acceptance changes nothing: of an entry that was not measured, of one that failed
+for why in --filter=one --budget=0.03; do
+    cp before.json kept.json
+    FAILS=1 run 2 "not measured in this run: 'two'" "$why" --budget 0.03 --compare kept.json --accept "$wide" --add kept.json \
+        --accept-change two
+    try "$why: nothing is past" sh -c '! grep "\"level\":\"past\"" kept.json'
+done
 # one is accepted beside another that is REJECTed: valgrind sees each byte
 SLOW=1 BOTH=1 valgrind -q --error-exitcode=9 ./bench --budget 0.03 --compare before.json --accept "$wide" --add before.json \
     --accept-change one >both 2>&1 && status_=0 || status_=$?
