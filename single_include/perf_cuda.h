@@ -27214,7 +27214,7 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "%s: standard output: %s\n", run.program, perf_status_text(PERF_EIO));
         return 2;
     }
-    if (run.failed && !result)
+    if (run.failed && (!result || result == 3))
         return 2;
     return result;
 }
@@ -28577,6 +28577,8 @@ PERF_COLD_FN_ int perf_main_judged_(perf_main_ *run, const perf_baseline *baseli
             result = 2;
     if (result || !run->strict || !perf_main_open_(run, baseline))
         return result;
+    if (run->failed)                            /* the status will be 2                           */
+        return 3;
     (void)fputs("--strict: not decided, exit status 3\n", run->out);
     return 3;
 }

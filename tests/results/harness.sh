@@ -596,6 +596,8 @@ try 'again.c compiles' gcc -O2 -Wall -Wextra -I"$root" again.c -o bench
 for i in 1 2 3 4 5; do
     run 0 "^again.json: $i run" --budget 0.03 --add again.json
 done
+FAILS=1 run 2 'wrong checksum' --budget 0.03 --compare again.json --strict
+try 'a failed benchmark: no other status is said' sh -c '! grep "exit status 3" both'
 run 3 '^--strict: not decided, exit status 3' --budget 0.03 --compare again.json --strict
 try 'it says what would decide' grep -q '^  to decide one: 1 more saved run' both
 run 0 '^again.json: 6 runs .* a check finds [+][0-9]+ %, a day later [+][0-9]+ %; add one a day' --budget 0.03 --add again.json
