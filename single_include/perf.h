@@ -27150,6 +27150,7 @@ PERF_COLD_DECL_ double perf_hand_kept_(const perf_result *one, size_t threads);
 PERF_COLD_DECL_ size_t perf_processors_(void);
 PERF_COLD_DECL_ double perf_crew_speed_(const perf_hand_ *hand, size_t threads);
 PERF_COLD_DECL_ void perf_main_scaling_(const perf_main_ *run, const perf_sweep_ *sweep);
+PERF_COLD_DECL_ int perf_main_finish_(perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_files_(perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_compare_all_(perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule);
@@ -27203,14 +27204,7 @@ int main(int argc, char **argv)
         perf_main_nothing_(&run);
         return 2;
     }
-    result = perf_main_files_(&run);
-    if (!perf_main_printed_(run.out)) {
-        (void)fprintf(stderr, "%s: standard output: %s\n", run.program, perf_status_text(PERF_EIO));
-        return 2;
-    }
-    if (run.failed && (!result || result == 3))
-        return 2;
-    return result;
+    return perf_main_finish_(&run);
 }
 
 PERF_BEGIN_DECLS
@@ -27657,13 +27651,13 @@ PERF_OURS_ static void perf_main_exit_(void)
     run->over = 1;
     (void)fprintf(stderr, "%s: a benchmark called exit(): what was measured before is kept\n",
                   run->program);
-    perf_main_status_ = perf_main_files_(run);
+    perf_main_status_ = perf_main_finish_(run);
 }
 
 #if defined(__GNUC__)
-/* A body's exit(0) does not hide a REJECT; nor does a number of its own, which ours replaces.
- * Nobody may call exit() twice: this runs last, behind the report (PERF_AT_EXIT), and ends the
- * program.                                                                                       */
+/* A body's exit(0) does not hide a REJECT or a failure; nor does a number of its own, which ours
+ * replaces.  Nobody may call exit() twice: this runs last, behind the report (PERF_AT_EXIT), and
+ * ends the program.                                                                              */
 PERF_ATTR_((__destructor__(101), __used__)) PERF_OURS_ static void perf_main_leave_(void)
 {
     if (!perf_main_status_)
@@ -28351,6 +28345,21 @@ PERF_COLD_FN_ void perf_main_scaling_(const perf_main_ *run, const perf_sweep_ *
 }
 
 /* ---- comparing, then writing ---- */
+
+/* What follows the last measurement; returns the exit status of the program. */
+PERF_COLD_FN_ int perf_main_finish_(perf_main_ *run)
+{
+    const int result = perf_main_files_(run);
+
+    if (!perf_main_printed_(run->out)) {
+        (void)fprintf(stderr, "%s: standard output: %s\n", run->program,
+                      perf_status_text(PERF_EIO));
+        return 2;
+    }
+    if (run->failed && (!result || result == 3))
+        return 2;
+    return result;
+}
 
 /* Compares (--compare), then writes (--output, --save, --add); returns the exit status. */
 PERF_COLD_FN_ int perf_main_files_(perf_main_ *run)

@@ -321,6 +321,8 @@ cat >leaves.c <<'C'
 #include <unistd.h>
 PERF_BENCH(stays)
 {
+    if (getenv("FAILS"))
+        perf_bench_fail(&b, "wrong checksum");
     while (perf_bench_next(&b))
         perf_clobber();
 }
@@ -338,6 +340,12 @@ run 0 'a benchmark called exit' --budget 0.02 --json left.json
 try 'exit() in a body: the file is there' python3 -c 'import json; d = json.load(open("left.json"))
 assert [b["name"] for b in d["benchmarks"]] == ["stays"], d'
 try 'said once' test "$(grep -c 'called exit' err)" -eq 1
+FAILS=1 run 2 'a benchmark called exit' --budget 0.02
+if [ -e /dev/full ]; then
+    status=0
+    ./bench --budget 0.02 >/dev/full 2>err || status=$?
+    try 'exit() in a body, and a table that cannot be written' test "$status" -eq 2
+fi
 
 # What follows is decided by a clock of its own, so that no busy machine decides it: a nanosecond for each reading,
 # and what a benchmark adds.
