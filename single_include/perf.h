@@ -28378,12 +28378,13 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *run)
         if (!perf_main_wrote_(run, where, perf_main_output_(run)))
             result = 2;
     }
-    run->with.alone = 1;                        /* --save accepts what is REJECT: no marks        */
-    run->with.rejected = PERF_CAST_(const char *const *, PERF_NULL_);
+    run->with.alone = 1;                        /* --save accepts all as it is: no marks         */
+    run->with.rejected = run->with.undecided = PERF_CAST_(const char *const *, PERF_NULL_);
     if (run->save && !perf_main_wrote_(run, run->save, perf_baseline_add(run->save, &run->with)))
         result = 2;
     run->with.alone = 0;
     run->with.rejected = PERF_PTR_(const char *const *, run->rejected);
+    run->with.undecided = PERF_PTR_(const char *const *, run->undecided);
     if (run->add && perf_main_wrote_(run, run->add, perf_baseline_add(run->add, &run->with)))
         perf_baseline_outlook_to_(run->out, run->add, &run->rule);
     else if (run->add)

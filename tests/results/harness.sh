@@ -660,7 +660,9 @@ with open("wild.json", "w") as f:
     f.write(json.dumps(d, separators=(",", ":")).replace("},{", "},\n{"))
 P
 try 'wild times' python3 wild.py
-run 0 ' 2 INCONCLUSIVE' --budget 0.03 --compare wild.json --accept 'no regression beyond 1 %' --add wild.json
+run 0 ' 2 INCONCLUSIVE' --budget 0.03 --compare wild.json --accept 'no regression beyond 1 %' --add wild.json \
+    --save open.json
+try '--save has no mark of it' sh -c '! grep "\"level\"" open.json'
 for name in one two; do
     try "$name is marked" sh -c "grep '\"$name\"' wild.json | grep -q '\"level\":\"undecided\"'"
 done
