@@ -27125,7 +27125,9 @@ PERF_COLD_DECL_ void perf_put_entry_(perf_out_ *out, const perf_case_ *entry, si
 PERF_COLD_DECL_ void perf_put_case_(perf_out_ *out, const perf_case_ *entry);
 PERF_COLD_DECL_ size_t perf_case_number_(const perf_case_ *entry);
 PERF_COLD_DECL_ void perf_put_argument_(perf_out_ *out, int64_t value);
-PERF_COLD_DECL_ int perf_main_takes_(const perf_main_ *run, const char *of, const char *name);
+PERF_COLD_DECL_ int perf_main_takes_(const perf_main_ *run, const perf_case_ *of,
+                                     const char *name);
+PERF_COLD_DECL_ int perf_main_makes_(const perf_case_ *of, const char *name, const char *entry);
 PERF_COLD_DECL_ int perf_main_wants_(const perf_main_ *run, const char *name);
 PERF_COLD_DECL_ perf_result perf_main_one_(perf_main_ *run, const perf_case_ *entry,
                                            const char *name, size_t n, const int64_t *arg);
@@ -27818,7 +27820,7 @@ PERF_COLD_FN_ void perf_main_entry_(perf_main_ *run, const perf_case_ *entry, si
     if (arg)
         arg += i * entry->low;
     perf_put_entry_(&out, entry, i, size);
-    if (!perf_main_takes_(run, entry->name, name))
+    if (!perf_main_takes_(run, entry, name))
         return;
     if (!run->todo++ && !run->profile)
         (void)fputs("benchmark                                  median [95 % interval]"
@@ -27895,20 +27897,37 @@ PERF_COLD_FN_ void perf_put_argument_(perf_out_ *out, int64_t value)
 
 /* 1: the entry `name` of the case `of` is to be measured in this round: a filter matches one of the
  * names, or there is none.  When entries are measured again: the chosen ones, each time counted. */
-PERF_COLD_FN_ int perf_main_takes_(const perf_main_ *run, const char *of, const char *name)
+PERF_COLD_FN_ int perf_main_takes_(const perf_main_ *run, const perf_case_ *of,
+                                   const char *name)
 {
     size_t i;
+    int    chosen = 0;
 
     if (!run->first)
-        return perf_main_wants_(run, of) || perf_main_wants_(run, name);
+        return perf_main_wants_(run, of->name) || perf_main_wants_(run, name);
     for (i = 0; i < run->first->entries; i++) {
         perf_baseline_entry *entry = &run->first->entry[i];
-        if (!run->chosen[i] || strcmp(entry->name, name) != 0)
+        if (!run->chosen[i] || !perf_main_makes_(of, name, entry->name))
             continue;
         entry->again++;
-        return 1;
+        chosen = 1;
     }
-    return 0;
+    return chosen;
+}
+
+/* 1: measuring `name` of the case `of` makes that entry of a baseline: its name is what is kept of
+ * `name`, with threads also followed by " #0", " #1", ...                                        */
+PERF_COLD_FN_ int perf_main_makes_(const perf_case_ *of, const char *name, const char *entry)
+{
+    const size_t length = perf_name_length_(name);
+    const char  *rest;
+
+    if (strncmp(entry, name, length) != 0)
+        return 0;
+    rest = entry + length;
+    if (of->kind == 't' && !strncmp(rest, " #", 2))
+        rest += 2 + strspn(rest + 2, "0123456789");
+    return !*rest;
 }
 
 PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *run, const char *name)

@@ -357,7 +357,7 @@ uint64_t planted_clock(void);
 #define PERF_MAIN 1
 #include "perf.h"
 #include <unistd.h>
-static uint64_t at = 1;
+static __thread uint64_t at = 1;
 uint64_t planted_clock(void) { return at += 2; }
 /* A body that takes so many nanoseconds, and up to 7 more, by a hash of the process, in another run. */
 #define TAKES(ns)                                                                           \
@@ -619,6 +619,21 @@ run 0 '^ACCEPT: 2 entries' --budget 0.03 --compare again.json --accept "$wide" -
 try 'what is as before is measured once' sh -c '! grep -q again,  out'
 run 3 '  two .*missing' --budget 0.03 --compare again.json --accept "$wide" --strict --filter one --filter two --filter two --threads 1 --profile
 run 2 'need the option .--compare' --strict
+# so are an entry of one thread, and one whose name is longer than what is kept of it
+long=$(printf 'x%.0s' $(seq 260))
+cat >crew.c <<C
+#include "clock.h"
+PERF_BENCH_THREADS(par, 2, 2) { TAKES(getenv("SLOW") && !thread ? 600000 : 6000); }
+PERF_BENCH($long) { TAKES(getenv("SLOW") ? 600000 : 6000); }
+C
+try 'crew.c compiles' gcc -O1 -I"$root" crew.c -o bench
+for i in 1 2 3 4 5 6; do
+    run 0 "^crew.json: $i run" --budget 0.03 --add crew.json
+done
+try 'a day between two runs' python3 "$root/tests/planted.py" crew.json
+SLOW=1 run 1 '  par/threads:2 #0 .*REJECT; measured again 4 times: confirmed' --budget 0.03 --compare crew.json --accept "$wide"
+try 'a long name' test "$(grep -c 'REJECT; measured again 4 times: confirmed' out)" -eq 2
+try 'again.c compiles' gcc -O2 -Wall -Wextra -I"$root" again.c -o bench
 
 # REJECTed, kept out, and accepted: what was before it is past, and the new level needs six runs
 for i in 7 8; do
