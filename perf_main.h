@@ -658,6 +658,10 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *run)
     if (run->accepted[0] && (!run->compare || !run->add || strcmp(run->compare, run->add) != 0))
         perf_main_wrong_(run, "--accept-change needs --compare and --add of one file, for",
                          run->accepted[0]);
+    if (run->output && ((run->compare && !strcmp(run->output, run->compare)) ||
+                        (run->add && !strcmp(run->output, run->add))))
+        perf_main_wrong_(run, "--output needs another file than --compare and --add, not",
+                         run->output);
     perf_main_rule_(run, run->accept, &run->rule);
     perf_main_rule_(run, run->also, &run->second);
     if (run->rule.metric >= PERF_METRIC_INSTRUCTIONS ||

@@ -176,6 +176,9 @@ done
 run 2 'usage: ' --repeat
 run 2 'benchmarks measure time and counts, not .memory down >= 10 %' --accept 'memory down >= 10 %' --compare base.json
 run 2 '[-]-format needs --output FILE' --format google
+run 2 '[-]-output needs another file than --compare and --add, not .same' --json same --add same --filter mul --budget 0.02
+run 2 '[-]-output needs another file than --compare and --add, not .same' --output same --compare same --add other
+try 'nothing was written' test ! -e same
 
 # running
 run 0 '^environment: [0-9]+ x ' --filter mul --budget 0.05
