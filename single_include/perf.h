@@ -27128,7 +27128,9 @@ PERF_COLD_DECL_ void perf_put_entry_(perf_out_ *out, const perf_case_ *entry, si
 PERF_COLD_DECL_ void perf_put_case_(perf_out_ *out, const perf_case_ *entry);
 PERF_COLD_DECL_ size_t perf_case_number_(const perf_case_ *entry);
 PERF_COLD_DECL_ void perf_put_argument_(perf_out_ *out, int64_t value);
-PERF_COLD_DECL_ int perf_main_takes_(const perf_main_ *run, const char *of, const char *name);
+PERF_COLD_DECL_ int perf_main_takes_(const perf_main_ *run, const perf_case_ *of,
+                                     const char *name);
+PERF_COLD_DECL_ int perf_main_makes_(const perf_case_ *of, const char *name, const char *entry);
 PERF_COLD_DECL_ int perf_main_wants_(const perf_main_ *run, const char *name);
 PERF_COLD_DECL_ perf_result perf_main_one_(perf_main_ *run, const perf_case_ *entry,
                                            const char *name, size_t n, const int64_t *arg);
@@ -27153,6 +27155,7 @@ PERF_COLD_DECL_ double perf_hand_kept_(const perf_result *one, size_t threads);
 PERF_COLD_DECL_ size_t perf_processors_(void);
 PERF_COLD_DECL_ double perf_crew_speed_(const perf_hand_ *hand, size_t threads);
 PERF_COLD_DECL_ void perf_main_scaling_(const perf_main_ *run, const perf_sweep_ *sweep);
+PERF_COLD_DECL_ int perf_main_finish_(perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_files_(perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_compare_all_(perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule);
@@ -27176,6 +27179,7 @@ PERF_COLD_DECL_ const char **perf_main_names_(const perf_main_ *run, const char 
 PERF_COLD_DECL_ int perf_main_is_undecided_(const perf_main_ *run,
                                             const perf_baseline_entry *entry);
 PERF_COLD_DECL_ void perf_main_accepted_say_(const perf_main_ *run);
+PERF_COLD_DECL_ void perf_main_refuse_(perf_main_ *run);
 PERF_COLD_DECL_ perf_status perf_main_output_(const perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_wrote_(const perf_main_ *run, const char *path, perf_status status);
 
@@ -27205,14 +27209,7 @@ int main(int argc, char **argv)
         perf_main_nothing_(&run);
         return 2;
     }
-    result = perf_main_files_(&run);
-    if (!perf_main_printed_(run.out)) {
-        (void)fprintf(stderr, "%s: standard output: %s\n", run.program, perf_status_text(PERF_EIO));
-        return 2;
-    }
-    if (run.failed && !result)
-        return 2;
-    return result;
+    return perf_main_finish_(&run);
 }
 
 PERF_BEGIN_DECLS
@@ -27499,6 +27496,10 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *run)
     if (run->accepted[0] && (!run->compare || !run->add || strcmp(run->compare, run->add) != 0))
         perf_main_wrong_(run, "--accept-change needs --compare and --add of one file, for",
                          run->accepted[0]);
+    if (run->output && ((run->compare && !strcmp(run->output, run->compare)) ||
+                        (run->add && !strcmp(run->output, run->add))))
+        perf_main_wrong_(run, "--output needs another file than --compare and --add, not",
+                         run->output);
     perf_main_rule_(run, run->accept, &run->rule);
     perf_main_rule_(run, run->also, &run->second);
     if (run->rule.metric >= PERF_METRIC_INSTRUCTIONS ||
@@ -27659,13 +27660,13 @@ PERF_OURS_ static void perf_main_exit_(void)
     run->over = 1;
     (void)fprintf(stderr, "%s: a benchmark called exit(): what was measured before is kept\n",
                   run->program);
-    perf_main_status_ = perf_main_files_(run);
+    perf_main_status_ = perf_main_finish_(run);
 }
 
 #if defined(__GNUC__)
-/* A body's exit(0) does not hide a REJECT; nor does a number of its own, which ours replaces.
- * Nobody may call exit() twice: this runs last, behind the report (PERF_AT_EXIT), and ends the
- * program.                                                                                       */
+/* A body's exit(0) does not hide a REJECT or a failure; nor does a number of its own, which ours
+ * replaces.  Nobody may call exit() twice: this runs last, behind the report (PERF_AT_EXIT), and
+ * ends the program.                                                                              */
 PERF_ATTR_((__destructor__(101), __used__)) PERF_OURS_ static void perf_main_leave_(void)
 {
     if (!perf_main_status_)
@@ -27826,7 +27827,7 @@ PERF_COLD_FN_ void perf_main_entry_(perf_main_ *run, const perf_case_ *entry, si
     if (arg)
         arg += i * entry->low;
     perf_put_entry_(&out, entry, i, size);
-    if (!perf_main_takes_(run, entry->name, name))
+    if (!perf_main_takes_(run, entry, name))
         return;
     if (!run->todo++ && !run->profile)
         (void)fputs("benchmark                                  median [95 % interval]"
@@ -27903,20 +27904,37 @@ PERF_COLD_FN_ void perf_put_argument_(perf_out_ *out, int64_t value)
 
 /* 1: the entry `name` of the case `of` is to be measured in this round: a filter matches one of the
  * names, or there is none.  When entries are measured again: the chosen ones, each time counted. */
-PERF_COLD_FN_ int perf_main_takes_(const perf_main_ *run, const char *of, const char *name)
+PERF_COLD_FN_ int perf_main_takes_(const perf_main_ *run, const perf_case_ *of,
+                                   const char *name)
 {
     size_t i;
+    int    chosen = 0;
 
     if (!run->first)
-        return perf_main_wants_(run, of) || perf_main_wants_(run, name);
+        return perf_main_wants_(run, of->name) || perf_main_wants_(run, name);
     for (i = 0; i < run->first->entries; i++) {
         perf_baseline_entry *entry = &run->first->entry[i];
-        if (!run->chosen[i] || strcmp(entry->name, name) != 0)
+        if (!run->chosen[i] || !perf_main_makes_(of, name, entry->name))
             continue;
         entry->again++;
-        return 1;
+        chosen = 1;
     }
-    return 0;
+    return chosen;
+}
+
+/* 1: measuring `name` of the case `of` makes that entry of a baseline: its name is what is kept of
+ * `name`, with threads also followed by " #0", " #1", ...                                        */
+PERF_COLD_FN_ int perf_main_makes_(const perf_case_ *of, const char *name, const char *entry)
+{
+    const size_t length = perf_name_length_(name);
+    const char  *rest;
+
+    if (strncmp(entry, name, length) != 0)
+        return 0;
+    rest = entry + length;
+    if (of->kind == 't' && !strncmp(rest, " #", 2))
+        rest += 2 + strspn(rest + 2, "0123456789");
+    return !*rest;
 }
 
 PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *run, const char *name)
@@ -28354,6 +28372,21 @@ PERF_COLD_FN_ void perf_main_scaling_(const perf_main_ *run, const perf_sweep_ *
 
 /* ---- comparing, then writing ---- */
 
+/* What follows the last measurement; returns the exit status of the program. */
+PERF_COLD_FN_ int perf_main_finish_(perf_main_ *run)
+{
+    const int result = perf_main_files_(run);
+
+    if (!perf_main_printed_(run->out)) {
+        (void)fprintf(stderr, "%s: standard output: %s\n", run->program,
+                      perf_status_text(PERF_EIO));
+        return 2;
+    }
+    if (run->failed && (!result || result == 3))
+        return 2;
+    return result;
+}
+
 /* Compares (--compare), then writes (--output, --save, --add); returns the exit status. */
 PERF_COLD_FN_ int perf_main_files_(perf_main_ *run)
 {
@@ -28363,6 +28396,7 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *run)
     if (run->compare)
         result = perf_main_compare_all_(run);   /* may run bodies again */
     perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
+    perf_main_refuse_(run);
     if (run->output) {
         const char *where = run->output;
         if (!strcmp(where, "-"))
@@ -28370,12 +28404,13 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *run)
         if (!perf_main_wrote_(run, where, perf_main_output_(run)))
             result = 2;
     }
-    run->with.alone = 1;                        /* --save accepts what is REJECT: no marks        */
-    run->with.rejected = PERF_CAST_(const char *const *, PERF_NULL_);
+    run->with.alone = 1;                        /* --save accepts all as it is: no marks         */
+    run->with.rejected = run->with.undecided = PERF_CAST_(const char *const *, PERF_NULL_);
     if (run->save && !perf_main_wrote_(run, run->save, perf_baseline_add(run->save, &run->with)))
         result = 2;
     run->with.alone = 0;
     run->with.rejected = PERF_PTR_(const char *const *, run->rejected);
+    run->with.undecided = PERF_PTR_(const char *const *, run->undecided);
     if (run->add && perf_main_wrote_(run, run->add, perf_baseline_add(run->add, &run->with)))
         perf_baseline_outlook_to_(run->out, run->add, &run->rule);
     else if (run->add)
@@ -28572,6 +28607,8 @@ PERF_COLD_FN_ int perf_main_judged_(perf_main_ *run, const perf_baseline *baseli
             result = 2;
     if (result || !run->strict || !perf_main_open_(run, baseline))
         return result;
+    if (run->failed)                            /* the status will be 2                           */
+        return 3;
     (void)fputs("--strict: not decided, exit status 3\n", run->out);
     return 3;
 }
@@ -28689,6 +28726,22 @@ PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *run)
         else
             (void)fputs("this run\n", run->out);
     }
+}
+
+/* Takes the names that this run has not measured out of --accept-change: --add would make what is
+ * saved of them past.  The other arrays by name keep their order.                                */
+PERF_COLD_FN_ void perf_main_refuse_(perf_main_ *run)
+{
+    size_t i, kept = 0;
+
+    for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++) {
+        if (!run->is_there[i])
+            continue;
+        run->accepted[2 * kept] = run->accepted[2 * i];
+        run->accepted[2 * kept + 1] = run->accepted[2 * i + 1];
+        kept++;
+    }
+    run->accepted[2 * kept] = PERF_CAST_(const char *, PERF_NULL_);
 }
 
 /* ---- writing ---- */

@@ -176,6 +176,9 @@ done
 run 2 'usage: ' --repeat
 run 2 'benchmarks measure time and counts, not .memory down >= 10 %' --accept 'memory down >= 10 %' --compare base.json
 run 2 '[-]-format needs --output FILE' --format google
+run 2 '[-]-output needs another file than --compare and --add, not .same' --json same --add same --filter mul --budget 0.02
+run 2 '[-]-output needs another file than --compare and --add, not .same' --output same --compare same --add other
+try 'nothing was written' test ! -e same
 
 # running
 run 0 '^environment: [0-9]+ x ' --filter mul --budget 0.05
@@ -321,6 +324,8 @@ cat >leaves.c <<'C'
 #include <unistd.h>
 PERF_BENCH(stays)
 {
+    if (getenv("FAILS"))
+        perf_bench_fail(&b, "wrong checksum");
     while (perf_bench_next(&b))
         perf_clobber();
 }
@@ -338,6 +343,12 @@ run 0 'a benchmark called exit' --budget 0.02 --json left.json
 try 'exit() in a body: the file is there' python3 -c 'import json; d = json.load(open("left.json"))
 assert [b["name"] for b in d["benchmarks"]] == ["stays"], d'
 try 'said once' test "$(grep -c 'called exit' err)" -eq 1
+FAILS=1 run 2 'a benchmark called exit' --budget 0.02
+if [ -e /dev/full ]; then
+    status=0
+    ./bench --budget 0.02 >/dev/full 2>err || status=$?
+    try 'exit() in a body, and a table that cannot be written' test "$status" -eq 2
+fi
 
 # What follows is decided by a clock of its own, so that no busy machine decides it: a nanosecond for each reading,
 # and what a benchmark adds.
@@ -349,7 +360,7 @@ uint64_t planted_clock(void);
 #define PERF_MAIN 1
 #include "perf.h"
 #include <unistd.h>
-static uint64_t at = 1;
+static __thread uint64_t at = 1;
 uint64_t planted_clock(void) { return at += 2; }
 /* A body that takes so many nanoseconds, and up to 7 more, by a hash of the process, in another run. */
 #define TAKES(ns)                                                                           \
@@ -585,12 +596,19 @@ cat >again.c <<'C'
 #include "clock.h"
 static int seen;
 PERF_BENCH(one) { TAKES(getenv("SLOW") || (getenv("ONCE") && !seen++) ? 600000 : 6000); }
-PERF_BENCH(two) { TAKES(getenv("BOTH") ? 1000000 : 10000); }
+PERF_BENCH(two)
+{
+    if (getenv("FAILS"))
+        perf_bench_fail(&b, "wrong checksum");
+    TAKES(getenv("BOTH") ? 1000000 : 10000);
+}
 C
 try 'again.c compiles' gcc -O2 -Wall -Wextra -I"$root" again.c -o bench
 for i in 1 2 3 4 5; do
     run 0 "^again.json: $i run" --budget 0.03 --add again.json
 done
+FAILS=1 run 2 'wrong checksum' --budget 0.03 --compare again.json --strict
+try 'a failed benchmark: no other status is said' sh -c '! grep "exit status 3" both'
 run 3 '^--strict: not decided, exit status 3' --budget 0.03 --compare again.json --strict
 try 'it says what would decide' grep -q '^  to decide one: 1 more saved run' both
 run 0 '^again.json: 6 runs .* a check finds [+][0-9]+ %, a day later [+][0-9]+ %; add one a day' --budget 0.03 --add again.json
@@ -604,6 +622,21 @@ run 0 '^ACCEPT: 2 entries' --budget 0.03 --compare again.json --accept "$wide" -
 try 'what is as before is measured once' sh -c '! grep -q again,  out'
 run 3 '  two .*missing' --budget 0.03 --compare again.json --accept "$wide" --strict --filter one --filter two --filter two --threads 1 --profile
 run 2 'need the option .--compare' --strict
+# so are an entry of one thread, and one whose name is longer than what is kept of it
+long=$(printf 'x%.0s' $(seq 260))
+cat >crew.c <<C
+#include "clock.h"
+PERF_BENCH_THREADS(par, 2, 2) { TAKES(getenv("SLOW") && !thread ? 600000 : 6000); }
+PERF_BENCH($long) { TAKES(getenv("SLOW") ? 600000 : 6000); }
+C
+try 'crew.c compiles' gcc -O1 -I"$root" crew.c -o bench
+for i in 1 2 3 4 5 6; do
+    run 0 "^crew.json: $i run" --budget 0.03 --add crew.json
+done
+try 'a day between two runs' python3 "$root/tests/planted.py" crew.json
+SLOW=1 run 1 '  par/threads:2 #0 .*REJECT; measured again 4 times: confirmed' --budget 0.03 --compare crew.json --accept "$wide"
+try 'a long name' test "$(grep -c 'REJECT; measured again 4 times: confirmed' out)" -eq 2
+try 'again.c compiles' gcc -O2 -Wall -Wextra -I"$root" again.c -o bench
 
 # REJECTed, kept out, and accepted: what was before it is past, and the new level needs six runs
 for i in 7 8; do
@@ -611,6 +644,13 @@ for i in 7 8; do
 done
 cp again.json before.json
 SLOW=1 run 2 "not measured in this run: 'three'" --budget 0.03 --compare before.json --accept "$wide" --add before.json --accept-change three
+# a refused acceptance changes nothing: of an entry that was not measured, of one that failed
+for why in --filter=one --budget=0.03; do
+    cp before.json kept.json
+    FAILS=1 run 2 "not measured in this run: 'two'" "$why" --budget 0.03 --compare kept.json --accept "$wide" --add kept.json \
+        --accept-change two
+    try "$why: nothing is past" sh -c '! grep "\"level\":\"past\"" kept.json'
+done
 # one is accepted beside another that is REJECTed: valgrind sees each byte
 SLOW=1 BOTH=1 valgrind -q --error-exitcode=9 ./bench --budget 0.03 --compare before.json --accept "$wide" --add before.json \
     --accept-change one >both 2>&1 && status_=0 || status_=$?
@@ -638,7 +678,9 @@ with open("wild.json", "w") as f:
     f.write(json.dumps(d, separators=(",", ":")).replace("},{", "},\n{"))
 P
 try 'wild times' python3 wild.py
-run 0 ' 2 INCONCLUSIVE' --budget 0.03 --compare wild.json --accept 'no regression beyond 1 %' --add wild.json
+run 0 ' 2 INCONCLUSIVE' --budget 0.03 --compare wild.json --accept 'no regression beyond 1 %' --add wild.json \
+    --save open.json
+try '--save has no mark of it' sh -c '! grep "\"level\"" open.json'
 for name in one two; do
     try "$name is marked" sh -c "grep '\"$name\"' wild.json | grep -q '\"level\":\"undecided\"'"
 done
