@@ -8124,6 +8124,9 @@ PERF_FN double perf_tick_log_(const double *sorted_a, size_t na, const double *s
 
 /* ---- intervals of a ratio, as logs ---- */
 
+/* Rounding moves a log ratio by less: what differs by no more is a tie. */
+#define PERF_LOG_ROUNDING_ 1e-12
+
 /* The smallest interval that holds both; the estimate is that of the first. */
 PERF_FN perf_interval perf_hull_(perf_interval x, perf_interval y)
 {
@@ -8134,7 +8137,7 @@ PERF_FN perf_interval perf_hull_(perf_interval x, perf_interval y)
 
 PERF_FN perf_interval perf_widen_(perf_interval x, double by)
 {
-    by += 1e-12;                                    /* rounding of the logs: ties stay ties       */
+    by += PERF_LOG_ROUNDING_;
     x.low -= by;
     x.high += by;
     return x;
@@ -8578,7 +8581,8 @@ PERF_FN int perf_unlike_(const perf_arms_ *arms)
 PERF_FN double perf_spikes_excess_(const double *d, size_t n)
 {
     double median = perf_quantile_(d, n, 0.5), excess = 0.0;
-    double far_off = 4.0 * (perf_quantile_(d, n, 0.75) - perf_quantile_(d, n, 0.25));
+    double middle = perf_quantile_(d, n, 0.75) - perf_quantile_(d, n, 0.25);
+    double far_off = 4.0 * middle + PERF_LOG_ROUNDING_;
     size_t i;
 
     for (i = 0; i < n; i++) {
@@ -8620,7 +8624,7 @@ PERF_FN perf_status perf_seq_init(perf_seq *seq, const perf_rule *rule, double c
     if (rule)
         seq->kind = rule->kind;
     seq->log_threshold = perf_log_(threshold);
-    seq->tick = perf_step_log_(tick, tick) + 1e-12; /* rounding of the logs: ties stay ties       */
+    seq->tick = perf_step_log_(tick, tick) + PERF_LOG_ROUNDING_;
     seq->level = 2.0 / (1.0 - confidence);
     return PERF_OK;
 }
@@ -9043,7 +9047,8 @@ PERF_FN perf_interval perf_typical_pairs_(perf_verdict *verdict, const perf_arms
     perf_interval signs = perf_quantile_interval_(arms->logs, arms->na, 0.5, verdict->confidence),
                   result;
     double        excess = perf_spikes_excess_(arms->logs, arms->na);
-    const int     unlike = perf_lopsided_(arms->logs, arms->na, 1.4, 0.0) || perf_unlike_(arms);
+    const int     unlike = perf_lopsided_(arms->logs, arms->na, 1.4, PERF_LOG_ROUNDING_) ||
+                           perf_unlike_(arms);
 
     if (unlike || excess >= 3.0)
         verdict->warnings |= PERF_WARN_SHAPE;

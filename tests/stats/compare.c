@@ -736,6 +736,24 @@ static void refinements(void)
           "P(Bin = 0) = 1/64 exactly still qualifies");
 }
 
+/* Every ratio is 3, but the logs of them differ in their last bits. */
+static void rounded_logs(void)
+{
+    double            a[20], b[20];
+    perf_compare_opts o = with_rule(perf_rule_make(PERF_RULE_NO_REGRESSION, 202.0, PERF_METRIC_PAIR));
+    perf_verdict      v;
+    int               i;
+
+    for (i = 0; i < 20; i++) {
+        a[i] = 100.0 + i * 7 % 20;
+        b[i] = 3.0 * a[i];
+    }
+    o.tick = -1.0;
+    v = perf_compare_pairs(a, b, 20, &o);
+    CHECK(v.decision == PERF_ACCEPT && !(v.warnings & PERF_WARN_SHAPE) && v.ratio.high < 3.0000001,
+          "three times, exactly: %s", perf_verdict_text(&v));
+}
+
 enum { DOWN, NEAREST, UP, ANY };                /* how a clock that steps is read                 */
 
 static double whole(double x)
@@ -1181,6 +1199,7 @@ int main(int argc, char **argv)
     sorting();
     texts();
     refinements();
+    rounded_logs();
     clock_steps();
     other_clocks();
     two_sizes();
