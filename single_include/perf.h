@@ -9115,6 +9115,20 @@ PERF_FN perf_interval perf_arms_interval_(perf_verdict *verdict, const perf_arms
     return perf_quantile_ratio_(arms, p, tail, shrink);
 }
 
+/* Says of an interval that the clock's step, as a log, makes undecided that this does so. */
+PERF_FN void perf_verdict_coarse_(perf_verdict *verdict, perf_interval exact, double tick)
+{
+    const perf_rule *rule = &verdict->rule;
+
+    if (verdict->decision != PERF_INCONCLUSIVE ||
+        perf_rule_answer_(rule, perf_widen_(exact, tick)) != PERF_INCONCLUSIVE)
+        return;                                     /* else the guard has withheld the answer     */
+    if (perf_rule_answer_(rule, exact) != PERF_INCONCLUSIVE) {
+        verdict->reason = "the clock is too coarse for this: time more work at once";
+        verdict->pairs_needed = PERF_INF_;
+    }
+}
+
 /* Judges two arms: values are good, and there is one at least of each. */
 PERF_FN void perf_verdict_arms_(perf_verdict *verdict, const perf_arms_ *arms,
                                 const perf_compare_opts *opts)
@@ -9136,11 +9150,8 @@ PERF_FN void perf_verdict_arms_(perf_verdict *verdict, const perf_arms_ *arms,
         verdict->pairs = arms->nb;
     perf_verdict_finish_(verdict, perf_widen_(result, tick), PERF_CAST_(double, verdict->pairs),
                          opts);
-    if (verdict->decision == PERF_INCONCLUSIVE && tick > 0.0 &&
-        perf_rule_answer_(&verdict->rule, result) != PERF_INCONCLUSIVE) {
-        verdict->reason = "the clock is too coarse for this: time more work at once";
-        verdict->pairs_needed = PERF_INF_;
-    }
+    if (tick > 0.0)
+        perf_verdict_coarse_(verdict, result, tick);
     if (verdict->warnings & PERF_WARN_MEAN)
         perf_verdict_cap_(verdict,
                           "one value carries over 10 % of the sum: the mean is not identified");

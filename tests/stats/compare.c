@@ -227,6 +227,23 @@ static void guards(void)
     }
 }
 
+/* What the guard withholds keeps the guard's reason, whatever the clock. */
+static void guard_and_clock(void)
+{
+    double            a[40], b[40];
+    perf_compare_opts o = PERF_ZERO;
+    perf_verdict      v;
+    int               i;
+
+    for (i = 0; i < 40; i++) {
+        a[i] = 100.0 + i * 7 % 5;
+        b[i] = 50.0 + i * 3 % 4;
+    }
+    o.guard.required = 1;
+    v = perf_compare_pairs(a, b, 40, &o);
+    CHECK(v.decision == PERF_INCONCLUSIVE && strstr(v.reason, "accuracy check was not made"), "%s", v.reason);
+}
+
 static void bad_input(void)
 {
     static const double odd[] = {0.0, -1.0, 1e308, 1e-308, 5e-324};
@@ -1187,6 +1204,7 @@ int main(int argc, char **argv)
     symmetry();
     capped();
     guards();
+    guard_and_clock();
     bad_input();
     accuracy();
     sequential();
