@@ -8900,6 +8900,14 @@ PERF_FN double perf_rule_room_(const perf_rule *rule, double log_ratio)
     return log_t - log_ratio;
 }
 
+/* No number of pairs is enough if `hidden`, as a log, is as much as the estimate needs to pass. */
+PERF_FN void perf_verdict_hidden_(perf_verdict *verdict, double estimate, double hidden)
+{
+    if (verdict->decision == PERF_INCONCLUSIVE &&
+        hidden >= perf_fabs_(perf_rule_room_(&verdict->rule, estimate)))
+        verdict->pairs_needed = PERF_INF_;
+}
+
 /* The answer of the interval of n log ratios, which come in the order of time, and are sorted.  An
  * ACCEPT needs that of the bets, too.  pairs: with those that have no log ratio.                 */
 PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
@@ -8932,8 +8940,10 @@ PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_
 {
     perf_verdict verdict = perf_verdict_start_(opts);
 
-    if (log_ratio && verdict.status == PERF_OK)
+    if (log_ratio && verdict.status == PERF_OK) {
         perf_verdict_finish_(&verdict, perf_widen_(*log_ratio, hidden), n, opts);
+        perf_verdict_hidden_(&verdict, log_ratio->estimate, hidden);
+    }
     return verdict;
 }
 
@@ -9115,15 +9125,20 @@ PERF_FN perf_interval perf_arms_interval_(perf_verdict *verdict, const perf_arms
     return perf_quantile_ratio_(arms, p, tail, shrink);
 }
 
-/* Says of an interval that the clock's step, as a log, makes undecided that this does so. */
+/* Says of an interval that the clock's step, as a log, makes undecided that this does so.  It may
+ * do so for any number of pairs: if it hides all that is between the estimate and the threshold. */
 PERF_FN void perf_verdict_coarse_(perf_verdict *verdict, perf_interval exact, double tick)
 {
     const perf_rule *rule = &verdict->rule;
+    int              hides_all;
 
     if (verdict->decision != PERF_INCONCLUSIVE ||
         perf_rule_answer_(rule, perf_widen_(exact, tick)) != PERF_INCONCLUSIVE)
         return;                                     /* else the guard has withheld the answer     */
-    if (perf_rule_answer_(rule, exact) != PERF_INCONCLUSIVE) {
+    perf_verdict_hidden_(verdict, exact.estimate, tick);
+    hides_all = !perf_is_finite_(verdict->pairs_needed) &&
+                (verdict->warnings & PERF_WARN_RESOLUTION);
+    if (hides_all || perf_rule_answer_(rule, exact) != PERF_INCONCLUSIVE) {
         verdict->reason = "the clock is too coarse for this: time more work at once";
         verdict->pairs_needed = PERF_INF_;
     }
@@ -9222,6 +9237,8 @@ PERF_FN void perf_verdict_doubt_(perf_verdict *verdict, const perf_samples_ *in,
         perf_verdict_cap_(verdict,
                           "not interleaved: a drift between the two runs would look the same");
     }
+    if (verdict->decision == PERF_INCONCLUSIVE && (verdict->excluded || !ordered))
+        verdict->pairs_needed = PERF_INF_;
 }
 
 /* One rule, alone. */

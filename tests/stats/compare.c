@@ -244,6 +244,45 @@ static void guard_and_clock(void)
     CHECK(v.decision == PERF_INCONCLUSIVE && strstr(v.reason, "accuracy check was not made"), "%s", v.reason);
 }
 
+/* No number of further values is named where none is enough. */
+static void no_number(void)
+{
+    const double      tick[] = {5.0, 160.0, 0.5};
+    double            a[30], b[30];
+    perf_interval     x;
+    perf_compare_opts o = PERF_ZERO;
+    perf_verdict      v;
+    int               i;
+
+    for (i = 0; i < 30; i++) {
+        a[i] = 90.0 + (i * 7 + 0.3) * 20.0 / 210.0;
+        b[i] = 0.779 * a[i] * (1.0 + 0.004 * (i * 11 % 30 - 14.5));
+    }
+    for (i = 0; i < 3; i++) {
+        o.tick = tick[i];
+        v = perf_compare_pairs(a, b, 30, &o);
+        perf_verdict_text(&v);
+        CHECK(v.decision == PERF_INCONCLUSIVE && (v.pairs_needed < CHECK_INF) == (i == 2) &&
+                  !strstr(v.text, "too coarse") == (i == 2) && !strstr(v.text, " more would") == (i < 2),
+              "a step of %g: %s", tick[i], v.text);
+        x.low = -0.3;
+        x.estimate = math_log(0.779);
+        x.high = -0.2;
+        o = perf_compare_opts_resolved_(&o);
+        v = perf_verdict_of_(&o, &x, perf_step_log_(tick[i] / 78.0, 0.0), 30.0);
+        CHECK(v.decision == PERF_INCONCLUSIVE && (v.pairs_needed < CHECK_INF) == (i == 2), "a step of %g: %g", tick[i], v.pairs_needed);
+    }
+    o.tick = -1.0;
+    v = perf_compare(a, 30, b, 30, &o);
+    CHECK(v.decision == PERF_INCONCLUSIVE && v.pairs_needed == CHECK_INF, "separate: %s", perf_verdict_text(&v));
+    a[3] = 0.0;
+    v = perf_compare_pairs(a, b, 30, &o);
+    CHECK(v.decision == PERF_INCONCLUSIVE && v.pairs_needed == CHECK_INF, "a zero: %s", perf_verdict_text(&v));
+    o.guard.seen = perf_accuracy_f64(a, b, 30);
+    v = perf_compare_pairs(a, b, 30, &o);
+    CHECK(v.decision == PERF_REJECT && v.pairs_needed == 0.0, "wrong outputs: %g", v.pairs_needed);
+}
+
 static void bad_input(void)
 {
     static const double odd[] = {0.0, -1.0, 1e308, 1e-308, 5e-324};
@@ -1205,6 +1244,7 @@ int main(int argc, char **argv)
     capped();
     guards();
     guard_and_clock();
+    no_number();
     bad_input();
     accuracy();
     sequential();
