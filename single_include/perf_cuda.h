@@ -9307,8 +9307,10 @@ PERF_FN perf_verdict perf_compare_samples_(const perf_samples_ *in, const perf_c
         return verdict;
     options.confidence = 1.0 - (1.0 - options.confidence) / PERF_CAST_(double, opts->rules);
     strict = perf_compare_alone_(in, &options);
-    verdict.ratio.low = strict.ratio.low;
-    verdict.speedup.high = strict.speedup.high;
+    if (verdict.decision != PERF_ACCEPT) {          /* the interval shown is the one that decides */
+        verdict.ratio.low = strict.ratio.low;
+        verdict.speedup.high = strict.speedup.high;
+    }
     if (verdict.decision == PERF_REJECT && strict.decision != PERF_REJECT) {
         verdict.decision = PERF_INCONCLUSIVE;
         verdict.reason = "alone it would be REJECT; among several rules that is not sure enough";

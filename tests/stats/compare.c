@@ -283,6 +283,27 @@ static void no_number(void)
     CHECK(v.decision == PERF_REJECT && v.pairs_needed == 0.0, "wrong outputs: %g", v.pairs_needed);
 }
 
+/* Joined rules: the interval that is shown is the one that decides. */
+static void joined(void)
+{
+    double            a[40], b[40];
+    perf_compare_opts o = with_rule(perf_rule_make(PERF_RULE_SAME, 2.0, PERF_METRIC_PAIR));
+    perf_verdict      v;
+    int               i, k;
+
+    for (k = 0; k < 60; k++) {                  /* past the lower limit in small steps            */
+        for (i = 0; i < 40; i++) {
+            a[i] = 100.0 + 0.013 * (i * 7 % 40);
+            b[i] = a[i] * (0.98 + 0.0005 * k) * (1.0 + 0.001 * (i * 11 % 40 - 19.5));
+        }
+        o.rules = 20;
+        o.tick = -1.0;
+        v = perf_compare_pairs(a, b, 40, &o);
+        CHECK(v.decision != PERF_ACCEPT || (v.ratio.low > 1.0 / 1.02 && v.ratio.high < 1.02 && v.speedup.high < 1.02),
+              "%d: %s", k, perf_verdict_text(&v));
+    }
+}
+
 static void bad_input(void)
 {
     static const double odd[] = {0.0, -1.0, 1e308, 1e-308, 5e-324};
@@ -1245,6 +1266,7 @@ int main(int argc, char **argv)
     guards();
     guard_and_clock();
     no_number();
+    joined();
     bad_input();
     accuracy();
     sequential();
