@@ -7488,6 +7488,14 @@ PERF_FN double perf_confidence_(double confidence)
     return PERF_NAN_;
 }
 
+/* The same, but up to 1: what is one of many is asked for at a higher one. */
+PERF_FN double perf_confidence_of_each_(double confidence)
+{
+    if (confidence > 0.999999 && confidence < 1.0)
+        return confidence;
+    return perf_confidence_(confidence);
+}
+
 /* `local` if n numbers fit there, else memory; NULL: there is none.  To be given back below. */
 PERF_FN double *perf_scratch_(double *local, size_t local_n, size_t n)
 {
@@ -7526,7 +7534,8 @@ PERF_FN perf_interval perf_quantile_interval_(const double *sorted, size_t n, do
                                               double confidence)
 {
     perf_interval result = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
-    double        tail = 0.5 - 0.5 * perf_confidence_(confidence), all = PERF_CAST_(double, n);
+    double        tail = 0.5 - 0.5 * perf_confidence_of_each_(confidence);
+    double        all = PERF_CAST_(double, n);
     uint64_t      low, high;
 
     if (!sorted || !n || perf_is_nan_(tail) || !(p >= 0.0 && p <= 1.0))
@@ -7593,7 +7602,7 @@ PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *hist, double 
  * p.  0: there is none.                                                                          */
 PERF_FN size_t perf_quantile_min_count_(double p, double confidence)
 {
-    double tail = 0.5 - 0.5 * perf_confidence_(confidence), log_larger, least;
+    double tail = 0.5 - 0.5 * perf_confidence_of_each_(confidence), log_larger, least;
     size_t whole;
 
     if (perf_is_nan_(tail) || !(p > 0.0 && p < 1.0))
@@ -8754,8 +8763,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
     perf_logs_    logs = PERF_ZERO;
     size_t        i, finite = 0, low, high;
 
-    if (!(confidence > 0.999999 && confidence < 1.0))   /* a race of many asks for that of each   */
-        confidence = perf_confidence_(confidence);
+    confidence = perf_confidence_of_each_(confidence);
     if (!log_ratio || !n || perf_is_nan_(confidence))
         return result;
     sorted = perf_scratch_(local, 256, n);

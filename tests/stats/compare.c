@@ -302,6 +302,17 @@ static void joined(void)
         CHECK(v.decision != PERF_ACCEPT || (v.ratio.low > 1.0 / 1.02 && v.ratio.high < 1.02 && v.speedup.high < 1.02),
               "%d: %s", k, perf_verdict_text(&v));
     }
+    o.confidence = 0.999999;                    /* the highest, and above it for a REJECT         */
+    o.rules = 1000;
+    for (i = 0; i < 40; i++) {
+        a[i] = 100.0 + 0.013 * (i * 7 % 40);
+        b[i] = 2.0 * a[i] * (1.0 + 0.001 * (i * 11 % 40 - 19.5));
+    }
+    o.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
+    v = perf_compare_pairs(a, b, 40, &o);
+    CHECK(v.decision == PERF_REJECT && v.ratio.low > 1.3, "twice as long: %s", perf_verdict_text(&v));
+    v = perf_compare_pairs(a, b, 21, &o);
+    CHECK(v.ratio.low >= 0.0 && v.pairs_needed >= 1.0, "21 pairs: %g", v.pairs_needed);
 }
 
 static void bad_input(void)
