@@ -2380,7 +2380,7 @@ PERF_FN uint64_t perf_hist_rank(const perf_hist *hist, double value)
         x *= 1.0 + 4.5e-16;                     /* 0.3 / 0.1 is 3                                 */
     if (x < 0.0)
         return 0;
-    if (x < 9.2e18)
+    if (x < 9223372036854775808.0)                  /* 2^63, one beyond the most                  */
         return perf_hist_up_to_(hist, PERF_CAST_(uint64_t, x));
     return perf_hist_up_to_(hist, PERF_HIST_MOST_);
 }

@@ -303,6 +303,13 @@ static void far_above(void)
         perf_hist_add_shared(&fixed_b, UINT64_C(1) << 61);
     CHECK(perf_hist_mean(&fixed_b) > 2.3e18, "mean %g", perf_hist_mean(&fixed_b));
     perf_hist_reset(&fixed_b);
+
+    h = make(14, 8, UINT64_MAX >> 1);           /* ranks up to 2^63                               */
+    perf_hist_add_own(h, UINT64_C(9215000000000000000));
+    perf_hist_add_own(h, UINT64_C(9222000000000000000));
+    CHECK(perf_hist_rank(h, 9.21e18) == 0 && perf_hist_rank(h, 9.218e18) == 1 && perf_hist_rank(h, 9.223e18) == 2 &&
+              perf_hist_rank(h, 9223372036854775808.0) == 2, "ranks %d, %d", (int)perf_hist_rank(h, 9.21e18), (int)perf_hist_rank(h, 9.218e18));
+    free(h);
 }
 
 static void options(void)
