@@ -2054,16 +2054,18 @@ PERF_FN int perf_digits_of_width_(double width)
     return digits;
 }
 
-/* "95 % CI ", with as many decimals as the confidence has. */
+/* "95 % CI ", with as many decimals as the confidence has, if it has no more than 4. */
 PERF_FN void perf_put_confidence_(perf_out_ *out, double confidence)
 {
-    double percent = confidence * 100.0;
-    int    digits = 1;
+    double percent = confidence * 100.0, step = perf_step_decimal_(percent);
+    int    digits = 0;
 
-    if (perf_step_decimal_(percent) > 0.5)
-        digits = 0;
-    else if (percent > 99.55)
+    for (; step < 0.5 && digits < 5; step *= 10.0)
+        digits++;
+    if (digits == 5 && percent > 99.55)
         digits = 4;
+    else if (digits == 5)                           /* 1 - 0.05 / 3                               */
+        digits = 1;
     perf_put_fixed_(out, percent, digits);
     perf_put_(out, " % CI ");
 }

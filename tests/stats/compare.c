@@ -748,6 +748,12 @@ static void texts(void)
     CHECK(strstr(perf_verdict_text(&v), "ACCEPT: -0.90 % (95 % CI -1.00 % to -0.79 %), asked"), "%s", v.text);
     v.confidence = 0.975;
     CHECK(strstr(perf_verdict_text(&v), "ACCEPT: -0.90 % (97.5 % CI -1.00 % to -0.79 %), asked"), "%s", v.text);
+    for (i = 0; i < 7; i++) {                   /* as many decimals as it has, up to 4            */
+        static const double      confidence[] = {0.8, 0.9525, 0.9545, 0.9955, 0.9973, 0.999, 0.999999};
+        static const char *const shown[] = {"(80 %", "(95.25 %", "(95.45 %", "(99.55 %", "(99.73 %", "(99.9 %", "(99.9999 %"};
+        v.confidence = confidence[i];
+        CHECK(strstr(perf_verdict_text(&v), shown[i]), "%s is missing: %s", shown[i], v.text);
+    }
     v.confidence = 1.0 - 0.05 / 3.0;            /* three rules */
     CHECK(strstr(perf_verdict_text(&v), "(98.3 % CI "), "%s", v.text);
     v.ratio.estimate = 0.607;
