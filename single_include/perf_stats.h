@@ -4278,6 +4278,8 @@ PERF_FN double perf_rule_threshold_(const perf_rule *rule)
         threshold = 1.0 - found.amount / 100.0;
     else if (found.kind == PERF_RULE_NO_REGRESSION || found.kind == PERF_RULE_SAME)
         threshold = 1.0 + found.amount / 100.0;
+    if (found.kind == PERF_RULE_SAME && threshold < 1.0)
+        return PERF_NAN_;
     if (!perf_is_duration_(threshold))
         return PERF_NAN_;
     return threshold;

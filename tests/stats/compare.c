@@ -343,6 +343,11 @@ static void bad_input(void)
     o.rule.amount = -3.0;
     v = perf_compare_pairs(a, b, 50, &o);
     CHECK(v.status == PERF_EINVAL && strlen(perf_verdict_text(&v)) > 10, "negative speed-up");
+    o.rule.kind = PERF_RULE_SAME;
+    v = perf_compare_pairs(a, b, 50, &o);
+    CHECK(v.status == PERF_EINVAL && perf_rule_parse("same within -3 %", &o.rule) == PERF_EFORMAT,
+          "the same within -3 %%: %s", perf_verdict_text(&v));
+    o.rule.kind = PERF_RULE_SPEEDUP;
     o.rule.amount = 1.0;                        /* exactly equal constants: nobody is faster      */
     for (m = PERF_METRIC_PAIR; m <= PERF_METRIC_THROUGHPUT; m++) {
         o.rule.metric = (perf_metric)m;
