@@ -713,6 +713,7 @@ typedef struct perf_summary {
  * PERF_RULE_SAME: lies within both limits, outside of them.)
  * INCONCLUSIVE: neither; `pairs_needed` says how many further pairs would probably settle it.  A
  * wrong ACCEPT has a chance of at most half of 1 - confidence (2.5 %), and so has a wrong REJECT.
+ * (Of PERF_RULE_SAME, with its two limits, a wrong REJECT: 1 - confidence.)
  * docs/statistics.md says why, and what is assumed.                                              */
 typedef enum perf_decision { PERF_INCONCLUSIVE, PERF_ACCEPT, PERF_REJECT } perf_decision;
 
@@ -7427,7 +7428,8 @@ PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out
  * Bets on the signs of log(candidate / baseline) - log(threshold).  If the threshold is the median
  * of the ratio within a pair, the signs are fair whatever the noise and the shapes.  So you may
  * look after every pair, with any budget, and each wrong answer still has a chance of at most half
- * of 1 - confidence (Ville's inequality).                                                        */
+ * of 1 - confidence (Ville's inequality).  PERF_RULE_SAME has two limits: a wrong REJECT has a
+ * chance of at most 1 - confidence.                                                              */
 #define PERF_SEQ_BETS_ 7
 
 typedef struct perf_seq {               /* fixed size, no pointer: copy it, keep it anywhere      */
