@@ -127,7 +127,8 @@ PERF_FN uint64_t perf_hist_lost(const perf_hist *hist);    /* not counted: negat
                                                            /* met a full one; at most UINT64_MAX */
 
 /* Exact when every record kept the sum, also past 2^64: the buckets tell how often it wrapped.
- * Otherwise from bucket midpoints.  Either way within 2^-K.                                      */
+ * Otherwise from bucket midpoints.  Either way within 2^-K, but values outside the range are rough
+ * without a kept sum: half-way to the extreme.                                                   */
 PERF_FN double perf_hist_mean(const perf_hist *hist);
 
 /* Sample standard deviation (n - 1), from bucket midpoints with Sheppard's correction.  Good when
@@ -1033,14 +1034,15 @@ PERF_FN double perf_hist_middle_(const perf_hist *hist, uint64_t lower, uint64_t
     return perf_clamped_(x, PERF_CAST_(double, min), PERF_CAST_(double, max));
 }
 
-/* The sum of all values, exact modulo 2^64 where every record kept it.  The buckets say which
- * multiple to add.  If none brings it between their edges, it is not the sum of these records, and
- * that of the midpoints is taken.                                                                */
+/* The sum of all values, exact modulo 2^64 where every record kept it.  The multiple that comes
+ * nearest to the midpoints is added.  Those above the range are no guide: then it is the smallest
+ * that reaches the lower edges.  A sum not between the edges is not that of these records: that of
+ * the midpoints is taken.                                                                        */
 PERF_FN double perf_hist_sum_(const perf_hist *hist)
 {
     perf_hist_bucket bucket = PERF_ZERO;
     const perf_hist_head_ *head = perf_hist_peek_(hist);
-    double           low = 0.0, mid = 0.0, high = 0.0, sum, wraps;
+    double           low = 0.0, mid = 0.0, high = 0.0, sum, least, wraps;
 
     while (perf_hist_next(hist, &bucket)) {
         double n = PERF_CAST_(double, bucket.count);
@@ -1052,9 +1054,12 @@ PERF_FN double perf_hist_sum_(const perf_hist *hist)
         return PERF_HIST_NO_DATA;
     sum = PERF_CAST_(double, PERF_GET_(&head->sums[0]) + PERF_GET_(&head->sums[1]) +
                              PERF_GET_(&head->sums[2]) + PERF_GET_(&head->sums[3]));
-    wraps = (mid - sum) / 18446744073709551616.0;
-    if (wraps > 0.5 && wraps < 4e15)
-        sum += 18446744073709551616.0 * PERF_CAST_(double, PERF_CAST_(int64_t, wraps + 0.5));
+    least = mid - 0.5 * 18446744073709551616.0;
+    if (head->over)
+        least = low * (1.0 - 1e-12);
+    wraps = (least - sum) / 18446744073709551616.0;
+    if (wraps > 0.0 && wraps < 4e15 && sum > 0.0)   /* 0: no record kept it                       */
+        sum += 18446744073709551616.0 * PERF_CAST_(double, PERF_CAST_(int64_t, wraps) + 1);
     if (!(sum >= low * (1.0 - 1e-12) && sum <= high * (1.0 + 1e-12)))
         sum = mid;
     return sum * perf_hist_unit_(hist);
@@ -1245,7 +1250,7 @@ PERF_FN uint64_t perf_hist_rank(const perf_hist *hist, double value)
         x *= 1.0 + 4.5e-16;                     /* 0.3 / 0.1 is 3                                 */
     if (x < 0.0)
         return 0;
-    if (x < 9.2e18)
+    if (x < 9223372036854775808.0)                  /* 2^63, one beyond the most                  */
         return perf_hist_up_to_(hist, PERF_CAST_(uint64_t, x));
     return perf_hist_up_to_(hist, PERF_HIST_MOST_);
 }

@@ -79,6 +79,7 @@ typedef struct perf_summary {
  * PERF_RULE_SAME: lies within both limits, outside of them.)
  * INCONCLUSIVE: neither; `pairs_needed` says how many further pairs would probably settle it.  A
  * wrong ACCEPT has a chance of at most half of 1 - confidence (2.5 %), and so has a wrong REJECT.
+ * (Of PERF_RULE_SAME, with its two limits, a wrong REJECT: 1 - confidence.)
  * docs/statistics.md says why, and what is assumed.                                              */
 typedef enum perf_decision { PERF_INCONCLUSIVE, PERF_ACCEPT, PERF_REJECT } perf_decision;
 

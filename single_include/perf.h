@@ -713,6 +713,7 @@ typedef struct perf_summary {
  * PERF_RULE_SAME: lies within both limits, outside of them.)
  * INCONCLUSIVE: neither; `pairs_needed` says how many further pairs would probably settle it.  A
  * wrong ACCEPT has a chance of at most half of 1 - confidence (2.5 %), and so has a wrong REJECT.
+ * (Of PERF_RULE_SAME, with its two limits, a wrong REJECT: 1 - confidence.)
  * docs/statistics.md says why, and what is assumed.                                              */
 typedef enum perf_decision { PERF_INCONCLUSIVE, PERF_ACCEPT, PERF_REJECT } perf_decision;
 
@@ -6000,7 +6001,8 @@ PERF_FN uint64_t perf_hist_lost(const perf_hist *hist);    /* not counted: negat
                                                            /* met a full one; at most UINT64_MAX */
 
 /* Exact when every record kept the sum, also past 2^64: the buckets tell how often it wrapped.
- * Otherwise from bucket midpoints.  Either way within 2^-K.                                      */
+ * Otherwise from bucket midpoints.  Either way within 2^-K, but values outside the range are rough
+ * without a kept sum: half-way to the extreme.                                                   */
 PERF_FN double perf_hist_mean(const perf_hist *hist);
 
 /* Sample standard deviation (n - 1), from bucket midpoints with Sheppard's correction.  Good when
@@ -6906,14 +6908,15 @@ PERF_FN double perf_hist_middle_(const perf_hist *hist, uint64_t lower, uint64_t
     return perf_clamped_(x, PERF_CAST_(double, min), PERF_CAST_(double, max));
 }
 
-/* The sum of all values, exact modulo 2^64 where every record kept it.  The buckets say which
- * multiple to add.  If none brings it between their edges, it is not the sum of these records, and
- * that of the midpoints is taken.                                                                */
+/* The sum of all values, exact modulo 2^64 where every record kept it.  The multiple that comes
+ * nearest to the midpoints is added.  Those above the range are no guide: then it is the smallest
+ * that reaches the lower edges.  A sum not between the edges is not that of these records: that of
+ * the midpoints is taken.                                                                        */
 PERF_FN double perf_hist_sum_(const perf_hist *hist)
 {
     perf_hist_bucket bucket = PERF_ZERO;
     const perf_hist_head_ *head = perf_hist_peek_(hist);
-    double           low = 0.0, mid = 0.0, high = 0.0, sum, wraps;
+    double           low = 0.0, mid = 0.0, high = 0.0, sum, least, wraps;
 
     while (perf_hist_next(hist, &bucket)) {
         double n = PERF_CAST_(double, bucket.count);
@@ -6925,9 +6928,12 @@ PERF_FN double perf_hist_sum_(const perf_hist *hist)
         return PERF_HIST_NO_DATA;
     sum = PERF_CAST_(double, PERF_GET_(&head->sums[0]) + PERF_GET_(&head->sums[1]) +
                              PERF_GET_(&head->sums[2]) + PERF_GET_(&head->sums[3]));
-    wraps = (mid - sum) / 18446744073709551616.0;
-    if (wraps > 0.5 && wraps < 4e15)
-        sum += 18446744073709551616.0 * PERF_CAST_(double, PERF_CAST_(int64_t, wraps + 0.5));
+    least = mid - 0.5 * 18446744073709551616.0;
+    if (head->over)
+        least = low * (1.0 - 1e-12);
+    wraps = (least - sum) / 18446744073709551616.0;
+    if (wraps > 0.0 && wraps < 4e15 && sum > 0.0)   /* 0: no record kept it                       */
+        sum += 18446744073709551616.0 * PERF_CAST_(double, PERF_CAST_(int64_t, wraps) + 1);
     if (!(sum >= low * (1.0 - 1e-12) && sum <= high * (1.0 + 1e-12)))
         sum = mid;
     return sum * perf_hist_unit_(hist);
@@ -7118,7 +7124,7 @@ PERF_FN uint64_t perf_hist_rank(const perf_hist *hist, double value)
         x *= 1.0 + 4.5e-16;                     /* 0.3 / 0.1 is 3                                 */
     if (x < 0.0)
         return 0;
-    if (x < 9.2e18)
+    if (x < 9223372036854775808.0)                  /* 2^63, one beyond the most                  */
         return perf_hist_up_to_(hist, PERF_CAST_(uint64_t, x));
     return perf_hist_up_to_(hist, PERF_HIST_MOST_);
 }
@@ -7425,7 +7431,8 @@ PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out
  * Bets on the signs of log(candidate / baseline) - log(threshold).  If the threshold is the median
  * of the ratio within a pair, the signs are fair whatever the noise and the shapes.  So you may
  * look after every pair, with any budget, and each wrong answer still has a chance of at most half
- * of 1 - confidence (Ville's inequality).                                                        */
+ * of 1 - confidence (Ville's inequality).  PERF_RULE_SAME has two limits: a wrong REJECT has a
+ * chance of at most 1 - confidence.                                                              */
 #define PERF_SEQ_BETS_ 7
 
 typedef struct perf_seq {               /* fixed size, no pointer: copy it, keep it anywhere      */
@@ -7485,6 +7492,14 @@ PERF_FN double perf_confidence_(double confidence)
     return PERF_NAN_;
 }
 
+/* The same, but up to 1: what is one of many is asked for at a higher one. */
+PERF_FN double perf_confidence_of_each_(double confidence)
+{
+    if (confidence > 0.999999 && confidence < 1.0)
+        return confidence;
+    return perf_confidence_(confidence);
+}
+
 /* `local` if n numbers fit there, else memory; NULL: there is none.  To be given back below. */
 PERF_FN double *perf_scratch_(double *local, size_t local_n, size_t n)
 {
@@ -7523,7 +7538,8 @@ PERF_FN perf_interval perf_quantile_interval_(const double *sorted, size_t n, do
                                               double confidence)
 {
     perf_interval result = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
-    double        tail = 0.5 - 0.5 * perf_confidence_(confidence), all = PERF_CAST_(double, n);
+    double        tail = 0.5 - 0.5 * perf_confidence_of_each_(confidence);
+    double        all = PERF_CAST_(double, n);
     uint64_t      low, high;
 
     if (!sorted || !n || perf_is_nan_(tail) || !(p >= 0.0 && p <= 1.0))
@@ -7590,7 +7606,7 @@ PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *hist, double 
  * p.  0: there is none.                                                                          */
 PERF_FN size_t perf_quantile_min_count_(double p, double confidence)
 {
-    double tail = 0.5 - 0.5 * perf_confidence_(confidence), log_larger, least;
+    double tail = 0.5 - 0.5 * perf_confidence_of_each_(confidence), log_larger, least;
     size_t whole;
 
     if (perf_is_nan_(tail) || !(p > 0.0 && p < 1.0))
@@ -7878,6 +7894,8 @@ PERF_FN double perf_rule_threshold_(const perf_rule *rule)
         threshold = 1.0 - found.amount / 100.0;
     else if (found.kind == PERF_RULE_NO_REGRESSION || found.kind == PERF_RULE_SAME)
         threshold = 1.0 + found.amount / 100.0;
+    if (found.kind == PERF_RULE_SAME && threshold < 1.0)
+        return PERF_NAN_;
     if (!perf_is_duration_(threshold))
         return PERF_NAN_;
     return threshold;
@@ -8121,6 +8139,9 @@ PERF_FN double perf_tick_log_(const double *sorted_a, size_t na, const double *s
 
 /* ---- intervals of a ratio, as logs ---- */
 
+/* Rounding moves a log ratio by less: what differs by no more is a tie. */
+#define PERF_LOG_ROUNDING_ 1e-12
+
 /* The smallest interval that holds both; the estimate is that of the first. */
 PERF_FN perf_interval perf_hull_(perf_interval x, perf_interval y)
 {
@@ -8131,7 +8152,7 @@ PERF_FN perf_interval perf_hull_(perf_interval x, perf_interval y)
 
 PERF_FN perf_interval perf_widen_(perf_interval x, double by)
 {
-    by += 1e-12;                                    /* rounding of the logs: ties stay ties       */
+    by += PERF_LOG_ROUNDING_;
     x.low -= by;
     x.high += by;
     return x;
@@ -8575,7 +8596,8 @@ PERF_FN int perf_unlike_(const perf_arms_ *arms)
 PERF_FN double perf_spikes_excess_(const double *d, size_t n)
 {
     double median = perf_quantile_(d, n, 0.5), excess = 0.0;
-    double far_off = 4.0 * (perf_quantile_(d, n, 0.75) - perf_quantile_(d, n, 0.25));
+    double middle = perf_quantile_(d, n, 0.75) - perf_quantile_(d, n, 0.25);
+    double far_off = 4.0 * middle + PERF_LOG_ROUNDING_;
     size_t i;
 
     for (i = 0; i < n; i++) {
@@ -8617,7 +8639,7 @@ PERF_FN perf_status perf_seq_init(perf_seq *seq, const perf_rule *rule, double c
     if (rule)
         seq->kind = rule->kind;
     seq->log_threshold = perf_log_(threshold);
-    seq->tick = perf_step_log_(tick, tick) + 1e-12; /* rounding of the logs: ties stay ties       */
+    seq->tick = perf_step_log_(tick, tick) + PERF_LOG_ROUNDING_;
     seq->level = 2.0 / (1.0 - confidence);
     return PERF_OK;
 }
@@ -8747,8 +8769,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
     perf_logs_    logs = PERF_ZERO;
     size_t        i, finite = 0, low, high;
 
-    if (!(confidence > 0.999999 && confidence < 1.0))   /* a race of many asks for that of each   */
-        confidence = perf_confidence_(confidence);
+    confidence = perf_confidence_of_each_(confidence);
     if (!log_ratio || !n || perf_is_nan_(confidence))
         return result;
     sorted = perf_scratch_(local, 256, n);
@@ -8899,6 +8920,14 @@ PERF_FN double perf_rule_room_(const perf_rule *rule, double log_ratio)
     return log_t - log_ratio;
 }
 
+/* No number of pairs is enough if `hidden`, as a log, is as much as the estimate needs to pass. */
+PERF_FN void perf_verdict_hidden_(perf_verdict *verdict, double estimate, double hidden)
+{
+    if (verdict->decision == PERF_INCONCLUSIVE &&
+        hidden >= perf_fabs_(perf_rule_room_(&verdict->rule, estimate)))
+        verdict->pairs_needed = PERF_INF_;
+}
+
 /* The answer of the interval of n log ratios, which come in the order of time, and are sorted.  An
  * ACCEPT needs that of the bets, too.  pairs: with those that have no log ratio.                 */
 PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
@@ -8931,8 +8960,10 @@ PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_
 {
     perf_verdict verdict = perf_verdict_start_(opts);
 
-    if (log_ratio && verdict.status == PERF_OK)
+    if (log_ratio && verdict.status == PERF_OK) {
         perf_verdict_finish_(&verdict, perf_widen_(*log_ratio, hidden), n, opts);
+        perf_verdict_hidden_(&verdict, log_ratio->estimate, hidden);
+    }
     return verdict;
 }
 
@@ -9040,7 +9071,8 @@ PERF_FN perf_interval perf_typical_pairs_(perf_verdict *verdict, const perf_arms
     perf_interval signs = perf_quantile_interval_(arms->logs, arms->na, 0.5, verdict->confidence),
                   result;
     double        excess = perf_spikes_excess_(arms->logs, arms->na);
-    const int     unlike = perf_lopsided_(arms->logs, arms->na, 1.4, 0.0) || perf_unlike_(arms);
+    const int     unlike = perf_lopsided_(arms->logs, arms->na, 1.4, PERF_LOG_ROUNDING_) ||
+                           perf_unlike_(arms);
 
     if (unlike || excess >= 3.0)
         verdict->warnings |= PERF_WARN_SHAPE;
@@ -9113,6 +9145,25 @@ PERF_FN perf_interval perf_arms_interval_(perf_verdict *verdict, const perf_arms
     return perf_quantile_ratio_(arms, p, tail, shrink);
 }
 
+/* Says of an interval that the clock's step, as a log, makes undecided that this does so.  It may
+ * do so for any number of pairs: if it hides all that is between the estimate and the threshold. */
+PERF_FN void perf_verdict_coarse_(perf_verdict *verdict, perf_interval exact, double tick)
+{
+    const perf_rule *rule = &verdict->rule;
+    int              hides_all;
+
+    if (verdict->decision != PERF_INCONCLUSIVE ||
+        perf_rule_answer_(rule, perf_widen_(exact, tick)) != PERF_INCONCLUSIVE)
+        return;                                     /* else the guard has withheld the answer     */
+    perf_verdict_hidden_(verdict, exact.estimate, tick);
+    hides_all = !perf_is_finite_(verdict->pairs_needed) &&
+                (verdict->warnings & PERF_WARN_RESOLUTION);
+    if (hides_all || perf_rule_answer_(rule, exact) != PERF_INCONCLUSIVE) {
+        verdict->reason = "the clock is too coarse for this: time more work at once";
+        verdict->pairs_needed = PERF_INF_;
+    }
+}
+
 /* Judges two arms: values are good, and there is one at least of each. */
 PERF_FN void perf_verdict_arms_(perf_verdict *verdict, const perf_arms_ *arms,
                                 const perf_compare_opts *opts)
@@ -9134,11 +9185,8 @@ PERF_FN void perf_verdict_arms_(perf_verdict *verdict, const perf_arms_ *arms,
         verdict->pairs = arms->nb;
     perf_verdict_finish_(verdict, perf_widen_(result, tick), PERF_CAST_(double, verdict->pairs),
                          opts);
-    if (verdict->decision == PERF_INCONCLUSIVE && tick > 0.0 &&
-        perf_rule_answer_(&verdict->rule, result) != PERF_INCONCLUSIVE) {
-        verdict->reason = "the clock is too coarse for this: time more work at once";
-        verdict->pairs_needed = PERF_INF_;
-    }
+    if (tick > 0.0)
+        perf_verdict_coarse_(verdict, result, tick);
     if (verdict->warnings & PERF_WARN_MEAN)
         perf_verdict_cap_(verdict,
                           "one value carries over 10 % of the sum: the mean is not identified");
@@ -9209,6 +9257,8 @@ PERF_FN void perf_verdict_doubt_(perf_verdict *verdict, const perf_samples_ *in,
         perf_verdict_cap_(verdict,
                           "not interleaved: a drift between the two runs would look the same");
     }
+    if (verdict->decision == PERF_INCONCLUSIVE && (verdict->excluded || !ordered))
+        verdict->pairs_needed = PERF_INF_;
 }
 
 /* One rule, alone. */
@@ -9271,8 +9321,10 @@ PERF_FN perf_verdict perf_compare_samples_(const perf_samples_ *in, const perf_c
         return verdict;
     options.confidence = 1.0 - (1.0 - options.confidence) / PERF_CAST_(double, opts->rules);
     strict = perf_compare_alone_(in, &options);
-    verdict.ratio.low = strict.ratio.low;
-    verdict.speedup.high = strict.speedup.high;
+    if (verdict.decision != PERF_ACCEPT) {          /* the interval shown is the one that decides */
+        verdict.ratio.low = strict.ratio.low;
+        verdict.speedup.high = strict.speedup.high;
+    }
     if (verdict.decision == PERF_REJECT && strict.decision != PERF_REJECT) {
         verdict.decision = PERF_INCONCLUSIVE;
         verdict.reason = "alone it would be REJECT; among several rules that is not sure enough";
@@ -9366,16 +9418,18 @@ PERF_FN int perf_digits_of_width_(double width)
     return digits;
 }
 
-/* "95 % CI ", with as many decimals as the confidence has. */
+/* "95 % CI ", with as many decimals as the confidence has, if it has no more than 4. */
 PERF_FN void perf_put_confidence_(perf_out_ *out, double confidence)
 {
-    double percent = confidence * 100.0;
-    int    digits = 1;
+    double percent = confidence * 100.0, step = perf_step_decimal_(percent);
+    int    digits = 0;
 
-    if (perf_step_decimal_(percent) > 0.5)
-        digits = 0;
-    else if (percent > 99.55)
+    for (; step < 0.5 && digits < 5; step *= 10.0)
+        digits++;
+    if (digits == 5 && percent > 99.55)
         digits = 4;
+    else if (digits == 5)                           /* 1 - 0.05 / 3                               */
+        digits = 1;
     perf_put_fixed_(out, percent, digits);
     perf_put_(out, " % CI ");
 }

@@ -273,6 +273,45 @@ static void strange_values(void)
     free(small);
 }
 
+/* The sum is kept: values far above the range do not blur the mean. */
+static void far_above(void)
+{
+    static uint64_t mem[8192];
+    perf_hist_opts  o = PERF_ZERO;
+    perf_hist      *h;
+    double          mean, want = (6e5 * 1e6 + 8.64e13) / 1000001.0;
+    int             i;
+
+    o.lowest = 200;
+    o.highest = 500000;
+    o.counter_bytes = 8;
+    h = perf_hist_init(mem, sizeof mem, &o);
+    for (i = 0; i < 1000000; i++)
+        perf_hist_add_own(h, 600000);
+    perf_hist_add_own(h, UINT64_C(86400000000000));
+    mean = perf_hist_mean(h);
+    CHECK(mean > want * 0.999999 && mean < want * 1.000001, "mean %.9g, %.9g is right", mean, want);
+    perf_hist_reset(&fixed_b);
+    for (i = 0; i < 10; i++)
+        perf_hist_add_double(&fixed_b, 5e12);
+    perf_hist_add_double(&fixed_b, 1e300);
+    want = (5e13 + 9223372036854775807.0) / 11.0;
+    mean = perf_hist_mean(&fixed_b);
+    CHECK(mean > want * 0.999999 && mean < want * 1.000001, "mean %.9g, %.9g is right", mean, want);
+    perf_hist_reset(&fixed_b);
+    for (i = 0; i < 9; i++)                     /* a sum that was not kept is not 2^64            */
+        perf_hist_add_shared(&fixed_b, UINT64_C(1) << 61);
+    CHECK(perf_hist_mean(&fixed_b) > 2.3e18, "mean %g", perf_hist_mean(&fixed_b));
+    perf_hist_reset(&fixed_b);
+
+    h = make(14, 8, UINT64_MAX >> 1);           /* ranks up to 2^63                               */
+    perf_hist_add_own(h, UINT64_C(9215000000000000000));
+    perf_hist_add_own(h, UINT64_C(9222000000000000000));
+    CHECK(perf_hist_rank(h, 9.21e18) == 0 && perf_hist_rank(h, 9.218e18) == 1 && perf_hist_rank(h, 9.223e18) == 2 &&
+              perf_hist_rank(h, 9223372036854775808.0) == 2, "ranks %d, %d", (int)perf_hist_rank(h, 9.21e18), (int)perf_hist_rank(h, 9.218e18));
+    free(h);
+}
+
 static void options(void)
 {
     perf_hist_opts o = PERF_ZERO, bad[5];
@@ -740,6 +779,7 @@ int main(void)
     against_sorted();
     records_agree();
     strange_values();
+    far_above();
     options();
     merging();
     other_precisions();

@@ -227,6 +227,94 @@ static void guards(void)
     }
 }
 
+/* What the guard withholds keeps the guard's reason, whatever the clock. */
+static void guard_and_clock(void)
+{
+    double            a[40], b[40];
+    perf_compare_opts o = PERF_ZERO;
+    perf_verdict      v;
+    int               i;
+
+    for (i = 0; i < 40; i++) {
+        a[i] = 100.0 + i * 7 % 5;
+        b[i] = 50.0 + i * 3 % 4;
+    }
+    o.guard.required = 1;
+    v = perf_compare_pairs(a, b, 40, &o);
+    CHECK(v.decision == PERF_INCONCLUSIVE && strstr(v.reason, "accuracy check was not made"), "%s", v.reason);
+}
+
+/* No number of further values is named where none is enough. */
+static void no_number(void)
+{
+    const double      tick[] = {5.0, 160.0, 0.5};
+    double            a[30], b[30];
+    perf_interval     x;
+    perf_compare_opts o = PERF_ZERO;
+    perf_verdict      v;
+    int               i;
+
+    for (i = 0; i < 30; i++) {
+        a[i] = 90.0 + (i * 7 + 0.3) * 20.0 / 210.0;
+        b[i] = 0.779 * a[i] * (1.0 + 0.004 * (i * 11 % 30 - 14.5));
+    }
+    for (i = 0; i < 3; i++) {
+        o.tick = tick[i];
+        v = perf_compare_pairs(a, b, 30, &o);
+        perf_verdict_text(&v);
+        CHECK(v.decision == PERF_INCONCLUSIVE && (v.pairs_needed < CHECK_INF) == (i == 2) &&
+                  !strstr(v.text, "too coarse") == (i == 2) && !strstr(v.text, " more would") == (i < 2),
+              "a step of %g: %s", tick[i], v.text);
+        x.low = -0.3;
+        x.estimate = math_log(0.779);
+        x.high = -0.2;
+        o = perf_compare_opts_resolved_(&o);
+        v = perf_verdict_of_(&o, &x, perf_step_log_(tick[i] / 78.0, 0.0), 30.0);
+        CHECK(v.decision == PERF_INCONCLUSIVE && (v.pairs_needed < CHECK_INF) == (i == 2), "a step of %g: %g", tick[i], v.pairs_needed);
+    }
+    o.tick = -1.0;
+    v = perf_compare(a, 30, b, 30, &o);
+    CHECK(v.decision == PERF_INCONCLUSIVE && v.pairs_needed == CHECK_INF, "separate: %s", perf_verdict_text(&v));
+    a[3] = 0.0;
+    v = perf_compare_pairs(a, b, 30, &o);
+    CHECK(v.decision == PERF_INCONCLUSIVE && v.pairs_needed == CHECK_INF, "a zero: %s", perf_verdict_text(&v));
+    o.guard.seen = perf_accuracy_f64(a, b, 30);
+    v = perf_compare_pairs(a, b, 30, &o);
+    CHECK(v.decision == PERF_REJECT && v.pairs_needed == 0.0, "wrong outputs: %g", v.pairs_needed);
+}
+
+/* Joined rules: the interval that is shown is the one that decides. */
+static void joined(void)
+{
+    double            a[40], b[40];
+    perf_compare_opts o = with_rule(perf_rule_make(PERF_RULE_SAME, 2.0, PERF_METRIC_PAIR));
+    perf_verdict      v;
+    int               i, k;
+
+    for (k = 0; k < 60; k++) {                  /* past the lower limit in small steps            */
+        for (i = 0; i < 40; i++) {
+            a[i] = 100.0 + 0.013 * (i * 7 % 40);
+            b[i] = a[i] * (0.98 + 0.0005 * k) * (1.0 + 0.001 * (i * 11 % 40 - 19.5));
+        }
+        o.rules = 20;
+        o.tick = -1.0;
+        v = perf_compare_pairs(a, b, 40, &o);
+        CHECK(v.decision != PERF_ACCEPT || (v.ratio.low > 1.0 / 1.02 && v.ratio.high < 1.02 && v.speedup.high < 1.02),
+              "%d: %s", k, perf_verdict_text(&v));
+    }
+    o.confidence = 0.999999;                    /* the highest, and above it for a REJECT         */
+    o.rules = 1000;
+    for (i = 0; i < 40; i++) {
+        a[i] = 100.0 + 0.013 * (i * 7 % 40);
+        b[i] = 2.0 * a[i] * (1.0 + 0.001 * (i * 11 % 40 - 19.5));
+    }
+    o.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_PAIR);
+    v = perf_compare_pairs(a, b, 40, &o);
+    CHECK(v.decision == PERF_REJECT && v.ratio.low > 1.3, "twice as long: %s", perf_verdict_text(&v));
+    v = perf_compare_pairs(a, b, 21, &o);
+    CHECK(v.ratio.low >= 0.0 && v.pairs_needed >= 1.0, "21 pairs: %g", v.pairs_needed);
+}
+
 static void bad_input(void)
 {
     static const double odd[] = {0.0, -1.0, 1e308, 1e-308, 5e-324};
@@ -255,6 +343,11 @@ static void bad_input(void)
     o.rule.amount = -3.0;
     v = perf_compare_pairs(a, b, 50, &o);
     CHECK(v.status == PERF_EINVAL && strlen(perf_verdict_text(&v)) > 10, "negative speed-up");
+    o.rule.kind = PERF_RULE_SAME;
+    v = perf_compare_pairs(a, b, 50, &o);
+    CHECK(v.status == PERF_EINVAL && perf_rule_parse("same within -3 %", &o.rule) == PERF_EFORMAT,
+          "the same within -3 %%: %s", perf_verdict_text(&v));
+    o.rule.kind = PERF_RULE_SPEEDUP;
     o.rule.amount = 1.0;                        /* exactly equal constants: nobody is faster      */
     for (m = PERF_METRIC_PAIR; m <= PERF_METRIC_THROUGHPUT; m++) {
         o.rule.metric = (perf_metric)m;
@@ -660,6 +753,12 @@ static void texts(void)
     CHECK(strstr(perf_verdict_text(&v), "ACCEPT: -0.90 % (95 % CI -1.00 % to -0.79 %), asked"), "%s", v.text);
     v.confidence = 0.975;
     CHECK(strstr(perf_verdict_text(&v), "ACCEPT: -0.90 % (97.5 % CI -1.00 % to -0.79 %), asked"), "%s", v.text);
+    for (i = 0; i < 7; i++) {                   /* as many decimals as it has, up to 4            */
+        static const double      confidence[] = {0.8, 0.9525, 0.9545, 0.9955, 0.9973, 0.999, 0.999999};
+        static const char *const shown[] = {"(80 %", "(95.25 %", "(95.45 %", "(99.55 %", "(99.73 %", "(99.9 %", "(99.9999 %"};
+        v.confidence = confidence[i];
+        CHECK(strstr(perf_verdict_text(&v), shown[i]), "%s is missing: %s", shown[i], v.text);
+    }
     v.confidence = 1.0 - 0.05 / 3.0;            /* three rules */
     CHECK(strstr(perf_verdict_text(&v), "(98.3 % CI "), "%s", v.text);
     v.ratio.estimate = 0.607;
@@ -734,6 +833,24 @@ static void refinements(void)
 
     CHECK(perf_rank_low_(6.0, 0.5, 1.0 / 64.0) == 1 && perf_rank_low_(6.0, 0.5, 0.0156) == 0,
           "P(Bin = 0) = 1/64 exactly still qualifies");
+}
+
+/* Every ratio is 3, but the logs of them differ in their last bits. */
+static void rounded_logs(void)
+{
+    double            a[20], b[20];
+    perf_compare_opts o = with_rule(perf_rule_make(PERF_RULE_NO_REGRESSION, 202.0, PERF_METRIC_PAIR));
+    perf_verdict      v;
+    int               i;
+
+    for (i = 0; i < 20; i++) {
+        a[i] = 100.0 + i * 7 % 20;
+        b[i] = 3.0 * a[i];
+    }
+    o.tick = -1.0;
+    v = perf_compare_pairs(a, b, 20, &o);
+    CHECK(v.decision == PERF_ACCEPT && !(v.warnings & PERF_WARN_SHAPE) && v.ratio.high < 3.0000001,
+          "three times, exactly: %s", perf_verdict_text(&v));
 }
 
 enum { DOWN, NEAREST, UP, ANY };                /* how a clock that steps is read                 */
@@ -1169,6 +1286,9 @@ int main(int argc, char **argv)
     symmetry();
     capped();
     guards();
+    guard_and_clock();
+    no_number();
+    joined();
     bad_input();
     accuracy();
     sequential();
@@ -1181,6 +1301,7 @@ int main(int argc, char **argv)
     sorting();
     texts();
     refinements();
+    rounded_logs();
     clock_steps();
     other_clocks();
     two_sizes();
