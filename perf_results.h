@@ -690,9 +690,9 @@ PERF_COLD_FN_ int perf_saved_twice_(const perf_read_ *one, const perf_read_entry
 {
     if (entry->of_run < 0 || again->of_run < 0)
         return 0;
-    return entry->values > 1 && entry->values == again->values &&
-           !memcmp(one->value + entry->value, other->value + again->value,
-                   entry->values * sizeof *one->value) &&
+    return entry->slices > 1 && entry->slices == again->slices &&
+           !memcmp(one->value + entry->slice, other->value + again->slice,
+                   entry->slices * sizeof *one->value) &&
            perf_run_relatives_(one->run[entry->of_run].id, other->run[again->of_run].id);
 }
 

@@ -1015,6 +1015,7 @@ typedef struct perf_read_entry_ {
     int         scope;                  /* 1: it stands among the scopes                          */
     size_t      from, to;               /* its text                                               */
     size_t      value, values;          /* a loop's part of file->value; the candidate's follow   */
+    size_t      slice, slices;          /* the part with its times, where a counter is read, too  */
     double      figure[PERF_SCOPE_FIGURES_];
     double      step;                   /* of the clock, in ns; 0: the file does not say          */
     int         level;                  /* PERF_LEVEL_...                                         */
@@ -1330,6 +1331,8 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
         entry.kind = PERF_BASELINE_AB;
     else if (entry.values && !members.has[PERF_FIELD_BASELINE_])    /* alone it is nothing        */
         entry.kind = PERF_BASELINE_BENCH;
+    entry.slice = entry.value;
+    entry.slices = entry.values;
     if (file->counter)
         perf_read_count_(file, &entry, count);
     (void)perf_read_need_(&file->in, !wrong, entry.from, PERF_EFORMAT);

@@ -22832,6 +22832,7 @@ typedef struct perf_read_entry_ {
     int         scope;                  /* 1: it stands among the scopes                          */
     size_t      from, to;               /* its text                                               */
     size_t      value, values;          /* a loop's part of file->value; the candidate's follow   */
+    size_t      slice, slices;          /* the part with its times, where a counter is read, too  */
     double      figure[PERF_SCOPE_FIGURES_];
     double      step;                   /* of the clock, in ns; 0: the file does not say          */
     int         level;                  /* PERF_LEVEL_...                                         */
@@ -23147,6 +23148,8 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
         entry.kind = PERF_BASELINE_AB;
     else if (entry.values && !members.has[PERF_FIELD_BASELINE_])    /* alone it is nothing        */
         entry.kind = PERF_BASELINE_BENCH;
+    entry.slice = entry.value;
+    entry.slices = entry.values;
     if (file->counter)
         perf_read_count_(file, &entry, count);
     (void)perf_read_need_(&file->in, !wrong, entry.from, PERF_EFORMAT);
@@ -24578,9 +24581,9 @@ PERF_COLD_FN_ int perf_saved_twice_(const perf_read_ *one, const perf_read_entry
 {
     if (entry->of_run < 0 || again->of_run < 0)
         return 0;
-    return entry->values > 1 && entry->values == again->values &&
-           !memcmp(one->value + entry->value, other->value + again->value,
-                   entry->values * sizeof *one->value) &&
+    return entry->slices > 1 && entry->slices == again->slices &&
+           !memcmp(one->value + entry->slice, other->value + again->slice,
+                   entry->slices * sizeof *one->value) &&
            perf_run_relatives_(one->run[entry->of_run].id, other->run[again->of_run].id);
 }
 

@@ -141,6 +141,34 @@ static void one_measurement_in_many_runs(void)
     perf_baseline_free(&b);
 }
 
+/* By a rule on a count it is one, too. */
+static void one_count_in_many_runs(void)
+{
+    perf_baseline_opts o = PERF_ZERO;
+    perf_baseline      b;
+    int                k;
+
+    snprintf(path, sizeof path, "%s/counts.json", dir);
+    (void)remove(path);
+    o.now.no_scopes = 1;
+    o.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 2.0, PERF_METRIC_INSTRUCTIONS);
+    perf_reset();
+    bench("first", 1000);
+    CHECK(core_loop_counted("instructions", 5000.0), "counted");
+    for (k = 0; k < 6; k++) {
+        o.now.time_s = 1.79e9 + k * 60;
+        CHECK(perf_baseline_add(path, &o.now) == PERF_OK, "add");
+    }
+    perf_reset();
+    bench("first", 1003);
+    CHECK(core_loop_counted("instructions", 5001.0), "counted");
+    o.now.time_s += 60;
+    b = perf_baseline_check(path, &o);
+    CHECK(b.runs == 6 && b.entries == 1 && b.entry[0].runs == 1 && b.decision == PERF_INCONCLUSIVE,
+          "%lu runs, %s", b.entries ? (unsigned long)b.entry[0].runs : 0, perf_decision_text(b.decision));
+    perf_baseline_free(&b);
+}
+
 /* Adds runs to the file, each of a measurement of its own. */
 static void add_measured(const perf_results_opts *opts, unsigned runs, unsigned ns)
 {
@@ -321,6 +349,7 @@ int main(int argc, char **argv)
     baseline_tells_long_names();
     adds_of_one_second();
     one_measurement_in_many_runs();
+    one_count_in_many_runs();
     equal_names();
     many_equal_names();
     interrupted();
