@@ -23961,7 +23961,8 @@ typedef struct perf_baseline_entry {
     const char        *name;    /* belongs to the perf_baseline                                   */
     perf_baseline_kind kind;
     size_t             runs;    /* saved runs that it was compared with; 0: it is new             */
-    int                missing; /* 1: saved, but not measured in this run                         */
+    int                missing; /* 1: saved by a run of this machine and build, but not measured  */
+                                /* in this run                                                    */
     double             before;  /* geometric mean of the saved runs, in ns; by a rule on a count, */
                                 /* counts an iteration; of an A/B loop a ratio; 0: none           */
     double             now;     /* this run; 0: missing                                           */
@@ -24071,6 +24072,7 @@ PERF_COLD_DECL_ void perf_checking_entries_(perf_checking_ *check);
 PERF_COLD_DECL_ size_t perf_read_find_(const perf_read_ *file, const perf_read_entry_ *entry);
 PERF_FN int perf_read_same_(const perf_read_ *file, size_t at, const perf_read_entry_ *entry);
 PERF_FN int perf_read_first_(const perf_read_ *file, size_t at);
+PERF_COLD_DECL_ int perf_read_ours_(const perf_read_ *file, size_t at);
 PERF_COLD_DECL_ perf_baseline_entry *perf_baseline_new_(perf_checking_ *check,
                                                         const perf_read_entry_ *like);
 PERF_COLD_DECL_ void perf_baseline_one_(perf_checking_ *check, const perf_read_entry_ *like);
@@ -24427,7 +24429,7 @@ PERF_COLD_FN_ void perf_times_cover_(double *time_s, size_t n, double *first, do
 }
 
 /* Gives the result its entries: each of this run, which perf_baseline_one_ judges, those of one
- * name together; then, as missing, each saved one that this run lacks.                           */
+ * name together; then, as missing, each one of a saved run of ours that this run lacks.          */
 PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *check)
 {
     perf_baseline *baseline = check->baseline;
@@ -24442,7 +24444,7 @@ PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *check)
     for (i = 0; i < check->old->entries && baseline->status == PERF_OK; i++) {
         const perf_read_entry_ *like = check->old->order[i];
         perf_baseline_entry    *entry;
-        if (!perf_read_first_(check->old, i) ||
+        if (!perf_read_first_(check->old, i) || !perf_read_ours_(check->old, i) ||
             perf_read_same_(check->now, perf_read_find_(check->now, like), like))
             continue;
         entry = perf_baseline_new_(check, like);
@@ -24481,6 +24483,17 @@ PERF_FN int perf_read_first_(const perf_read_ *file, size_t at)
     const perf_read_entry_ *entry = file->order[at];
 
     return entry->kind && !(at && perf_read_same_(file, at - 1, entry));
+}
+
+/* 1: a run of ours has the entry `at` in order, which is the first of its name and kind. */
+PERF_COLD_FN_ int perf_read_ours_(const perf_read_ *file, size_t at)
+{
+    const perf_read_entry_ *like = file->order[at];
+
+    for (; perf_read_same_(file, at, like); at++)
+        if (file->order[at]->of_run >= 0 && file->run[file->order[at]->of_run].ours)
+            return 1;
+    return 0;
 }
 
 /* A new entry of the result; NULL: no memory, which the result then says. */

@@ -227,6 +227,37 @@ static void adds_of_one_second(void)
     perf_baseline_free(&b);
 }
 
+/* What only another machine has saved is not missing here. */
+static void missing_is_of_this_machine(void)
+{
+    perf_baseline_opts o = PERF_ZERO;
+    perf_results_opts  elsewhere = PERF_ZERO;
+    perf_baseline      b;
+    int                any;
+
+    snprintf(path, sizeof path, "%s/elsewhere.json", dir);
+    (void)remove(path);
+    o.now.no_scopes = elsewhere.no_scopes = 1;
+    o.now.time_s = elsewhere.time_s = 1.79e9;
+    elsewhere.machine = "another one";
+    add_measured(&o.now, 8, 1000);
+    bench("two", 1000);
+    CHECK(perf_baseline_add(path, &elsewhere) == PERF_OK, "add");
+    perf_reset();
+    bench("one", 1004);
+    o.now.time_s += 60;
+    for (any = 0; any < 2; any++) {
+        o.any_machine = any;
+        b = perf_baseline_check(path, &o);
+        CHECK(b.runs == 9 && b.other_runs == (any ? 0u : 1u) && b.missing == (unsigned)any &&
+                  b.entries == 1 + (unsigned)any, "%d: %lu other, %lu missing", any,
+              (unsigned long)b.other_runs, (unsigned long)b.missing);
+        CHECK(b.decision == (any ? PERF_INCONCLUSIVE : PERF_ACCEPT), "%d: %s", any,
+              perf_decision_text(b.decision));
+        perf_baseline_free(&b);
+    }
+}
+
 /* Equal names, cut ones among them, are numbered in every format; what has a number already keeps it. */
 static void equal_names(void)
 {
@@ -348,6 +379,7 @@ int main(int argc, char **argv)
     snprintf(dir, sizeof dir, "%s", argc > 1 ? argv[1] : ".");
     baseline_tells_long_names();
     adds_of_one_second();
+    missing_is_of_this_machine();
     one_measurement_in_many_runs();
     one_count_in_many_runs();
     equal_names();
