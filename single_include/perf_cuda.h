@@ -21861,7 +21861,8 @@ typedef struct perf_results_opts {  /* zero = default                           
     size_t      count;          /* of items                                                       */
     int         no_scopes;      /* 1: benches and A/B loops only; with `items` there are none     */
     const char *run;            /* id of this run among others; NULL: made of time and process,   */
-                                /* with a number behind it where the file has that one            */
+                                /* with a number behind it where the file has that one; of more   */
+                                /* than 95 bytes the first 86 and a hash, "...-1f3a9c07"          */
     const char *machine;        /* NULL: PERF_MACHINE of the environment, else the host name      */
     double      time_s;         /* since the epoch; 0: now; PERF_EINVAL: below 0, 2e11 and more   */
     const char *const *context; /* "commit", "1f3a9c", another key, its value, NULL; each once    */
@@ -21945,6 +21946,30 @@ PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
     perf_out_ out = perf_out_open_(to, cap);
 
     perf_put_(&out, from);
+}
+
+#define PERF_ID_MARK_ 9         /* bytes of "-1f3a9c07"                                           */
+
+/* Copies the id of a run.  One that does not fit ends in a hash of the whole: ids that differ stay
+ * different.                                                                                     */
+PERF_COLD_FN_ void perf_copy_id_(char *to, size_t cap, const char *id)
+{
+    static const char digit[] = "0123456789abcdef";
+    uint32_t          hash = UINT32_C(2166136261);      /* FNV-1a                                 */
+    perf_out_         out;
+    int               shift;
+
+    if (strlen(id) < cap) {
+        perf_copy_text_(to, cap, id);
+        return;
+    }
+    perf_copy_text_(to, cap - PERF_ID_MARK_, id);
+    out = perf_out_open_(to + strlen(to), PERF_ID_MARK_ + 1);
+    for (; *id; id++)
+        hash = (hash ^ PERF_CAST_(unsigned char, *id)) * UINT32_C(16777619);
+    perf_put_char_(&out, '-');
+    for (shift = 28; shift >= 0; shift -= 4)
+        perf_put_char_(&out, digit[hash >> shift & 15]);
 }
 
 /* The size of a pointer, and what the compiler's macros tell about its options. */
@@ -22087,7 +22112,7 @@ PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
     perf_copy_text_(run.compiler, sizeof run.compiler, PERF_COMPILER_);
     perf_put_build_(&out);
     if (opts->run)
-        perf_copy_text_(run.id, sizeof run.id, opts->run);
+        perf_copy_id_(run.id, sizeof run.id, opts->run);
     else
         perf_run_id_(&run);
     if (!label)
@@ -23547,13 +23572,17 @@ PERF_COLD_FN_ int perf_keep_level_(const perf_saving_ *saving, const perf_read_e
 {
     const perf_read_  *old = saving->old;
     const char *const *accepted = saving->accepted;
+    char               id[sizeof saving->run.id];       /* of that run, as it is saved            */
     int                first;
 
     for (; accepted && accepted[0] && accepted[1]; accepted += 2) {
         if (strcmp(accepted[0], entry->name) != 0 || entry->of_run < 0 ||
             !perf_run_is_like_(&old->run[entry->of_run], &saving->run))
             continue;
+        perf_copy_id_(id, sizeof id, accepted[1]);
         first = perf_read_run_index_(old, accepted[1]);
+        if (first < 0)
+            first = perf_read_run_index_(old, id);
         return first >= 0 && entry->of_run >= first ? PERF_LEVEL_NORMAL_ : PERF_LEVEL_PAST_;
     }
     return entry->level;

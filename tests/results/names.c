@@ -258,6 +258,39 @@ static void missing_is_of_this_machine(void)
     }
 }
 
+/* Ids longer than what is kept of them are of different runs if they differ anywhere. */
+static void long_ids(void)
+{
+    perf_baseline_opts o = PERF_ZERO;
+    perf_baseline      b;
+    const char        *accepted[] = {"one", NULL, NULL};
+    char               id[3][130], *text;
+    int                k;
+
+    snprintf(path, sizeof path, "%s/ids.json", dir);
+    (void)remove(path);
+    (void)long_name(id[0], 96, "zero");
+    (void)long_name(id[1], 120, "one");
+    (void)long_name(id[2], 120, "two");
+    o.now.no_scopes = 1;
+    for (k = 0; k < 6; k++) {
+        o.now.run = id[k % 3];
+        o.now.time_s = 1.79e9 + k;
+        add_measured(&o.now, 1, 1000);
+    }
+    b = perf_baseline_check(path, &o);
+    CHECK(b.runs == 3 && b.own_runs == 1 && b.entries == 1 && b.entry[0].runs == 2, "%lu runs, %lu own",
+          (unsigned long)b.runs, (unsigned long)b.own_runs);
+    perf_baseline_free(&b);
+    accepted[1] = id[1];                        /* the second of three: one is past                */
+    o.now.accepted = accepted;
+    o.now.run = "last";
+    add_measured(&o.now, 1, 1000);
+    text = slurp(path);
+    CHECK(count_of(text, "\"past\"") == 1, "%.3000s", text);
+    free(text);
+}
+
 /* Equal names, cut ones among them, are numbered in every format; what has a number already keeps it. */
 static void equal_names(void)
 {
@@ -380,6 +413,7 @@ int main(int argc, char **argv)
     baseline_tells_long_names();
     adds_of_one_second();
     missing_is_of_this_machine();
+    long_ids();
     one_measurement_in_many_runs();
     one_count_in_many_runs();
     equal_names();
