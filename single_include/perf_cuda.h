@@ -21940,12 +21940,42 @@ typedef struct perf_run_ {
 #define PERF_COMPILER_ "gcc " __VERSION__
 #endif
 
-/* Copies what fits, with its NUL; a cut UTF-8 character becomes U+FFFD when it is written. */
-PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
+/* Copies the characters that fit, and a NUL, as a file has them: a byte that is no UTF-8 is U+FFFD.
+ * 1: all of them.                                                                                */
+PERF_COLD_FN_ int perf_copy_text_(char *to, size_t cap, const char *from)
 {
-    perf_out_ out = perf_out_open_(to, cap);
+    static const char unknown[] = "\xef\xbf\xbd";      /* U+FFFD                                 */
+    perf_out_         out = perf_out_open_(to, cap);
+    perf_char_        ch;
 
-    perf_put_(&out, from);
+    for (; *from; from += ch.bytes) {
+        size_t bytes = sizeof unknown - 1;
+        ch = perf_char_of_(from);
+        if (!ch.broken)
+            bytes = PERF_CAST_(size_t, ch.bytes);
+        if (out.len + bytes >= cap)
+            return 0;
+        perf_put_n_(&out, ch.broken ? unknown : from, bytes);
+    }
+    return 1;
+}
+
+/* 1: in a file the two texts are the same. */
+PERF_COLD_FN_ int perf_same_text_(const char *one, const char *other)
+{
+    perf_char_ ch[2];
+
+    for (; *one && *other; one += ch[0].bytes, other += ch[1].bytes) {
+        ch[0] = perf_char_of_(one);
+        ch[1] = perf_char_of_(other);
+        if (ch[0].broken)
+            ch[0].code = 0xfffd;
+        if (ch[1].broken)
+            ch[1].code = 0xfffd;
+        if (ch[0].code != ch[1].code)
+            return 0;
+    }
+    return !*one && !*other;
 }
 
 #define PERF_ID_MARK_ 9         /* bytes of "-1f3a9c07"                                           */
@@ -21959,11 +21989,9 @@ PERF_COLD_FN_ void perf_copy_id_(char *to, size_t cap, const char *id)
     perf_out_         out;
     int               shift;
 
-    if (strlen(id) < cap) {
-        perf_copy_text_(to, cap, id);
+    if (perf_copy_text_(to, cap, id))
         return;
-    }
-    perf_copy_text_(to, cap - PERF_ID_MARK_, id);
+    (void)perf_copy_text_(to, cap - PERF_ID_MARK_, id);
     out = perf_out_open_(to + strlen(to), PERF_ID_MARK_ + 1);
     for (; *id; id++)
         hash = (hash ^ PERF_CAST_(unsigned char, *id)) * UINT32_C(16777619);
@@ -22016,7 +22044,7 @@ PERF_COLD_FN_ void perf_run_cpu_(perf_run_ *run)
     char  line[4096], *value;
     FILE *file = fopen("/proc/cpuinfo", "rb");
 
-    perf_copy_text_(run->cpu, sizeof run->cpu, "unknown");
+    (void)perf_copy_text_(run->cpu, sizeof run->cpu, "unknown");
     if (!file)
         return;
     while (fgets(line, sizeof line, file)) {
@@ -22032,7 +22060,7 @@ PERF_COLD_FN_ void perf_run_cpu_(perf_run_ *run)
         if (!strncmp(line, "flags", 5) && strstr(value, " hypervisor"))
             run->hypervisor = 1;
         if (!strcmp(run->cpu, "unknown") && perf_names_cpu_(line))
-            perf_copy_text_(run->cpu, sizeof run->cpu, value);
+            (void)perf_copy_text_(run->cpu, sizeof run->cpu, value);
     }
     (void)fclose(file);
 }
@@ -22045,7 +22073,7 @@ PERF_COLD_FN_ void perf_run_os_(perf_run_ *run)
 #if defined(_WIN32)
     perf_put_(&out, "Windows");
     if (perf_getenv_("PROCESSOR_IDENTIFIER"))
-        perf_copy_text_(run->cpu, sizeof run->cpu, perf_getenv_("PROCESSOR_IDENTIFIER"));
+        (void)perf_copy_text_(run->cpu, sizeof run->cpu, perf_getenv_("PROCESSOR_IDENTIFIER"));
     return;
 #endif
     if (!perf_first_line_("/proc/sys/kernel/ostype", kind, sizeof kind) ||
@@ -22073,7 +22101,7 @@ PERF_COLD_FN_ void perf_run_machine_(perf_run_ *run, const char *asked)
         asked = line;
     if (!asked || !*asked)
         asked = "unknown";
-    perf_copy_text_(run->machine, sizeof run->machine, asked);
+    (void)perf_copy_text_(run->machine, sizeof run->machine, asked);
 }
 
 /* Seconds since the epoch; finer than one, as many runs fit into it. */
@@ -22109,7 +22137,7 @@ PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
     perf_run_cpu_(&run);
     perf_run_os_(&run);
     perf_run_machine_(&run, opts->machine);
-    perf_copy_text_(run.compiler, sizeof run.compiler, PERF_COMPILER_);
+    (void)perf_copy_text_(run.compiler, sizeof run.compiler, PERF_COMPILER_);
     perf_put_build_(&out);
     if (opts->run)
         perf_copy_id_(run.id, sizeof run.id, opts->run);
@@ -22118,7 +22146,7 @@ PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
     if (!label)
         label = perf_getenv_("PERF_RUN_LABEL");
     if (label)
-        perf_copy_text_(run.label, sizeof run.label, label);
+        (void)perf_copy_text_(run.label, sizeof run.label, label);
     run.load = -1.0;
     if (perf_first_line_("/proc/loadavg", line, sizeof line))
         (void)perf_skip_number_(line, &run.load);
@@ -23539,7 +23567,7 @@ PERF_COLD_FN_ void perf_put_saved_runs_(perf_writer_ *json, const perf_read_ *ol
 /* 1: a list with NULL at the end has that name. */
 PERF_COLD_FN_ int perf_is_listed_(const char *const *list, const char *name)
 {
-    while (list && *list && strcmp(*list, name) != 0)
+    while (list && *list && !perf_same_text_(*list, name))
         list++;
     return list && *list;
 }
@@ -23576,7 +23604,7 @@ PERF_COLD_FN_ int perf_keep_level_(const perf_saving_ *saving, const perf_read_e
     int                first;
 
     for (; accepted && accepted[0] && accepted[1]; accepted += 2) {
-        if (strcmp(accepted[0], entry->name) != 0 || entry->of_run < 0 ||
+        if (!perf_same_text_(accepted[0], entry->name) || entry->of_run < 0 ||
             !perf_run_is_like_(&old->run[entry->of_run], &saving->run))
             continue;
         perf_copy_id_(id, sizeof id, accepted[1]);

@@ -291,6 +291,43 @@ static void long_ids(void)
     free(text);
 }
 
+/* Texts with bytes that are no UTF-8 are found again in a file, which has U+FFFD for them. */
+static void broken_texts(void)
+{
+    static const char *const rejected[] = {"caf\xe9", NULL}, *const accepted[] = {"caf\xe9", "", NULL};
+    perf_baseline_opts o = PERF_ZERO;
+    perf_baseline      b;
+    char              *text;
+    int                k;
+
+    snprintf(path, sizeof path, "%s/broken.json", dir);
+    (void)remove(path);
+    o.now.no_scopes = 1;
+    o.now.time_s = 1.79e9;
+    o.now.run = "b\xfcro";
+    o.now.machine = "b\xfcro \xe2\x82";         /* a cut character, too                           */
+    for (k = 0; k < 2; k++) {
+        perf_reset();
+        bench("caf\xe9", 1000);
+        o.now.rejected = k ? rejected : NULL;
+        CHECK(perf_baseline_add(path, &o.now) == PERF_OK, "add");
+    }
+    o.now.rejected = NULL;
+    b = perf_baseline_check(path, &o);
+    CHECK(b.runs == 1 && b.own_runs == 1 && b.other_runs == 0, "%lu runs, %lu own, %lu others",
+          (unsigned long)b.runs, (unsigned long)b.own_runs, (unsigned long)b.other_runs);
+    perf_baseline_free(&b);
+    text = slurp(path);
+    CHECK(count_of(text, "\"run\":\"b\xef\xbf\xbdro\"") == 2 && count_of(text, "\"rejected\"") == 1, "%.3000s", text);
+    free(text);
+    o.now.accepted = accepted;
+    o.now.run = "later";
+    CHECK(perf_baseline_add(path, &o.now) == PERF_OK, "add");
+    text = slurp(path);
+    CHECK(count_of(text, "\"past\"") == 1, "%.3000s", text);
+    free(text);
+}
+
 /* Equal names, cut ones among them, are numbered in every format; what has a number already keeps it. */
 static void equal_names(void)
 {
@@ -414,6 +451,7 @@ int main(int argc, char **argv)
     adds_of_one_second();
     missing_is_of_this_machine();
     long_ids();
+    broken_texts();
     one_measurement_in_many_runs();
     one_count_in_many_runs();
     equal_names();
