@@ -23165,11 +23165,13 @@ PERF_COLD_FN_ void perf_read_append_(perf_read_ *file, const perf_read_entry_ *e
 PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
 {
     enum { PERF_FIELD_NAME_, PERF_FIELD_RUN_, PERF_FIELD_SAMPLES_, PERF_FIELD_BASELINE_,
-        PERF_FIELD_CANDIDATE_, PERF_FIELD_STEP_, PERF_FIELD_LEVEL_, PERF_FIELD_COUNTERS_ };
+        PERF_FIELD_CANDIDATE_, PERF_FIELD_STEP_, PERF_FIELD_LEVEL_, PERF_FIELD_COUNTERS_,
+        PERF_FIELD_UNIT_ };
     static const char *const names[] = {"name", "run", "samples", "baseline", "candidate", "step",
-                                        "level", "counters", PERF_NULL_};
+                                        "level", "counters", "unit", PERF_NULL_};
     perf_members_    members = {names, 0, {0}};
     perf_read_entry_ entry = PERF_ZERO;
+    const char      *unit = "ns";
     size_t           candidate = 0, candidates = 0;
     double           count[2] = {0.0, 0.0};
     int              member, is_pair, wrong;
@@ -23186,6 +23188,8 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
             entry.step = perf_read_figure_(&file->in);
         } else if (member == PERF_FIELD_LEVEL_) {
             perf_read_level_(file, &entry);
+        } else if (member == PERF_FIELD_UNIT_) {
+            unit = perf_read_string_(&file->in);
         } else if (member == PERF_FIELD_COUNTERS_ && file->counter) {
             perf_read_counters_(file, count);
         } else if (member == PERF_FIELD_COUNTERS_) {
@@ -23203,7 +23207,9 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     wrong = !entry.name || (members.has[PERF_FIELD_SAMPLES_] && members.has[PERF_FIELD_BASELINE_]);
     if (is_pair)
         wrong |= candidates != entry.values || candidate != entry.value + entry.values;
-    if (entry.values && is_pair)
+    if (strcmp(unit, "ns") != 0)
+        entry.kind = 0;                         /* not ours: it stays in the file as it is        */
+    else if (entry.values && is_pair)
         entry.kind = PERF_BASELINE_AB;
     else if (entry.values && !members.has[PERF_FIELD_BASELINE_])    /* alone it is nothing        */
         entry.kind = PERF_BASELINE_BENCH;

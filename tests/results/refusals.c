@@ -431,6 +431,8 @@ static void files(void)
         FRONT "\"\\u0000\\udc00\\ud800\\u20ac\\ud83d\\ude00\\/\\b\\f\\r\"}", FRONT "-0.5e+3}",
         FRONT "\"\\ud83d\\u0041\\ud83d\\ue000\"}",
         FRONT "{\"b\":[],\"c\":{}}}"};
+    static const char *const units[] = {"", "\"unit\":\"ns\",", "\"unit\":\"us\",", "\"unit\":\"B\","};
+    perf_baseline_opts o = PERF_ZERO;
     perf_baseline   b;
     perf_trace_part part = PERF_ZERO;
     size_t          i, at;
@@ -448,6 +450,17 @@ static void files(void)
         b = checked(good[i]);
         CHECK(b.status == PERF_OK || b.status == PERF_ENODATA, "%s: %s", good[i],
               perf_status_text(b.status));
+        perf_baseline_free(&b);
+    }
+    for (i = 0; i < sizeof units / sizeof *units; i++) {
+        char text[300];
+        snprintf(text, sizeof text, "{\"perf_results\":1,\"runs\":[{\"run\":\"r\"}],\"benchmarks\":["
+                 "{\"name\":\"x\",\"run\":\"r\",%s\"samples\":[2,2.001]}]}", units[i]);
+        o.any_machine = 1;
+        memset(&b, 0, sizeof b);
+        baseline_of_text(&b, text, strlen(text), &o);
+        CHECK(b.status == PERF_OK && b.entries == (i < 2) && b.missing == b.entries, "%s: %s, %d entries", units[i],
+              perf_status_text(b.status), (int)b.entries);
         perf_baseline_free(&b);
     }
     for (i = 100; i < 102; i++) {
