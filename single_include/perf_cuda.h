@@ -22694,14 +22694,17 @@ PERF_COLD_FN_ int perf_read_word_(perf_reader_ *in, const char *word)
     return 1;
 }
 
-/* Reads digits with at most one point among them; *x is their number without the point.  Returns
- * the power of ten to multiply it with, 0 or less; 1: they are no number of JSON.                */
-PERF_COLD_FN_ int perf_read_digits_(perf_reader_ *in, double *x)
+#define PERF_READ_DIGITS_ 1e17          /* a number of more digits is no more exact              */
+
+/* Reads digits with at most one point among them; *x is the number of the first of them, without
+ * the point, and *power the power of ten to multiply it with.  0: they are no number of JSON.    */
+PERF_COLD_FN_ int perf_read_digits_(perf_reader_ *in, double *x, int *power)
 {
     const size_t first = in->at;
     int          whole = 0, behind = 0, point = 0;
 
     *x = 0.0;
+    *power = 0;
     for (;; in->at++) {
         if (whole && !point && perf_read_char_(in) == '.') {
             point = 1;
@@ -22709,15 +22712,18 @@ PERF_COLD_FN_ int perf_read_digits_(perf_reader_ *in, double *x)
         }
         if (!perf_read_digit_(in))
             break;
-        *x = 10.0 * *x + (in->text[in->at] - '0');
+        if (*x < PERF_READ_DIGITS_) {
+            *x = 10.0 * *x + (in->text[in->at] - '0');
+            *power -= point;
+        } else {
+            *power += !point;
+        }
         if (point)
             behind++;
         else
             whole++;
     }
-    if (!whole || (point && !behind) || (whole > 1 && in->text[first] == '0'))
-        return 1;
-    return -behind;
+    return whole && (!point || behind) && (whole == 1 || in->text[first] != '0');
 }
 
 /* The power behind e or E, with its sign; 0 where there is none. */
@@ -22745,9 +22751,9 @@ PERF_COLD_FN_ double perf_read_number_(perf_reader_ *in)
 {
     const int minus = perf_read_this_(in, '-');
     double    x;
-    int       power = perf_read_digits_(in, &x);
+    int       power;
 
-    if (power > 0)
+    if (!perf_read_digits_(in, &x, &power))
         return perf_read_fail_(in, PERF_EFORMAT);
     power += perf_read_power_(in);
     for (; x > 0.0 && power > 0 && x <= PERF_READ_MOST_; power--)
