@@ -64,7 +64,8 @@ typedef struct perf_baseline_entry {
     const char        *name;    /* belongs to the perf_baseline                                   */
     perf_baseline_kind kind;
     size_t             runs;    /* saved runs that it was compared with; 0: it is new             */
-    int                missing; /* 1: saved, but not measured in this run                         */
+    int                missing; /* 1: saved by a run of this machine and build, but not measured  */
+                                /* in this run                                                    */
     double             before;  /* geometric mean of the saved runs, in ns; by a rule on a count, */
                                 /* counts an iteration; of an A/B loop a ratio; 0: none           */
     double             now;     /* this run; 0: missing                                           */
@@ -174,10 +175,12 @@ PERF_COLD_DECL_ void perf_checking_entries_(perf_checking_ *check);
 PERF_COLD_DECL_ size_t perf_read_find_(const perf_read_ *file, const perf_read_entry_ *entry);
 PERF_FN int perf_read_same_(const perf_read_ *file, size_t at, const perf_read_entry_ *entry);
 PERF_FN int perf_read_first_(const perf_read_ *file, size_t at);
+PERF_COLD_DECL_ int perf_read_ours_(const perf_read_ *file, size_t at);
 PERF_COLD_DECL_ perf_baseline_entry *perf_baseline_new_(perf_checking_ *check,
                                                         const perf_read_entry_ *like);
 PERF_COLD_DECL_ void perf_baseline_one_(perf_checking_ *check, const perf_read_entry_ *like);
-PERF_COLD_DECL_ int perf_figure_counted_(const perf_checking_ *check, size_t at);
+PERF_COLD_DECL_ size_t perf_read_onward_(const perf_read_ *file, size_t at, size_t *repeat);
+PERF_COLD_DECL_ int perf_figure_counted_(const perf_checking_ *check, size_t first, size_t at);
 PERF_COLD_DECL_ void perf_figures_of_(const perf_checking_ *check, const perf_read_ *file,
                                       const perf_read_entry_ *like, int saved,
                                       perf_figures_ *found);
@@ -530,7 +533,7 @@ PERF_COLD_FN_ void perf_times_cover_(double *time_s, size_t n, double *first, do
 }
 
 /* Gives the result its entries: each of this run, which perf_baseline_one_ judges, those of one
- * name together; then, as missing, each saved one that this run lacks.                           */
+ * name together; then, as missing, each one of a saved run of ours that this run lacks.          */
 PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *check)
 {
     perf_baseline *baseline = check->baseline;
@@ -545,7 +548,7 @@ PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *check)
     for (i = 0; i < check->old->entries && baseline->status == PERF_OK; i++) {
         const perf_read_entry_ *like = check->old->order[i];
         perf_baseline_entry    *entry;
-        if (!perf_read_first_(check->old, i) ||
+        if (!perf_read_first_(check->old, i) || !perf_read_ours_(check->old, i) ||
             perf_read_same_(check->now, perf_read_find_(check->now, like), like))
             continue;
         entry = perf_baseline_new_(check, like);
@@ -584,6 +587,17 @@ PERF_FN int perf_read_first_(const perf_read_ *file, size_t at)
     const perf_read_entry_ *entry = file->order[at];
 
     return entry->kind && !(at && perf_read_same_(file, at - 1, entry));
+}
+
+/* 1: a run of ours has the entry `at` in order, which is the first of its name and kind. */
+PERF_COLD_FN_ int perf_read_ours_(const perf_read_ *file, size_t at)
+{
+    const perf_read_entry_ *like = file->order[at];
+
+    for (; perf_read_same_(file, at, like); at++)
+        if (file->order[at]->of_run >= 0 && file->run[file->order[at]->of_run].ours)
+            return 1;
+    return 0;
 }
 
 /* A new entry of the result; NULL: no memory, which the result then says. */
@@ -690,23 +704,45 @@ PERF_COLD_FN_ int perf_saved_twice_(const perf_read_ *one, const perf_read_entry
 {
     if (entry->of_run < 0 || again->of_run < 0)
         return 0;
-    return entry->values > 1 && entry->values == again->values &&
-           !memcmp(one->value + entry->value, other->value + again->value,
-                   entry->values * sizeof *one->value) &&
+    return entry->slices > 1 && entry->slices == again->slices &&
+           !memcmp(one->value + entry->slice, other->value + again->slice,
+                   entry->slices * sizeof *one->value) &&
            perf_run_relatives_(one->run[entry->of_run].id, other->run[again->of_run].id);
 }
 
+/* The place in order behind entry `at`, which is repeat *repeat of its run, from 1.  Behind the
+ * last repeat that counts it is the place of the next run's first.                               */
+PERF_COLD_FN_ size_t perf_read_onward_(const perf_read_ *file, size_t at, size_t *repeat)
+{
+    const perf_read_entry_ *entry = file->order[at];
+    size_t                  low = at + 1, high = low, middle;
+
+    if (*repeat >= PERF_BASELINE_REPEATS_)
+        high = file->entries;
+    while (low < high) {
+        middle = low + (high - low) / 2;
+        if (perf_read_same_(file, middle, entry) && file->order[middle]->of_run == entry->of_run)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    ++*repeat;
+    if (low == file->entries || file->order[low]->of_run != entry->of_run)
+        *repeat = 1;
+    return low;
+}
+
 /* 1: entry `at` in order of the file is no measurement of its own: this run or another saved one
- * holds the same.  Each add saves all loops of its process, those of its earlier adds, too.      */
-PERF_COLD_FN_ int perf_figure_counted_(const perf_checking_ *check, size_t at)
+ * holds the same.  Each add saves all loops of its process, those of its earlier adds, too.  first:
+ * the place of the first of its name and kind.                                                   */
+PERF_COLD_FN_ int perf_figure_counted_(const perf_checking_ *check, size_t first, size_t at)
 {
     const perf_read_       *old = check->old, *now = check->now;
     const perf_read_entry_ *entry = old->order[at];
-    size_t                  i;
+    size_t                  i, repeat = 1;
 
-    for (i = at; i-- > 0 && perf_read_same_(old, i, entry);)
-        if (old->order[i]->of_run != entry->of_run &&
-            perf_saved_twice_(old, old->order[i], old, entry))
+    for (i = first; old->order[i]->of_run != entry->of_run; i = perf_read_onward_(old, i, &repeat))
+        if (perf_saved_twice_(old, old->order[i], old, entry))
             return 1;
     if (check->count_own)
         return 0;
@@ -721,13 +757,14 @@ PERF_COLD_FN_ int perf_figure_counted_(const perf_checking_ *check, size_t at)
 PERF_COLD_FN_ void perf_figures_of_(const perf_checking_ *check, const perf_read_ *file,
                                     const perf_read_entry_ *like, int saved, perf_figures_ *found)
 {
-    double repeat[PERF_BASELINE_REPEATS_], figure;
-    size_t at = perf_read_find_(file, like), repeats = 0;
+    double       repeat[PERF_BASELINE_REPEATS_], figure;
+    const size_t first = perf_read_find_(file, like);
+    size_t       at = first, repeat_of_run = 1, repeats = 0;
 
     found->count = 0;
     found->rejected = -1;
     found->last = PERF_CAST_(const perf_read_entry_ *, PERF_NULL_);
-    for (; perf_read_same_(file, at, like); at++) {
+    for (; perf_read_same_(file, at, like); at = perf_read_onward_(file, at, &repeat_of_run)) {
         const perf_read_entry_ *entry = file->order[at];
         if (saved && (entry->of_run < 0 || !file->run[entry->of_run].usable))
             continue;
@@ -736,7 +773,7 @@ PERF_COLD_FN_ void perf_figures_of_(const perf_checking_ *check, const perf_read
                 found->rejected = entry->of_run;
             continue;
         }
-        if (saved && perf_figure_counted_(check, at))
+        if (saved && perf_figure_counted_(check, first, at))
             continue;
         figure = perf_entry_figure_(file, entry, check->opts.rule.metric, check->pool);
         if (!(figure > 0.0))
@@ -747,8 +784,6 @@ PERF_COLD_FN_ void perf_figures_of_(const perf_checking_ *check, const perf_read
             found->run[found->count++] = entry->of_run;
         }
         found->last = entry;
-        if (repeats == PERF_BASELINE_REPEATS_)
-            continue;
         repeat[repeats++] = figure;
         found->value[found->count - 1] = perf_middle_(repeat, repeats, 0.5);
     }

@@ -38,7 +38,8 @@ typedef struct perf_results_opts {  /* zero = default                           
     size_t      count;          /* of items                                                       */
     int         no_scopes;      /* 1: benches and A/B loops only; with `items` there are none     */
     const char *run;            /* id of this run among others; NULL: made of time and process,   */
-                                /* with a number behind it where the file has that one            */
+                                /* with a number behind it where the file has that one; of more   */
+                                /* than 95 bytes the first 86 and a hash, "...-1f3a9c07"          */
     const char *machine;        /* NULL: PERF_MACHINE of the environment, else the host name      */
     double      time_s;         /* since the epoch; 0: now; PERF_EINVAL: below 0, 2e11 and more   */
     const char *const *context; /* "commit", "1f3a9c", another key, its value, NULL; each once    */
@@ -116,12 +117,64 @@ typedef struct perf_run_ {
 #define PERF_COMPILER_ "gcc " __VERSION__
 #endif
 
-/* Copies what fits, with its NUL; a cut UTF-8 character becomes U+FFFD when it is written. */
-PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
+/* Copies the characters that fit, and a NUL, as a file has them: a byte that is no UTF-8 is U+FFFD.
+ * 1: all of them.                                                                                */
+PERF_COLD_FN_ int perf_copy_text_(char *to, size_t cap, const char *from)
 {
-    perf_out_ out = perf_out_open_(to, cap);
+    static const char unknown[] = "\xef\xbf\xbd";      /* U+FFFD                                 */
+    perf_out_         out = perf_out_open_(to, cap);
+    perf_char_        ch;
 
-    perf_put_(&out, from);
+    for (; *from; from += ch.bytes) {
+        size_t bytes = sizeof unknown - 1;
+        ch = perf_char_of_(from);
+        if (!ch.broken)
+            bytes = PERF_CAST_(size_t, ch.bytes);
+        if (out.len + bytes >= cap)
+            return 0;
+        perf_put_n_(&out, ch.broken ? unknown : from, bytes);
+    }
+    return 1;
+}
+
+/* 1: in a file the two texts are the same. */
+PERF_COLD_FN_ int perf_same_text_(const char *one, const char *other)
+{
+    perf_char_ ch[2];
+
+    for (; *one && *other; one += ch[0].bytes, other += ch[1].bytes) {
+        ch[0] = perf_char_of_(one);
+        ch[1] = perf_char_of_(other);
+        if (ch[0].broken)
+            ch[0].code = 0xfffd;
+        if (ch[1].broken)
+            ch[1].code = 0xfffd;
+        if (ch[0].code != ch[1].code)
+            return 0;
+    }
+    return !*one && !*other;
+}
+
+#define PERF_ID_MARK_ 9         /* bytes of "-1f3a9c07"                                           */
+
+/* Copies the id of a run.  One that does not fit ends in a hash of the whole: ids that differ stay
+ * different.                                                                                     */
+PERF_COLD_FN_ void perf_copy_id_(char *to, size_t cap, const char *id)
+{
+    static const char digit[] = "0123456789abcdef";
+    uint32_t          hash = UINT32_C(2166136261);      /* FNV-1a                                 */
+    perf_out_         out;
+    int               shift;
+
+    if (perf_copy_text_(to, cap, id))
+        return;
+    (void)perf_copy_text_(to, cap - PERF_ID_MARK_, id);
+    out = perf_out_open_(to + strlen(to), PERF_ID_MARK_ + 1);
+    for (; *id; id++)
+        hash = (hash ^ PERF_CAST_(unsigned char, *id)) * UINT32_C(16777619);
+    perf_put_char_(&out, '-');
+    for (shift = 28; shift >= 0; shift -= 4)
+        perf_put_char_(&out, digit[hash >> shift & 15]);
 }
 
 /* The size of a pointer, and what the compiler's macros tell about its options. */
@@ -168,7 +221,7 @@ PERF_COLD_FN_ void perf_run_cpu_(perf_run_ *run)
     char  line[4096], *value;
     FILE *file = fopen("/proc/cpuinfo", "rb");
 
-    perf_copy_text_(run->cpu, sizeof run->cpu, "unknown");
+    (void)perf_copy_text_(run->cpu, sizeof run->cpu, "unknown");
     if (!file)
         return;
     while (fgets(line, sizeof line, file)) {
@@ -184,7 +237,7 @@ PERF_COLD_FN_ void perf_run_cpu_(perf_run_ *run)
         if (!strncmp(line, "flags", 5) && strstr(value, " hypervisor"))
             run->hypervisor = 1;
         if (!strcmp(run->cpu, "unknown") && perf_names_cpu_(line))
-            perf_copy_text_(run->cpu, sizeof run->cpu, value);
+            (void)perf_copy_text_(run->cpu, sizeof run->cpu, value);
     }
     (void)fclose(file);
 }
@@ -197,7 +250,7 @@ PERF_COLD_FN_ void perf_run_os_(perf_run_ *run)
 #if defined(_WIN32)
     perf_put_(&out, "Windows");
     if (perf_getenv_("PROCESSOR_IDENTIFIER"))
-        perf_copy_text_(run->cpu, sizeof run->cpu, perf_getenv_("PROCESSOR_IDENTIFIER"));
+        (void)perf_copy_text_(run->cpu, sizeof run->cpu, perf_getenv_("PROCESSOR_IDENTIFIER"));
     return;
 #endif
     if (!perf_first_line_("/proc/sys/kernel/ostype", kind, sizeof kind) ||
@@ -225,7 +278,7 @@ PERF_COLD_FN_ void perf_run_machine_(perf_run_ *run, const char *asked)
         asked = line;
     if (!asked || !*asked)
         asked = "unknown";
-    perf_copy_text_(run->machine, sizeof run->machine, asked);
+    (void)perf_copy_text_(run->machine, sizeof run->machine, asked);
 }
 
 /* Seconds since the epoch; finer than one, as many runs fit into it. */
@@ -261,16 +314,16 @@ PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
     perf_run_cpu_(&run);
     perf_run_os_(&run);
     perf_run_machine_(&run, opts->machine);
-    perf_copy_text_(run.compiler, sizeof run.compiler, PERF_COMPILER_);
+    (void)perf_copy_text_(run.compiler, sizeof run.compiler, PERF_COMPILER_);
     perf_put_build_(&out);
     if (opts->run)
-        perf_copy_text_(run.id, sizeof run.id, opts->run);
+        perf_copy_id_(run.id, sizeof run.id, opts->run);
     else
         perf_run_id_(&run);
     if (!label)
         label = perf_getenv_("PERF_RUN_LABEL");
     if (label)
-        perf_copy_text_(run.label, sizeof run.label, label);
+        (void)perf_copy_text_(run.label, sizeof run.label, label);
     run.load = -1.0;
     if (perf_first_line_("/proc/loadavg", line, sizeof line))
         (void)perf_skip_number_(line, &run.load);
@@ -818,14 +871,17 @@ PERF_COLD_FN_ int perf_read_word_(perf_reader_ *in, const char *word)
     return 1;
 }
 
-/* Reads digits with at most one point among them; *x is their number without the point.  Returns
- * the power of ten to multiply it with, 0 or less; 1: they are no number of JSON.                */
-PERF_COLD_FN_ int perf_read_digits_(perf_reader_ *in, double *x)
+#define PERF_READ_DIGITS_ 1e17          /* a number of more digits is no more exact              */
+
+/* Reads digits with at most one point among them; *x is the number of the first of them, without
+ * the point, and *power the power of ten to multiply it with.  0: they are no number of JSON.    */
+PERF_COLD_FN_ int perf_read_digits_(perf_reader_ *in, double *x, int *power)
 {
     const size_t first = in->at;
     int          whole = 0, behind = 0, point = 0;
 
     *x = 0.0;
+    *power = 0;
     for (;; in->at++) {
         if (whole && !point && perf_read_char_(in) == '.') {
             point = 1;
@@ -833,15 +889,18 @@ PERF_COLD_FN_ int perf_read_digits_(perf_reader_ *in, double *x)
         }
         if (!perf_read_digit_(in))
             break;
-        *x = 10.0 * *x + (in->text[in->at] - '0');
+        if (*x < PERF_READ_DIGITS_) {
+            *x = 10.0 * *x + (in->text[in->at] - '0');
+            *power -= point;
+        } else {
+            *power += !point;
+        }
         if (point)
             behind++;
         else
             whole++;
     }
-    if (!whole || (point && !behind) || (whole > 1 && in->text[first] == '0'))
-        return 1;
-    return -behind;
+    return whole && (!point || behind) && (whole == 1 || in->text[first] != '0');
 }
 
 /* The power behind e or E, with its sign; 0 where there is none. */
@@ -869,9 +928,9 @@ PERF_COLD_FN_ double perf_read_number_(perf_reader_ *in)
 {
     const int minus = perf_read_this_(in, '-');
     double    x;
-    int       power = perf_read_digits_(in, &x);
+    int       power;
 
-    if (power > 0)
+    if (!perf_read_digits_(in, &x, &power))
         return perf_read_fail_(in, PERF_EFORMAT);
     power += perf_read_power_(in);
     for (; x > 0.0 && power > 0 && x <= PERF_READ_MOST_; power--)
@@ -1015,6 +1074,7 @@ typedef struct perf_read_entry_ {
     int         scope;                  /* 1: it stands among the scopes                          */
     size_t      from, to;               /* its text                                               */
     size_t      value, values;          /* a loop's part of file->value; the candidate's follow   */
+    size_t      slice, slices;          /* the part with its times, where a counter is read, too  */
     double      figure[PERF_SCOPE_FIGURES_];
     double      step;                   /* of the clock, in ns; 0: the file does not say          */
     int         level;                  /* PERF_LEVEL_...                                         */
@@ -1288,11 +1348,13 @@ PERF_COLD_FN_ void perf_read_append_(perf_read_ *file, const perf_read_entry_ *e
 PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
 {
     enum { PERF_FIELD_NAME_, PERF_FIELD_RUN_, PERF_FIELD_SAMPLES_, PERF_FIELD_BASELINE_,
-        PERF_FIELD_CANDIDATE_, PERF_FIELD_STEP_, PERF_FIELD_LEVEL_, PERF_FIELD_COUNTERS_ };
+        PERF_FIELD_CANDIDATE_, PERF_FIELD_STEP_, PERF_FIELD_LEVEL_, PERF_FIELD_COUNTERS_,
+        PERF_FIELD_UNIT_ };
     static const char *const names[] = {"name", "run", "samples", "baseline", "candidate", "step",
-                                        "level", "counters", PERF_NULL_};
+                                        "level", "counters", "unit", PERF_NULL_};
     perf_members_    members = {names, 0, {0}};
     perf_read_entry_ entry = PERF_ZERO;
+    const char      *unit = "ns";
     size_t           candidate = 0, candidates = 0;
     double           count[2] = {0.0, 0.0};
     int              member, is_pair, wrong;
@@ -1309,6 +1371,8 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
             entry.step = perf_read_figure_(&file->in);
         } else if (member == PERF_FIELD_LEVEL_) {
             perf_read_level_(file, &entry);
+        } else if (member == PERF_FIELD_UNIT_) {
+            unit = perf_read_string_(&file->in);
         } else if (member == PERF_FIELD_COUNTERS_ && file->counter) {
             perf_read_counters_(file, count);
         } else if (member == PERF_FIELD_COUNTERS_) {
@@ -1326,10 +1390,14 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     wrong = !entry.name || (members.has[PERF_FIELD_SAMPLES_] && members.has[PERF_FIELD_BASELINE_]);
     if (is_pair)
         wrong |= candidates != entry.values || candidate != entry.value + entry.values;
-    if (entry.values && is_pair)
+    if (strcmp(unit, "ns") != 0)
+        entry.kind = 0;                         /* not ours: it stays in the file as it is        */
+    else if (entry.values && is_pair)
         entry.kind = PERF_BASELINE_AB;
     else if (entry.values && !members.has[PERF_FIELD_BASELINE_])    /* alone it is nothing        */
         entry.kind = PERF_BASELINE_BENCH;
+    entry.slice = entry.value;
+    entry.slices = entry.values;
     if (file->counter)
         perf_read_count_(file, &entry, count);
     (void)perf_read_need_(&file->in, !wrong, entry.from, PERF_EFORMAT);
@@ -1688,7 +1756,7 @@ PERF_COLD_FN_ void perf_put_saved_part_(perf_writer_ *json, const perf_read_ *ol
 /* 1: a list with NULL at the end has that name. */
 PERF_COLD_FN_ int perf_is_listed_(const char *const *list, const char *name)
 {
-    while (list && *list && strcmp(*list, name) != 0)
+    while (list && *list && !perf_same_text_(*list, name))
         list++;
     return list && *list;
 }
@@ -1721,13 +1789,17 @@ PERF_COLD_FN_ int perf_keep_level_(const perf_saving_ *saving, const perf_read_e
 {
     const perf_read_  *old = saving->old;
     const char *const *accepted = saving->accepted;
+    char               id[sizeof saving->run.id];       /* of that run, as it is saved            */
     int                first;
 
     for (; accepted && accepted[0] && accepted[1]; accepted += 2) {
-        if (strcmp(accepted[0], entry->name) != 0 || entry->of_run < 0 ||
+        if (!perf_same_text_(accepted[0], entry->name) || entry->of_run < 0 ||
             !perf_run_is_like_(&old->run[entry->of_run], &saving->run))
             continue;
+        perf_copy_id_(id, sizeof id, accepted[1]);
         first = perf_read_run_index_(old, accepted[1]);
+        if (first < 0)
+            first = perf_read_run_index_(old, id);
         return first >= 0 && entry->of_run >= first ? PERF_LEVEL_NORMAL_ : PERF_LEVEL_PAST_;
     }
     return entry->level;

@@ -21918,7 +21918,8 @@ typedef struct perf_results_opts {  /* zero = default                           
     size_t      count;          /* of items                                                       */
     int         no_scopes;      /* 1: benches and A/B loops only; with `items` there are none     */
     const char *run;            /* id of this run among others; NULL: made of time and process,   */
-                                /* with a number behind it where the file has that one            */
+                                /* with a number behind it where the file has that one; of more   */
+                                /* than 95 bytes the first 86 and a hash, "...-1f3a9c07"          */
     const char *machine;        /* NULL: PERF_MACHINE of the environment, else the host name      */
     double      time_s;         /* since the epoch; 0: now; PERF_EINVAL: below 0, 2e11 and more   */
     const char *const *context; /* "commit", "1f3a9c", another key, its value, NULL; each once    */
@@ -21996,12 +21997,64 @@ typedef struct perf_run_ {
 #define PERF_COMPILER_ "gcc " __VERSION__
 #endif
 
-/* Copies what fits, with its NUL; a cut UTF-8 character becomes U+FFFD when it is written. */
-PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
+/* Copies the characters that fit, and a NUL, as a file has them: a byte that is no UTF-8 is U+FFFD.
+ * 1: all of them.                                                                                */
+PERF_COLD_FN_ int perf_copy_text_(char *to, size_t cap, const char *from)
 {
-    perf_out_ out = perf_out_open_(to, cap);
+    static const char unknown[] = "\xef\xbf\xbd";      /* U+FFFD                                 */
+    perf_out_         out = perf_out_open_(to, cap);
+    perf_char_        ch;
 
-    perf_put_(&out, from);
+    for (; *from; from += ch.bytes) {
+        size_t bytes = sizeof unknown - 1;
+        ch = perf_char_of_(from);
+        if (!ch.broken)
+            bytes = PERF_CAST_(size_t, ch.bytes);
+        if (out.len + bytes >= cap)
+            return 0;
+        perf_put_n_(&out, ch.broken ? unknown : from, bytes);
+    }
+    return 1;
+}
+
+/* 1: in a file the two texts are the same. */
+PERF_COLD_FN_ int perf_same_text_(const char *one, const char *other)
+{
+    perf_char_ ch[2];
+
+    for (; *one && *other; one += ch[0].bytes, other += ch[1].bytes) {
+        ch[0] = perf_char_of_(one);
+        ch[1] = perf_char_of_(other);
+        if (ch[0].broken)
+            ch[0].code = 0xfffd;
+        if (ch[1].broken)
+            ch[1].code = 0xfffd;
+        if (ch[0].code != ch[1].code)
+            return 0;
+    }
+    return !*one && !*other;
+}
+
+#define PERF_ID_MARK_ 9         /* bytes of "-1f3a9c07"                                           */
+
+/* Copies the id of a run.  One that does not fit ends in a hash of the whole: ids that differ stay
+ * different.                                                                                     */
+PERF_COLD_FN_ void perf_copy_id_(char *to, size_t cap, const char *id)
+{
+    static const char digit[] = "0123456789abcdef";
+    uint32_t          hash = UINT32_C(2166136261);      /* FNV-1a                                 */
+    perf_out_         out;
+    int               shift;
+
+    if (perf_copy_text_(to, cap, id))
+        return;
+    (void)perf_copy_text_(to, cap - PERF_ID_MARK_, id);
+    out = perf_out_open_(to + strlen(to), PERF_ID_MARK_ + 1);
+    for (; *id; id++)
+        hash = (hash ^ PERF_CAST_(unsigned char, *id)) * UINT32_C(16777619);
+    perf_put_char_(&out, '-');
+    for (shift = 28; shift >= 0; shift -= 4)
+        perf_put_char_(&out, digit[hash >> shift & 15]);
 }
 
 /* The size of a pointer, and what the compiler's macros tell about its options. */
@@ -22048,7 +22101,7 @@ PERF_COLD_FN_ void perf_run_cpu_(perf_run_ *run)
     char  line[4096], *value;
     FILE *file = fopen("/proc/cpuinfo", "rb");
 
-    perf_copy_text_(run->cpu, sizeof run->cpu, "unknown");
+    (void)perf_copy_text_(run->cpu, sizeof run->cpu, "unknown");
     if (!file)
         return;
     while (fgets(line, sizeof line, file)) {
@@ -22064,7 +22117,7 @@ PERF_COLD_FN_ void perf_run_cpu_(perf_run_ *run)
         if (!strncmp(line, "flags", 5) && strstr(value, " hypervisor"))
             run->hypervisor = 1;
         if (!strcmp(run->cpu, "unknown") && perf_names_cpu_(line))
-            perf_copy_text_(run->cpu, sizeof run->cpu, value);
+            (void)perf_copy_text_(run->cpu, sizeof run->cpu, value);
     }
     (void)fclose(file);
 }
@@ -22077,7 +22130,7 @@ PERF_COLD_FN_ void perf_run_os_(perf_run_ *run)
 #if defined(_WIN32)
     perf_put_(&out, "Windows");
     if (perf_getenv_("PROCESSOR_IDENTIFIER"))
-        perf_copy_text_(run->cpu, sizeof run->cpu, perf_getenv_("PROCESSOR_IDENTIFIER"));
+        (void)perf_copy_text_(run->cpu, sizeof run->cpu, perf_getenv_("PROCESSOR_IDENTIFIER"));
     return;
 #endif
     if (!perf_first_line_("/proc/sys/kernel/ostype", kind, sizeof kind) ||
@@ -22105,7 +22158,7 @@ PERF_COLD_FN_ void perf_run_machine_(perf_run_ *run, const char *asked)
         asked = line;
     if (!asked || !*asked)
         asked = "unknown";
-    perf_copy_text_(run->machine, sizeof run->machine, asked);
+    (void)perf_copy_text_(run->machine, sizeof run->machine, asked);
 }
 
 /* Seconds since the epoch; finer than one, as many runs fit into it. */
@@ -22141,16 +22194,16 @@ PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
     perf_run_cpu_(&run);
     perf_run_os_(&run);
     perf_run_machine_(&run, opts->machine);
-    perf_copy_text_(run.compiler, sizeof run.compiler, PERF_COMPILER_);
+    (void)perf_copy_text_(run.compiler, sizeof run.compiler, PERF_COMPILER_);
     perf_put_build_(&out);
     if (opts->run)
-        perf_copy_text_(run.id, sizeof run.id, opts->run);
+        perf_copy_id_(run.id, sizeof run.id, opts->run);
     else
         perf_run_id_(&run);
     if (!label)
         label = perf_getenv_("PERF_RUN_LABEL");
     if (label)
-        perf_copy_text_(run.label, sizeof run.label, label);
+        (void)perf_copy_text_(run.label, sizeof run.label, label);
     run.load = -1.0;
     if (perf_first_line_("/proc/loadavg", line, sizeof line))
         (void)perf_skip_number_(line, &run.load);
@@ -22698,14 +22751,17 @@ PERF_COLD_FN_ int perf_read_word_(perf_reader_ *in, const char *word)
     return 1;
 }
 
-/* Reads digits with at most one point among them; *x is their number without the point.  Returns
- * the power of ten to multiply it with, 0 or less; 1: they are no number of JSON.                */
-PERF_COLD_FN_ int perf_read_digits_(perf_reader_ *in, double *x)
+#define PERF_READ_DIGITS_ 1e17          /* a number of more digits is no more exact              */
+
+/* Reads digits with at most one point among them; *x is the number of the first of them, without
+ * the point, and *power the power of ten to multiply it with.  0: they are no number of JSON.    */
+PERF_COLD_FN_ int perf_read_digits_(perf_reader_ *in, double *x, int *power)
 {
     const size_t first = in->at;
     int          whole = 0, behind = 0, point = 0;
 
     *x = 0.0;
+    *power = 0;
     for (;; in->at++) {
         if (whole && !point && perf_read_char_(in) == '.') {
             point = 1;
@@ -22713,15 +22769,18 @@ PERF_COLD_FN_ int perf_read_digits_(perf_reader_ *in, double *x)
         }
         if (!perf_read_digit_(in))
             break;
-        *x = 10.0 * *x + (in->text[in->at] - '0');
+        if (*x < PERF_READ_DIGITS_) {
+            *x = 10.0 * *x + (in->text[in->at] - '0');
+            *power -= point;
+        } else {
+            *power += !point;
+        }
         if (point)
             behind++;
         else
             whole++;
     }
-    if (!whole || (point && !behind) || (whole > 1 && in->text[first] == '0'))
-        return 1;
-    return -behind;
+    return whole && (!point || behind) && (whole == 1 || in->text[first] != '0');
 }
 
 /* The power behind e or E, with its sign; 0 where there is none. */
@@ -22749,9 +22808,9 @@ PERF_COLD_FN_ double perf_read_number_(perf_reader_ *in)
 {
     const int minus = perf_read_this_(in, '-');
     double    x;
-    int       power = perf_read_digits_(in, &x);
+    int       power;
 
-    if (power > 0)
+    if (!perf_read_digits_(in, &x, &power))
         return perf_read_fail_(in, PERF_EFORMAT);
     power += perf_read_power_(in);
     for (; x > 0.0 && power > 0 && x <= PERF_READ_MOST_; power--)
@@ -22895,6 +22954,7 @@ typedef struct perf_read_entry_ {
     int         scope;                  /* 1: it stands among the scopes                          */
     size_t      from, to;               /* its text                                               */
     size_t      value, values;          /* a loop's part of file->value; the candidate's follow   */
+    size_t      slice, slices;          /* the part with its times, where a counter is read, too  */
     double      figure[PERF_SCOPE_FIGURES_];
     double      step;                   /* of the clock, in ns; 0: the file does not say          */
     int         level;                  /* PERF_LEVEL_...                                         */
@@ -23168,11 +23228,13 @@ PERF_COLD_FN_ void perf_read_append_(perf_read_ *file, const perf_read_entry_ *e
 PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
 {
     enum { PERF_FIELD_NAME_, PERF_FIELD_RUN_, PERF_FIELD_SAMPLES_, PERF_FIELD_BASELINE_,
-        PERF_FIELD_CANDIDATE_, PERF_FIELD_STEP_, PERF_FIELD_LEVEL_, PERF_FIELD_COUNTERS_ };
+        PERF_FIELD_CANDIDATE_, PERF_FIELD_STEP_, PERF_FIELD_LEVEL_, PERF_FIELD_COUNTERS_,
+        PERF_FIELD_UNIT_ };
     static const char *const names[] = {"name", "run", "samples", "baseline", "candidate", "step",
-                                        "level", "counters", PERF_NULL_};
+                                        "level", "counters", "unit", PERF_NULL_};
     perf_members_    members = {names, 0, {0}};
     perf_read_entry_ entry = PERF_ZERO;
+    const char      *unit = "ns";
     size_t           candidate = 0, candidates = 0;
     double           count[2] = {0.0, 0.0};
     int              member, is_pair, wrong;
@@ -23189,6 +23251,8 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
             entry.step = perf_read_figure_(&file->in);
         } else if (member == PERF_FIELD_LEVEL_) {
             perf_read_level_(file, &entry);
+        } else if (member == PERF_FIELD_UNIT_) {
+            unit = perf_read_string_(&file->in);
         } else if (member == PERF_FIELD_COUNTERS_ && file->counter) {
             perf_read_counters_(file, count);
         } else if (member == PERF_FIELD_COUNTERS_) {
@@ -23206,10 +23270,14 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     wrong = !entry.name || (members.has[PERF_FIELD_SAMPLES_] && members.has[PERF_FIELD_BASELINE_]);
     if (is_pair)
         wrong |= candidates != entry.values || candidate != entry.value + entry.values;
-    if (entry.values && is_pair)
+    if (strcmp(unit, "ns") != 0)
+        entry.kind = 0;                         /* not ours: it stays in the file as it is        */
+    else if (entry.values && is_pair)
         entry.kind = PERF_BASELINE_AB;
     else if (entry.values && !members.has[PERF_FIELD_BASELINE_])    /* alone it is nothing        */
         entry.kind = PERF_BASELINE_BENCH;
+    entry.slice = entry.value;
+    entry.slices = entry.values;
     if (file->counter)
         perf_read_count_(file, &entry, count);
     (void)perf_read_need_(&file->in, !wrong, entry.from, PERF_EFORMAT);
@@ -23568,7 +23636,7 @@ PERF_COLD_FN_ void perf_put_saved_part_(perf_writer_ *json, const perf_read_ *ol
 /* 1: a list with NULL at the end has that name. */
 PERF_COLD_FN_ int perf_is_listed_(const char *const *list, const char *name)
 {
-    while (list && *list && strcmp(*list, name) != 0)
+    while (list && *list && !perf_same_text_(*list, name))
         list++;
     return list && *list;
 }
@@ -23601,13 +23669,17 @@ PERF_COLD_FN_ int perf_keep_level_(const perf_saving_ *saving, const perf_read_e
 {
     const perf_read_  *old = saving->old;
     const char *const *accepted = saving->accepted;
+    char               id[sizeof saving->run.id];       /* of that run, as it is saved            */
     int                first;
 
     for (; accepted && accepted[0] && accepted[1]; accepted += 2) {
-        if (strcmp(accepted[0], entry->name) != 0 || entry->of_run < 0 ||
+        if (!perf_same_text_(accepted[0], entry->name) || entry->of_run < 0 ||
             !perf_run_is_like_(&old->run[entry->of_run], &saving->run))
             continue;
+        perf_copy_id_(id, sizeof id, accepted[1]);
         first = perf_read_run_index_(old, accepted[1]);
+        if (first < 0)
+            first = perf_read_run_index_(old, id);
         return first >= 0 && entry->of_run >= first ? PERF_LEVEL_NORMAL_ : PERF_LEVEL_PAST_;
     }
     return entry->level;
@@ -24015,7 +24087,8 @@ typedef struct perf_baseline_entry {
     const char        *name;    /* belongs to the perf_baseline                                   */
     perf_baseline_kind kind;
     size_t             runs;    /* saved runs that it was compared with; 0: it is new             */
-    int                missing; /* 1: saved, but not measured in this run                         */
+    int                missing; /* 1: saved by a run of this machine and build, but not measured  */
+                                /* in this run                                                    */
     double             before;  /* geometric mean of the saved runs, in ns; by a rule on a count, */
                                 /* counts an iteration; of an A/B loop a ratio; 0: none           */
     double             now;     /* this run; 0: missing                                           */
@@ -24125,10 +24198,12 @@ PERF_COLD_DECL_ void perf_checking_entries_(perf_checking_ *check);
 PERF_COLD_DECL_ size_t perf_read_find_(const perf_read_ *file, const perf_read_entry_ *entry);
 PERF_FN int perf_read_same_(const perf_read_ *file, size_t at, const perf_read_entry_ *entry);
 PERF_FN int perf_read_first_(const perf_read_ *file, size_t at);
+PERF_COLD_DECL_ int perf_read_ours_(const perf_read_ *file, size_t at);
 PERF_COLD_DECL_ perf_baseline_entry *perf_baseline_new_(perf_checking_ *check,
                                                         const perf_read_entry_ *like);
 PERF_COLD_DECL_ void perf_baseline_one_(perf_checking_ *check, const perf_read_entry_ *like);
-PERF_COLD_DECL_ int perf_figure_counted_(const perf_checking_ *check, size_t at);
+PERF_COLD_DECL_ size_t perf_read_onward_(const perf_read_ *file, size_t at, size_t *repeat);
+PERF_COLD_DECL_ int perf_figure_counted_(const perf_checking_ *check, size_t first, size_t at);
 PERF_COLD_DECL_ void perf_figures_of_(const perf_checking_ *check, const perf_read_ *file,
                                       const perf_read_entry_ *like, int saved,
                                       perf_figures_ *found);
@@ -24481,7 +24556,7 @@ PERF_COLD_FN_ void perf_times_cover_(double *time_s, size_t n, double *first, do
 }
 
 /* Gives the result its entries: each of this run, which perf_baseline_one_ judges, those of one
- * name together; then, as missing, each saved one that this run lacks.                           */
+ * name together; then, as missing, each one of a saved run of ours that this run lacks.          */
 PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *check)
 {
     perf_baseline *baseline = check->baseline;
@@ -24496,7 +24571,7 @@ PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *check)
     for (i = 0; i < check->old->entries && baseline->status == PERF_OK; i++) {
         const perf_read_entry_ *like = check->old->order[i];
         perf_baseline_entry    *entry;
-        if (!perf_read_first_(check->old, i) ||
+        if (!perf_read_first_(check->old, i) || !perf_read_ours_(check->old, i) ||
             perf_read_same_(check->now, perf_read_find_(check->now, like), like))
             continue;
         entry = perf_baseline_new_(check, like);
@@ -24535,6 +24610,17 @@ PERF_FN int perf_read_first_(const perf_read_ *file, size_t at)
     const perf_read_entry_ *entry = file->order[at];
 
     return entry->kind && !(at && perf_read_same_(file, at - 1, entry));
+}
+
+/* 1: a run of ours has the entry `at` in order, which is the first of its name and kind. */
+PERF_COLD_FN_ int perf_read_ours_(const perf_read_ *file, size_t at)
+{
+    const perf_read_entry_ *like = file->order[at];
+
+    for (; perf_read_same_(file, at, like); at++)
+        if (file->order[at]->of_run >= 0 && file->run[file->order[at]->of_run].ours)
+            return 1;
+    return 0;
 }
 
 /* A new entry of the result; NULL: no memory, which the result then says. */
@@ -24641,23 +24727,45 @@ PERF_COLD_FN_ int perf_saved_twice_(const perf_read_ *one, const perf_read_entry
 {
     if (entry->of_run < 0 || again->of_run < 0)
         return 0;
-    return entry->values > 1 && entry->values == again->values &&
-           !memcmp(one->value + entry->value, other->value + again->value,
-                   entry->values * sizeof *one->value) &&
+    return entry->slices > 1 && entry->slices == again->slices &&
+           !memcmp(one->value + entry->slice, other->value + again->slice,
+                   entry->slices * sizeof *one->value) &&
            perf_run_relatives_(one->run[entry->of_run].id, other->run[again->of_run].id);
 }
 
+/* The place in order behind entry `at`, which is repeat *repeat of its run, from 1.  Behind the
+ * last repeat that counts it is the place of the next run's first.                               */
+PERF_COLD_FN_ size_t perf_read_onward_(const perf_read_ *file, size_t at, size_t *repeat)
+{
+    const perf_read_entry_ *entry = file->order[at];
+    size_t                  low = at + 1, high = low, middle;
+
+    if (*repeat >= PERF_BASELINE_REPEATS_)
+        high = file->entries;
+    while (low < high) {
+        middle = low + (high - low) / 2;
+        if (perf_read_same_(file, middle, entry) && file->order[middle]->of_run == entry->of_run)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    ++*repeat;
+    if (low == file->entries || file->order[low]->of_run != entry->of_run)
+        *repeat = 1;
+    return low;
+}
+
 /* 1: entry `at` in order of the file is no measurement of its own: this run or another saved one
- * holds the same.  Each add saves all loops of its process, those of its earlier adds, too.      */
-PERF_COLD_FN_ int perf_figure_counted_(const perf_checking_ *check, size_t at)
+ * holds the same.  Each add saves all loops of its process, those of its earlier adds, too.  first:
+ * the place of the first of its name and kind.                                                   */
+PERF_COLD_FN_ int perf_figure_counted_(const perf_checking_ *check, size_t first, size_t at)
 {
     const perf_read_       *old = check->old, *now = check->now;
     const perf_read_entry_ *entry = old->order[at];
-    size_t                  i;
+    size_t                  i, repeat = 1;
 
-    for (i = at; i-- > 0 && perf_read_same_(old, i, entry);)
-        if (old->order[i]->of_run != entry->of_run &&
-            perf_saved_twice_(old, old->order[i], old, entry))
+    for (i = first; old->order[i]->of_run != entry->of_run; i = perf_read_onward_(old, i, &repeat))
+        if (perf_saved_twice_(old, old->order[i], old, entry))
             return 1;
     if (check->count_own)
         return 0;
@@ -24672,13 +24780,14 @@ PERF_COLD_FN_ int perf_figure_counted_(const perf_checking_ *check, size_t at)
 PERF_COLD_FN_ void perf_figures_of_(const perf_checking_ *check, const perf_read_ *file,
                                     const perf_read_entry_ *like, int saved, perf_figures_ *found)
 {
-    double repeat[PERF_BASELINE_REPEATS_], figure;
-    size_t at = perf_read_find_(file, like), repeats = 0;
+    double       repeat[PERF_BASELINE_REPEATS_], figure;
+    const size_t first = perf_read_find_(file, like);
+    size_t       at = first, repeat_of_run = 1, repeats = 0;
 
     found->count = 0;
     found->rejected = -1;
     found->last = PERF_CAST_(const perf_read_entry_ *, PERF_NULL_);
-    for (; perf_read_same_(file, at, like); at++) {
+    for (; perf_read_same_(file, at, like); at = perf_read_onward_(file, at, &repeat_of_run)) {
         const perf_read_entry_ *entry = file->order[at];
         if (saved && (entry->of_run < 0 || !file->run[entry->of_run].usable))
             continue;
@@ -24687,7 +24796,7 @@ PERF_COLD_FN_ void perf_figures_of_(const perf_checking_ *check, const perf_read
                 found->rejected = entry->of_run;
             continue;
         }
-        if (saved && perf_figure_counted_(check, at))
+        if (saved && perf_figure_counted_(check, first, at))
             continue;
         figure = perf_entry_figure_(file, entry, check->opts.rule.metric, check->pool);
         if (!(figure > 0.0))
@@ -24698,8 +24807,6 @@ PERF_COLD_FN_ void perf_figures_of_(const perf_checking_ *check, const perf_read
             found->run[found->count++] = entry->of_run;
         }
         found->last = entry;
-        if (repeats == PERF_BASELINE_REPEATS_)
-            continue;
         repeat[repeats++] = figure;
         found->value[found->count - 1] = perf_middle_(repeat, repeats, 0.5);
     }

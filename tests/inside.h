@@ -401,6 +401,18 @@ INSIDE_UNUSED static void core_forget_seen(core_recorder *t)
 typedef perf_kept_loop_     core_loop;        /* a loop, as r->results lists it                   */
 typedef perf_source_   core_source;     /* durations from elsewhere                               */
 
+/* As if the last loop had counted that; 0: there is no loop, or it has no place. */
+INSIDE_UNUSED static int core_loop_counted(const char *name, double value)
+{
+    core_loop *loop = (core_loop *)core_read()->results;
+
+    if (!loop || strlen(name) >= sizeof loop->counter[0])
+        return 0;
+    memcpy(loop->counter[0], name, strlen(name) + 1);
+    loop->value[0] = value;
+    return 1;
+}
+
 /* A scope around the rest of the block, of a device's kind. */
 #define SCOPE_OF_DEVICE(name) PERF_SCOPE_OF_(name, PERF_KIND_DEVICE_, __COUNTER__)
 #define SCOPE_OF_COPY(name)   PERF_SCOPE_OF_(name, PERF_KIND_COPY_, __COUNTER__)

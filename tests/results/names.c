@@ -141,6 +141,34 @@ static void one_measurement_in_many_runs(void)
     perf_baseline_free(&b);
 }
 
+/* By a rule on a count it is one, too. */
+static void one_count_in_many_runs(void)
+{
+    perf_baseline_opts o = PERF_ZERO;
+    perf_baseline      b;
+    int                k;
+
+    snprintf(path, sizeof path, "%s/counts.json", dir);
+    (void)remove(path);
+    o.now.no_scopes = 1;
+    o.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 2.0, PERF_METRIC_INSTRUCTIONS);
+    perf_reset();
+    bench("first", 1000);
+    CHECK(core_loop_counted("instructions", 5000.0), "counted");
+    for (k = 0; k < 6; k++) {
+        o.now.time_s = 1.79e9 + k * 60;
+        CHECK(perf_baseline_add(path, &o.now) == PERF_OK, "add");
+    }
+    perf_reset();
+    bench("first", 1003);
+    CHECK(core_loop_counted("instructions", 5001.0), "counted");
+    o.now.time_s += 60;
+    b = perf_baseline_check(path, &o);
+    CHECK(b.runs == 6 && b.entries == 1 && b.entry[0].runs == 1 && b.decision == PERF_INCONCLUSIVE,
+          "%lu runs, %s", b.entries ? (unsigned long)b.entry[0].runs : 0, perf_decision_text(b.decision));
+    perf_baseline_free(&b);
+}
+
 /* Adds runs to the file, each of a measurement of its own. */
 static void add_measured(const perf_results_opts *opts, unsigned runs, unsigned ns)
 {
@@ -197,6 +225,107 @@ static void adds_of_one_second(void)
     CHECK(b.runs == 30 && b.entries == 1 && b.entry[0].runs == 29, "%lu runs, %lu entries",
           (unsigned long)b.runs, (unsigned long)b.entries);
     perf_baseline_free(&b);
+}
+
+/* What only another machine has saved is not missing here. */
+static void missing_is_of_this_machine(void)
+{
+    perf_baseline_opts o = PERF_ZERO;
+    perf_results_opts  elsewhere = PERF_ZERO;
+    perf_baseline      b;
+    int                any;
+
+    snprintf(path, sizeof path, "%s/elsewhere.json", dir);
+    (void)remove(path);
+    o.now.no_scopes = elsewhere.no_scopes = 1;
+    o.now.time_s = elsewhere.time_s = 1.79e9;
+    elsewhere.machine = "another one";
+    add_measured(&o.now, 8, 1000);
+    bench("two", 1000);
+    CHECK(perf_baseline_add(path, &elsewhere) == PERF_OK, "add");
+    perf_reset();
+    bench("one", 1004);
+    o.now.time_s += 60;
+    for (any = 0; any < 2; any++) {
+        o.any_machine = any;
+        b = perf_baseline_check(path, &o);
+        CHECK(b.runs == 9 && b.other_runs == (any ? 0u : 1u) && b.missing == (unsigned)any &&
+                  b.entries == 1 + (unsigned)any, "%d: %lu other, %lu missing", any,
+              (unsigned long)b.other_runs, (unsigned long)b.missing);
+        CHECK(b.decision == (any ? PERF_INCONCLUSIVE : PERF_ACCEPT), "%d: %s", any,
+              perf_decision_text(b.decision));
+        perf_baseline_free(&b);
+    }
+}
+
+/* Ids longer than what is kept of them are of different runs if they differ anywhere. */
+static void long_ids(void)
+{
+    perf_baseline_opts o = PERF_ZERO;
+    perf_baseline      b;
+    const char        *accepted[] = {"one", NULL, NULL};
+    char               id[3][130], *text;
+    int                k;
+
+    snprintf(path, sizeof path, "%s/ids.json", dir);
+    (void)remove(path);
+    (void)long_name(id[0], 96, "zero");
+    (void)long_name(id[1], 120, "one");
+    (void)long_name(id[2], 120, "two");
+    o.now.no_scopes = 1;
+    for (k = 0; k < 6; k++) {
+        o.now.run = id[k % 3];
+        o.now.time_s = 1.79e9 + k;
+        add_measured(&o.now, 1, 1000);
+    }
+    b = perf_baseline_check(path, &o);
+    CHECK(b.runs == 3 && b.own_runs == 1 && b.entries == 1 && b.entry[0].runs == 2, "%lu runs, %lu own",
+          (unsigned long)b.runs, (unsigned long)b.own_runs);
+    perf_baseline_free(&b);
+    accepted[1] = id[1];                        /* the second of three: one is past                */
+    o.now.accepted = accepted;
+    o.now.run = "last";
+    add_measured(&o.now, 1, 1000);
+    text = slurp(path);
+    CHECK(count_of(text, "\"past\"") == 1, "%.3000s", text);
+    free(text);
+}
+
+/* Texts with bytes that are no UTF-8 are found again in a file, which has U+FFFD for them. */
+static void broken_texts(void)
+{
+    static const char *const rejected[] = {"caf\xe9", NULL}, *const accepted[] = {"caf\xe9", "", NULL};
+    perf_baseline_opts o = PERF_ZERO;
+    perf_baseline      b;
+    char              *text;
+    int                k;
+
+    snprintf(path, sizeof path, "%s/broken.json", dir);
+    (void)remove(path);
+    o.now.no_scopes = 1;
+    o.now.time_s = 1.79e9;
+    o.now.run = "b\xfcro";
+    o.now.machine = "b\xfcro \xe2\x82";         /* a cut character, too                           */
+    for (k = 0; k < 2; k++) {
+        perf_reset();
+        bench("caf\xe9", 1000);
+        o.now.rejected = k ? rejected : NULL;
+        CHECK(perf_baseline_add(path, &o.now) == PERF_OK, "add");
+    }
+    o.now.rejected = NULL;
+    b = perf_baseline_check(path, &o);
+    CHECK(b.runs == 1 && b.own_runs == 1 && b.other_runs == 0, "%lu runs, %lu own, %lu others",
+          (unsigned long)b.runs, (unsigned long)b.own_runs, (unsigned long)b.other_runs);
+    perf_baseline_free(&b);
+    text = slurp(path);
+    CHECK(count_of(text, "\"run\":\"b\xef\xbf\xbdro\"") == 2 && count_of(text, "\"rejected\"") == 1, "%.3000s", text);
+    free(text);
+    o.now.accepted = accepted;
+    o.now.run = "later";
+    CHECK(perf_baseline_add(path, &o.now) == PERF_OK, "add");
+    text = slurp(path);
+    CHECK(count_of(text, "\"past\"") == 1, "%.3000s", text);
+    free(text);
 }
 
 /* Equal names, cut ones among them, are numbered in every format; what has a number already keeps it. */
@@ -320,7 +449,11 @@ int main(int argc, char **argv)
     snprintf(dir, sizeof dir, "%s", argc > 1 ? argv[1] : ".");
     baseline_tells_long_names();
     adds_of_one_second();
+    missing_is_of_this_machine();
+    long_ids();
+    broken_texts();
     one_measurement_in_many_runs();
+    one_count_in_many_runs();
     equal_names();
     many_equal_names();
     interrupted();

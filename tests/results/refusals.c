@@ -418,6 +418,41 @@ static perf_baseline checked(const char *text)
     return perf_baseline_check(path, NULL);
 }
 
+/* A number may have any number of digits. */
+static void digits(void)
+{
+    static const struct {
+        const char *first, *last;       /* with 300 zeros between                                 */
+        double      is;
+    } number[] = {{"0.1", "", 0.1}, {"1.", "", 1}, {"1", "e-300", 1}, {"0.", "5e302", 50},
+                  {"12345678901234567890.", "", 12345678901234567890.0}, {"3.14159265358979323846", "", 3.14159265358979},
+                  {"0.00001", "e+2", 0.001}, {"25", "7.5e-299", 2500}};
+    perf_baseline_opts o = PERF_ZERO;
+    perf_results_item  item = {"x", NULL, NULL, 0};
+    perf_result        result = PERF_ZERO;
+    perf_baseline      b;
+    double             one = 1.0;
+    char               zeros[301], text[700];
+    size_t             i;
+
+    memset(zeros, '0', 300);
+    zeros[300] = '\0';
+    result.time = perf_summarize(&one, 1);
+    item.result = &result;
+    o.now.items = &item;
+    o.now.count = 1;
+    o.any_machine = 1;
+    for (i = 0; i < sizeof number / sizeof *number; i++) {
+        snprintf(text, sizeof text, "{\"perf_results\":1,\"runs\":[{\"run\":\"r\"}],\"benchmarks\":["
+                 "{\"name\":\"x\",\"run\":\"r\",\"samples\":[%s%s%s]}]}", number[i].first, zeros, number[i].last);
+        memset(&b, 0, sizeof b);
+        baseline_of_text(&b, text, strlen(text), &o);
+        CHECK(b.status == PERF_OK && b.entries == 1 && fabs(b.entry[0].before / number[i].is - 1) < 1e-12, "%s: %s, %.17g",
+              number[i].first, perf_status_text(b.status), b.entries ? b.entry[0].before : 0.0);
+        perf_baseline_free(&b);
+    }
+}
+
 #define FRONT "{\"perf_results\":1,\"a\":"
 static void files(void)
 {
@@ -431,6 +466,8 @@ static void files(void)
         FRONT "\"\\u0000\\udc00\\ud800\\u20ac\\ud83d\\ude00\\/\\b\\f\\r\"}", FRONT "-0.5e+3}",
         FRONT "\"\\ud83d\\u0041\\ud83d\\ue000\"}",
         FRONT "{\"b\":[],\"c\":{}}}"};
+    static const char *const units[] = {"", "\"unit\":\"ns\",", "\"unit\":\"us\",", "\"unit\":\"B\","};
+    perf_baseline_opts o = PERF_ZERO;
     perf_baseline   b;
     perf_trace_part part = PERF_ZERO;
     size_t          i, at;
@@ -448,6 +485,17 @@ static void files(void)
         b = checked(good[i]);
         CHECK(b.status == PERF_OK || b.status == PERF_ENODATA, "%s: %s", good[i],
               perf_status_text(b.status));
+        perf_baseline_free(&b);
+    }
+    for (i = 0; i < sizeof units / sizeof *units; i++) {
+        char text[300];
+        snprintf(text, sizeof text, "{\"perf_results\":1,\"runs\":[{\"run\":\"r\"}],\"benchmarks\":["
+                 "{\"name\":\"x\",\"run\":\"r\",%s\"samples\":[2,2.001]}]}", units[i]);
+        o.any_machine = 1;
+        memset(&b, 0, sizeof b);
+        baseline_of_text(&b, text, strlen(text), &o);
+        CHECK(b.status == PERF_OK && b.entries == (i < 2) && b.missing == b.entries, "%s: %s, %d entries", units[i],
+              perf_status_text(b.status), (int)b.entries);
         perf_baseline_free(&b);
     }
     for (i = 100; i < 102; i++) {
@@ -1199,6 +1247,7 @@ int main(int argc, char **argv)
     rules();
     histograms();
     files();
+    digits();
     exports();
     other_runs();
     own_loops();
