@@ -1281,11 +1281,13 @@ PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *file)
 /* A scope, or a counter, which has no median and may hold any number. */
 PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
 {
-    enum { PERF_FIELD_NAME_, PERF_FIELD_RUN_, PERF_FIELD_LEVEL_, PERF_FIELD_FIGURE_ };
-    static const char *const names[] = {"name", "run", "level", "calls", "p50", "p95", "p99",
-                                        "mean", PERF_NULL_};
+    enum { PERF_FIELD_NAME_, PERF_FIELD_RUN_, PERF_FIELD_LEVEL_, PERF_FIELD_UNIT_,
+        PERF_FIELD_FIGURE_ };
+    static const char *const names[] = {"name", "run", "level", "unit", "calls", "p50", "p95",
+                                        "p99", "mean", PERF_NULL_};
     perf_members_    members = {names, 0, {0}};
     perf_read_entry_ entry = PERF_ZERO;
+    const char      *unit = "ns";
     int              member, i;
 
     entry.from = file->in.at;
@@ -1299,11 +1301,13 @@ PERF_COLD_FN_ void perf_read_scope_of_(perf_read_ *file)
             entry.run = perf_read_string_(&file->in);
         else if (member == PERF_FIELD_LEVEL_)
             perf_read_level_(file, &entry);
+        else if (member == PERF_FIELD_UNIT_)
+            unit = perf_read_string_(&file->in);
         else
             entry.figure[member - PERF_FIELD_FIGURE_] = perf_read_or_null_(file);
     }
     entry.to = file->in.at;
-    if (entry.figure[PERF_SCOPE_CALLS_] >= 1.0 &&
+    if (!strcmp(unit, "ns") && entry.figure[PERF_SCOPE_CALLS_] >= 1.0 &&
         members.has[PERF_FIELD_FIGURE_ + PERF_CAST_(int, PERF_SCOPE_P50_)] && !file->counter)
         entry.kind = PERF_BASELINE_SCOPE;
     (void)perf_read_need_(&file->in, entry.name != PERF_NULL_, entry.from, PERF_EFORMAT);

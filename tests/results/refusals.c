@@ -490,11 +490,12 @@ static void files(void)
     for (i = 0; i < sizeof units / sizeof *units; i++) {
         char text[300];
         snprintf(text, sizeof text, "{\"perf_results\":1,\"runs\":[{\"run\":\"r\"}],\"benchmarks\":["
-                 "{\"name\":\"x\",\"run\":\"r\",%s\"samples\":[2,2.001]}]}", units[i]);
+                 "{\"name\":\"x\",\"run\":\"r\",%s\"samples\":[2,2.001]}],\"scopes\":["
+                 "{\"name\":\"x\",\"run\":\"r\",%s\"calls\":9,\"p50\":2}]}", units[i], units[i]);
         o.any_machine = 1;
         memset(&b, 0, sizeof b);
         baseline_of_text(&b, text, strlen(text), &o);
-        CHECK(b.status == PERF_OK && b.entries == (i < 2) && b.missing == b.entries, "%s: %s, %d entries", units[i],
+        CHECK(b.status == PERF_OK && b.entries == (i < 2 ? 2u : 0u) && b.missing == b.entries, "%s: %s, %d entries", units[i],
               perf_status_text(b.status), (int)b.entries);
         perf_baseline_free(&b);
     }
