@@ -14888,7 +14888,7 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
     if (snap.opts.width > 0)
         out.width = snap.opts.width;
 #if PERF_POSIX_FILES_
-    if (snap.opts.width >= 0 && snap.opts.view != PERF_VIEW_CSV && snap.opts.view != PERF_VIEW_JSON)
+    if (snap.opts.width >= 0)
         perf_screen_of_(&out, file);
 #endif
     out.grows = 1;                              /* loops of other threads may end meanwhile       */
@@ -14953,6 +14953,8 @@ PERF_FN perf_report_opts perf_report_opts_of_(const perf_report_opts *opts)
         options = *opts;
     if (options.width > 0 && options.width < 60)
         options.width = 60;
+    if (options.view == PERF_VIEW_CSV || options.view == PERF_VIEW_JSON)
+        options.width = -1;                     /* a break would stand inside a name              */
     if (options.rows == 0 && (options.view == PERF_VIEW_TABLE || options.view == PERF_VIEW_TREE))
         options.rows = 50;
     else if (options.rows == 0)
