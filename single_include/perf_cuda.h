@@ -29911,6 +29911,16 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *writer, const perf_pf_told_ *told)
     writer->file.at = cursor;
 }
 
+/* The track of a span, made from its name and its whole id: of two spans on one track that overlap
+ * each would end the other.  It is odd, as no track of a counter is.                             */
+PERF_FN uint64_t perf_pf_span_(const perf_pf_ *writer, const perf_zone_ *zone)
+{
+    const uint64_t name = zone->name * UINT64_C(0x9e3779b97f4a7c15);
+    const uint64_t hash = (name ^ zone->extra) * UINT64_C(0xd6e8feb86659fd93);
+
+    return writer->process << 32 | UINT64_C(1) << 31 | hash >> 33 | 1;
+}
+
 /* Writes an event that is no scope.  known: 1, its track has been described. */
 PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *writer, const perf_zone_ *zone,
                                   const perf_events_ *events, int known)
@@ -29932,7 +29942,7 @@ PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *writer, const perf_zone_ *zone,
         return;
     }
     if (zone->kind == PERF_KIND_ASYNC_)
-        uuid += zone->extra & 255;
+        uuid = perf_pf_span_(writer, zone);
     if (zone->kind == PERF_KIND_ASYNC_ || !known)
         perf_pf_track_(writer, uuid, zone->kind == PERF_KIND_COUNT_ ? PERF_TRACK_COUNTER_
                                                                       : PERF_TRACK_SPAN_, name, 0);
