@@ -15101,18 +15101,24 @@ PERF_COLD_FN_ const char *perf_clock_text_(uint32_t warning)
     }
 }
 
-/* "clock tsc: readings 9.81 ns apart, 11.6 ns each, 2445.5 MHz within 134 ppm" */
+/* "clock tsc: readings 9.81 ns apart, 11.6 ns each, 2445.5 MHz within 134 ppm", and blanks, so that
+ * the text stays as long when the clock is measured again.                                       */
 PERF_COLD_FN_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock)
 {
     uint32_t bit;
+    size_t   end;
 
     perf_putf_(out, "clock %s: readings ", clock->name);
+    end = out->len + 62;                        /* of the longest such line                       */
     perf_put_ns_(out, clock->resolution_ns);
     perf_put_(out, " apart, ");
     perf_put_ns_(out, clock->cost_ns);
     perf_put_number_(out, " each, ", clock->hz * 1e-6, clock->hz < 1e9 ? 3 : 1);
     perf_put_number_(out, " MHz within ", clock->error_ppm, clock->error_ppm < 10 ? 2 : 0);
-    perf_put_(out, " ppm\n");
+    perf_put_(out, " ppm");
+    if (!out->width && out->len < end)
+        perf_put_blanks_(out, end - out->len);
+    perf_put_char_(out, '\n');
     for (bit = 1; bit <= clock->warnings; bit <<= 1)
         if (clock->warnings & bit)
             perf_putf_(out, "warning: %s\n", perf_clock_text_(bit));
@@ -15770,11 +15776,11 @@ PERF_COLD_FN_ void perf_put_json_row_(perf_writer_ *json, const perf_row_ *row)
 }
 
 /* A number in `width` columns, so that the text stays as long if the number grows meanwhile. */
-PERF_COLD_FN_ void perf_put_json_wide_(perf_writer_ *json, const char *key, uint64_t value,
-                                       int width)
+PERF_COLD_FN_ void perf_put_json_wide_(perf_writer_ *json, const char *key, double value,
+                                       int decimals, int width)
 {
     perf_member_key_(json, key);
-    perf_put_fixed_in_(json->out, PERF_CAST_(double, value), 0, width);
+    perf_put_fixed_in_(json->out, value, decimals, width);
 }
 
 /* The clock, and what is known of the process. */
@@ -15786,18 +15792,18 @@ PERF_COLD_FN_ void perf_put_json_head_(perf_writer_ *json, const perf_snapshot_ 
 
     perf_member_open_(json, "clock", '{');
     perf_member_text_(json, "name", snap->clock.name);
-    perf_member_fixed_(json, "resolution_ns", snap->clock.resolution_ns, 3);
-    perf_member_fixed_(json, "cost_ns", snap->clock.cost_ns, 3);
-    perf_member_fixed_(json, "error_ppm", snap->clock.error_ppm, 3);
+    perf_put_json_wide_(json, "resolution_ns", snap->clock.resolution_ns, 3, 14);
+    perf_put_json_wide_(json, "cost_ns", snap->clock.cost_ns, 3, 14);
+    perf_put_json_wide_(json, "error_ppm", snap->clock.error_ppm, 3, 14);
     perf_member_whole_(json, "warnings", snap->clock.warnings);
     perf_member_close_(json, '}');
     json->line = 1;
     perf_member_whole_(json, "open", snap->registry ? perf_open_scopes_(snap->registry).count : 0);
     perf_member_fixed_(json, "data_wait_ns", wait * snap->tick, 3);
     perf_member_fixed_(json, "main_thread_ns", PERF_CAST_(double, snap->main.all) * snap->tick, 3);
-    perf_put_json_wide_(json, "cpu_ns", snap->spent.cpu_ns, 20);
-    perf_put_json_wide_(json, "wall_ns", snap->spent.ns, 20);
-    perf_put_json_wide_(json, "preemptions", snap->spent.switches, 12);
+    perf_put_json_wide_(json, "cpu_ns", PERF_CAST_(double, snap->spent.cpu_ns), 0, 20);
+    perf_put_json_wide_(json, "wall_ns", PERF_CAST_(double, snap->spent.ns), 0, 20);
+    perf_put_json_wide_(json, "preemptions", PERF_CAST_(double, snap->spent.switches), 0, 12);
     for (i = 0; i < PERF_LOSS_ALL_; i++)
         perf_member_whole_(json, perf_loss_words_of_(i).key, snap->losses.n[i]);
     if (snap->registry) {
