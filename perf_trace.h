@@ -914,9 +914,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *stream, perf_registry_ *reg
 {
     uint64_t head = PERF_ACQ_(&rec->ring_head), from = PERF_GET_(&rec->ring_sent), next;
 
-    if (PERF_GET_(&rec->ring_lost) > from)
-        from = PERF_GET_(&rec->ring_lost);
-    if (!PERF_ACQ_(&rec->ring) || head <= from || (PERF_GET_(&rec->request) & PERF_ASK_RESET_))
+    if (!PERF_ACQ_(&rec->ring) || head <= from)
         return;
     from = perf_stream_skip_(stream, reg, rec, from, head);
     if (!perf_firsts_of_(reg, rec)) {
@@ -1081,7 +1079,10 @@ PERF_COLD_FN_ void perf_stream_ring_(perf_registry_ *reg, perf_recorder_ *rec)
     uint64_t lost = PERF_GET_(&rec->ring_lost), written = PERF_ACQ_(&rec->ring_head) - lost;
     uint64_t room = reg->ring_events * sizeof(perf_event_), gone = 0, more = 0;
 
-    if (written > room) {
+    if (PERF_GET_(&rec->request) & PERF_ASK_RESET_) {   /* its thread has not done it yet         */
+        gone = written;
+        more = PERF_GET_(&rec->ring_more);
+    } else if (written > room) {
         gone = written - room;
         more = gone / sizeof(perf_event_) - perf_ring_dropped_(reg, rec, lost);
     }
