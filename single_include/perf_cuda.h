@@ -14863,6 +14863,7 @@ typedef struct perf_snapshot_ {
     perf_tree_      *tree;      /* NULL unless it is asked for                                    */
     perf_host_time_  main;
     perf_evidence_   evidence;  /* of the main thread                                             */
+    int              failed;    /* 1: there was no memory for the rows or the tree                */
 } perf_snapshot_;
 
 PERF_COLD_DECL_ int perf_write_lines_(FILE *file, const char *line, int width);
@@ -14909,7 +14910,7 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
 #endif
     out.grows = 1;                              /* loops of other threads may end meanwhile       */
     perf_snapshot_put_(&out, &snap);
-    if (out.p && !out.failed)
+    if (out.p && !out.failed && !snap.failed)
         status = perf_write_lines_(file, out.p, out.width) ? PERF_OK : PERF_EIO;
     PERF_FREE(out.p);
     PERF_FREE(snap.row);
@@ -15000,9 +15001,12 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
         }
         snap.spent = perf_spent_since_(&snap.spent, 0);
         snap.row = perf_rows_(reg, snap.opts.sort, snap.tick, &snap.rows);
+        snap.failed = !snap.row;
         (void)perf_host_evidence_(&snap.main, reg, &snap.evidence);
-        if (snap.opts.view == PERF_VIEW_TREE)
+        if (snap.opts.view == PERF_VIEW_TREE) {
             snap.tree = perf_tree_make_(reg);
+            snap.failed |= !snap.tree;
+        }
     }
     for (i = 0; i < snap.rows; i++)
         if (perf_kind_is_host_(snap.row[i].kind))
