@@ -63,6 +63,7 @@ typedef struct perf_look_ {     /* what is looked at; times in ns               
     uint32_t        unit;       /* its node                                                       */
     double          tick, age;
     double          total;      /* of the unit                                                    */
+    double          units;      /* its calls that are inside of no other                          */
     double          life;       /* of the threads that have it, since their first mark            */
     double          sure[PERF_BY_ALL_];
     double         *call;       /* lengths from the ring                                          */
@@ -130,7 +131,12 @@ PERF_COLD_FN_ void perf_look_baseline_(perf_look_ *look, perf_diagnosis *diagnos
     uint32_t          i;
 
     diagnosis->calls = unit->calls;
-    diagnosis->mean_ns = look->total / PERF_CAST_(double, unit->calls);
+    look->units = PERF_CAST_(double, unit->calls);
+    diagnosis->mean_ns = look->total / look->units;
+    if (unit->sum > unit->total) {              /* recursive: as the table has it                 */
+        diagnosis->mean_ns = PERF_CAST_(double, unit->sum) * look->tick / look->units;
+        look->units = look->total / diagnosis->mean_ns;
+    }
     for (i = 1; i < look->tree->count; i++)
         if (i != look->unit && node[i].name == unit->name && node[i].depth == unit->depth)
             return;
@@ -359,10 +365,9 @@ PERF_COLD_FN_ uint32_t perf_look_shown_(const perf_look_ *look, const perf_evide
 PERF_COLD_FN_ void perf_look_place_(perf_look_ *look, const perf_evidence_ *evidence,
                                     perf_diagnosis *diagnosis)
 {
-    const double units = PERF_CAST_(double, look->tree->node[look->unit].calls);
-    perf_out_    out = perf_out_open_(diagnosis->where, sizeof diagnosis->where);
-    double       part;
-    uint32_t     where = perf_look_shown_(look, evidence, diagnosis, &part);
+    perf_out_ out = perf_out_open_(diagnosis->where, sizeof diagnosis->where);
+    double    part;
+    uint32_t  where = perf_look_shown_(look, evidence, diagnosis, &part);
 
     if (!where) {
         where = look->unit;
@@ -373,8 +378,8 @@ PERF_COLD_FN_ void perf_look_place_(perf_look_ *look, const perf_evidence_ *evid
         part = 0.999;
     perf_look_path_(look, where, &out);
     diagnosis->where_share = part;
-    diagnosis->where_ns = part * look->total / units;
-    diagnosis->where_calls = PERF_CAST_(double, look->tree->node[where].calls) / units;
+    diagnosis->where_ns = part * look->total / look->units;
+    diagnosis->where_calls = PERF_CAST_(double, look->tree->node[where].calls) / look->units;
     diagnosis->best = 1 / (1 - part);
     diagnosis->overlapped = 1 / (part > 0.5 ? part : 1 - part);
     diagnosis->best_run = diagnosis->best;

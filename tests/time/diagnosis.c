@@ -158,6 +158,16 @@ static unsigned me(void)
     return core_thread_id();
 }
 
+/* A unit that calls itself so often, and reads at the end. */
+static void recursive(int n)
+{
+    PERF_SCOPE("walk");
+    if (n)
+        recursive(n - 1);
+    else
+        spend("read", WAIT, 10);
+}
+
 static void case_of(int n)
 {
     int i;
@@ -447,6 +457,20 @@ static void case_of(int n)
         free(text);
         break;
     }
+    case 30: {                                  /* a unit inside itself: the mean of the table, one read each */
+        char *text;
+        for (i = 0; i < 10; i++)
+            recursive(3);
+        system_says(me(), 110, 10, 0, 10, 0);
+        diagnosed(PERF_BY_DATA, "walk > read", 0.999);
+        CHECK(d.calls == 40 && fabs(d.mean_ns - 10 * MS) < 1, "%g calls of %g ns", (double)d.calls, d.mean_ns);
+        CHECK(fabs(d.where_ns - 9.99 * MS) < MS / 10 && fabs(d.where_calls - 1) < 1e-9, "%g in %g", d.where_ns, d.where_calls);
+        CHECK(fabs(row_of("walk", "scope").mean - d.mean_ns) < 1, "%g in the table", row_of("walk", "scope").mean);
+        text = report_text(PERF_VIEW_DIAGNOSIS, PERF_SORT_SELF);
+        CHECK(strstr(text, "baseline: walk, 40 calls: mean 10.0 ms") && strstr(text, "9.99 ms in 1.0 calls"), "%s", text);
+        free(text);
+        break;
+    }
     default:
         CHECK(perf_diagnose(NULL) == PERF_EINVAL && perf_diagnose(&d) == PERF_ENODATA, "nothing was recorded");
         CHECK(!strcmp(perf_diagnosis_text((perf_bound_by)99), "cannot tell"), "another number");
@@ -464,7 +488,7 @@ int main(void)
     }
     if (folder_enter())
         return 1;
-    for (n = 0; n < 30; n++) {
+    for (n = 0; n < 31; n++) {
         (void)system("rm -rf proc");
         fflush(stdout);
         child = fork();
