@@ -281,16 +281,44 @@ PERF_FN const char *perf_look_name_(const perf_look_ *look, uint32_t node)
     return PERF_ACQ_(&look->registry->names)[look->tree->node[node].name]->site.name;
 }
 
-/* "step > read" */
-PERF_COLD_FN_ void perf_look_path_(const perf_look_ *look, uint32_t node, perf_out_ *out)
-{
-    uint32_t up = look->tree->node[node].parent;
+#define PERF_LOOK_AWAY_ "... > "     /* stands for the scopes around that have no room            */
 
-    if (up) {
-        perf_look_path_(look, up, out);
-        perf_put_(out, " > ");
+/* A name of the path, cut to 40 columns and to `room` bytes; out NULL: it is measured alone.
+ * Returns its bytes.                                                                             */
+PERF_COLD_FN_ size_t perf_look_part_(const perf_look_ *look, uint32_t node, perf_out_ *out,
+                                     size_t room)
+{
+    char      text[PERF_NAME_MAX_ + 8];
+    perf_out_ part = perf_out_open_(text, sizeof text);
+    uint32_t  n;
+
+    (void)perf_put_cut_(&part, perf_look_name_(look, node), 40);
+    n = perf_text_length_(text, PERF_CAST_(uint32_t, room));
+    if (out)
+        perf_put_n_(out, text, n);
+    return n;
+}
+
+/* "step > read" in `room` bytes at most; where they are too few, "... > " and the end of it. */
+PERF_COLD_FN_ void perf_look_path_(const perf_look_ *look, uint32_t node, perf_out_ *out,
+                                   size_t room)
+{
+    const size_t   away = sizeof PERF_LOOK_AWAY_ - 1, most = room - away;
+    const uint32_t up = look->tree->node[node].parent;
+    size_t         left;                        /* for what is around it                          */
+
+    if (!up) {
+        (void)perf_look_part_(look, node, out, room);
+        return;
     }
-    (void)perf_put_cut_(out, perf_look_name_(look, node), 40);
+    left = room - perf_look_part_(look, node, PERF_NULL_, most);
+    if (left >= 3 + away + perf_look_part_(look, up, PERF_NULL_, PERF_NAME_MAX_)) {
+        perf_look_path_(look, up, out, left - 3);
+        perf_put_(out, " > ");
+    } else {
+        perf_put_(out, PERF_LOOK_AWAY_);
+    }
+    (void)perf_look_part_(look, node, out, most);
 }
 
 /* Shares of the unit's time, each at least so much. */
@@ -376,7 +404,7 @@ PERF_COLD_FN_ void perf_look_place_(perf_look_ *look, const perf_evidence_ *evid
     }
     if (part > 0.999)
         part = 0.999;
-    perf_look_path_(look, where, &out);
+    perf_look_path_(look, where, &out, sizeof diagnosis->where - 1);
     diagnosis->where_share = part;
     diagnosis->where_ns = part * look->total / look->units;
     diagnosis->where_calls = PERF_CAST_(double, look->tree->node[where].calls) / look->units;
@@ -412,10 +440,11 @@ PERF_COLD_FN_ void perf_look_solve_(perf_look_ *look, perf_diagnosis *diagnosis)
 {
     perf_evidence_ evidence = PERF_ZERO;
     perf_out_      out = perf_out_open_(diagnosis->unit, sizeof diagnosis->unit);
+    const char    *unit = perf_look_name_(look, look->unit);
     double         device = 0, copies = 0;
     int            i;
 
-    perf_put_(&out, perf_look_name_(look, look->unit));
+    perf_put_n_(&out, unit, perf_text_length_(unit, sizeof diagnosis->unit - 1));
     perf_look_baseline_(look, diagnosis);
     perf_look_threads_(look, &device, &copies);
     perf_look_shares_(look, diagnosis);

@@ -168,6 +168,30 @@ static void recursive(int n)
         spend("read", WAIT, 10);
 }
 
+/* So many stages of long names around a read. */
+static void stages(int n, const char *format)
+{
+    char       name[128];
+    perf_scope s;
+
+    snprintf(name, sizeof name, format, n);
+    s = perf_scope_begin(name);
+    if (n)
+        stages(n - 1, format);
+    else
+        spend("read from disk", WAIT, 10);
+    perf_scope_end(&s);
+}
+
+/* No character of UTF-8 is cut in two. */
+static int whole_text(const char *text)
+{
+    for (; *text; text++)
+        if ((*text & 0xe0) == 0xc0 && (*++text & 0xc0) != 0x80)
+            return 0;
+    return 1;
+}
+
 static void case_of(int n)
 {
     int i;
@@ -471,6 +495,30 @@ static void case_of(int n)
         free(text);
         break;
     }
+    case 31:                                    /* a long path names its end, and what is around it */
+    case 32:
+        for (i = 0; i < 10; i++)
+            stages(12, n == 31 ? "server::request_stage_%02d" : "\xc3\xa9tape de la requ\xc3\xaate %d");
+        CHECK(perf_diagnose(&d) == PERF_OK && d.bound == PERF_BY_DATA, "%s", perf_diagnosis_text(d.bound));
+        CHECK(!strncmp(d.where, "... > ", 6) && strlen(d.where) > 200 && whole_text(d.where), "%s", d.where);
+        CHECK(strstr(d.where, n == 31 ? " > server::request_stage_01 > server::request_stage_00 > read from disk" :
+                     " > \xc3\xa9tape de la requ\xc3\xaate 0 > read from disk"), "%s", d.where);
+        break;
+    case 33: {                                  /* names as long as they can be */
+        char name[256] = "x", marks[256] = "e";
+        for (i = 0; i < 120; i++) {
+            strcat(name, "\xc3\xa9");
+            strcat(marks, "\xcc\x81");          /* no column of its own */
+        }
+        for (i = 0; i < 10; i++) {
+            perf_scope s = perf_scope_begin(name);
+            spend(marks, WAIT, 10);
+            perf_scope_end(&s);
+        }
+        CHECK(perf_diagnose(&d) == PERF_OK && strlen(d.unit) > 120 && whole_text(d.unit), "%s", d.unit);
+        CHECK(!strncmp(d.where, "... > e", 7) && strlen(d.where) > 240 && whole_text(d.where), "%s", d.where);
+        break;
+    }
     default:
         CHECK(perf_diagnose(NULL) == PERF_EINVAL && perf_diagnose(&d) == PERF_ENODATA, "nothing was recorded");
         CHECK(!strcmp(perf_diagnosis_text((perf_bound_by)99), "cannot tell"), "another number");
@@ -488,7 +536,7 @@ int main(void)
     }
     if (folder_enter())
         return 1;
-    for (n = 0; n < 31; n++) {
+    for (n = 0; n < 34; n++) {
         (void)system("rm -rf proc");
         fflush(stdout);
         child = fork();
