@@ -47,10 +47,8 @@ PERF_COLD_FN_ int perf_json_values_(perf_json_ *json, perf_out_ *out, const perf
         perf_put_char_(out, ':');
         if (remark.kind == PERF_REMARK_IS_TEXT_)
             perf_put_json_(out, remark.text);
-        else if (perf_is_finite_(remark.value))
-            perf_put_fixed_(out, remark.value, 6);
         else
-            perf_put_(out, "null");
+            perf_put_real_(out, remark.value);
     }
     return open;
 }
@@ -97,10 +95,7 @@ PERF_COLD_FN_ void perf_json_point_(perf_json_ *json, const perf_zone_ *zone,
         file->at = perf_digits_us_(file->at, perf_epoch_ns_(&json->epoch, zone->start));
         out = perf_file_out_(file);
         perf_put_(&out, ",\"args\":{\"value\":");
-        if (perf_is_finite_(value))
-            perf_put_fixed_(&out, value, 6);
-        else
-            perf_put_(&out, "null");
+        perf_put_real_(&out, value);
         perf_put_char_(&out, '}');
         perf_file_wrote_(file, &out);
     }

@@ -994,7 +994,11 @@ PERF_COLD_FN_ void perf_put_csv_row_(perf_out_ *out, const perf_row_ *row)
     perf_putf_(out, ",%s,%.0f", perf_kind_text_(row->kind), PERF_CAST_(double, row->count));
     for (i = 0; i < PERF_COLUMNS_; i++) {
         perf_put_char_(out, ',');
-        if (perf_is_finite_(row->figure[i]))
+        if (!perf_is_finite_(row->figure[i]))
+            continue;
+        if (row->numbers)                       /* of the user: small ones count, too             */
+            perf_put_real_(out, row->figure[i]);
+        else
             perf_put_fixed_(out, row->figure[i], 3);
     }
     perf_put_char_(out, '\n');
@@ -1022,7 +1026,10 @@ PERF_COLD_FN_ void perf_put_json_row_(perf_writer_ *json, const perf_row_ *row)
     perf_member_text_(json, "kind", perf_kind_text_(row->kind));
     perf_member_whole_(json, "calls", row->count);
     for (i = 0; i < PERF_COLUMNS_; i++)
-        perf_member_fixed_(json, perf_column_key_(i), row->figure[i], 3);
+        if (row->numbers)
+            perf_member_real_(json, perf_column_key_(i), row->figure[i]);
+        else
+            perf_member_fixed_(json, perf_column_key_(i), row->figure[i], 3);
     perf_member_close_(json, '}');
 }
 

@@ -13726,10 +13726,8 @@ PERF_COLD_FN_ int perf_json_values_(perf_json_ *json, perf_out_ *out, const perf
         perf_put_char_(out, ':');
         if (remark.kind == PERF_REMARK_IS_TEXT_)
             perf_put_json_(out, remark.text);
-        else if (perf_is_finite_(remark.value))
-            perf_put_fixed_(out, remark.value, 6);
         else
-            perf_put_(out, "null");
+            perf_put_real_(out, remark.value);
     }
     return open;
 }
@@ -13776,10 +13774,7 @@ PERF_COLD_FN_ void perf_json_point_(perf_json_ *json, const perf_zone_ *zone,
         file->at = perf_digits_us_(file->at, perf_epoch_ns_(&json->epoch, zone->start));
         out = perf_file_out_(file);
         perf_put_(&out, ",\"args\":{\"value\":");
-        if (perf_is_finite_(value))
-            perf_put_fixed_(&out, value, 6);
-        else
-            perf_put_(&out, "null");
+        perf_put_real_(&out, value);
         perf_put_char_(&out, '}');
         perf_file_wrote_(file, &out);
     }
@@ -15765,7 +15760,11 @@ PERF_COLD_FN_ void perf_put_csv_row_(perf_out_ *out, const perf_row_ *row)
     perf_putf_(out, ",%s,%.0f", perf_kind_text_(row->kind), PERF_CAST_(double, row->count));
     for (i = 0; i < PERF_COLUMNS_; i++) {
         perf_put_char_(out, ',');
-        if (perf_is_finite_(row->figure[i]))
+        if (!perf_is_finite_(row->figure[i]))
+            continue;
+        if (row->numbers)                       /* of the user: small ones count, too             */
+            perf_put_real_(out, row->figure[i]);
+        else
             perf_put_fixed_(out, row->figure[i], 3);
     }
     perf_put_char_(out, '\n');
@@ -15793,7 +15792,10 @@ PERF_COLD_FN_ void perf_put_json_row_(perf_writer_ *json, const perf_row_ *row)
     perf_member_text_(json, "kind", perf_kind_text_(row->kind));
     perf_member_whole_(json, "calls", row->count);
     for (i = 0; i < PERF_COLUMNS_; i++)
-        perf_member_fixed_(json, perf_column_key_(i), row->figure[i], 3);
+        if (row->numbers)
+            perf_member_real_(json, perf_column_key_(i), row->figure[i]);
+        else
+            perf_member_fixed_(json, perf_column_key_(i), row->figure[i], 3);
     perf_member_close_(json, '}');
 }
 
