@@ -13617,8 +13617,8 @@ PERF_HOT_FN_ void perf_events_link_(perf_events_ *events, perf_registry_ *reg)
         first = &room[scope[zone.depth]];
         linked = 0;
         for (other = *first; other; other = room[other]) {
-            if (events->event[other].what == events->event[zone.remarks].what)
-                break;                          /* a newer one of that name                       */
+            if (!((events->event[other].what ^ events->event[zone.remarks].what) >> 8))
+                break;                          /* a newer one of that name, of either kind       */
             linked++;
         }
         if (other || linked >= PERF_REMARKS_MOST_)
@@ -13738,6 +13738,32 @@ PERF_COLD_FN_ int perf_json_values_(perf_json_ *json, perf_out_ *out, const perf
     return open;
 }
 
+/* Opens "args" with the place in the source, but for a key that a number or text at index `at` of
+ * `events` has.  Returns whether that object is open.                                            */
+PERF_COLD_FN_ int perf_json_place_(perf_json_ *json, perf_out_ *out, const perf_site_ *site,
+                                   const perf_events_ *events, uint64_t at)
+{
+    perf_remark_ remark;
+    int          file = 1, line = 1;
+
+    if (!site->file)
+        return 0;
+    while (events && perf_remark_next_(events, &at, &remark)) {
+        const char *name = PERF_ACQ_(&json->registry->names)[remark.name]->site.name;
+        file = file && PERF_LIBC_(strcmp)(name, "source_file") != 0;
+        line = line && PERF_LIBC_(strcmp)(name, "source_line") != 0;
+    }
+    if (file) {
+        perf_put_(out, ",\"args\":{\"source_file\":");
+        perf_put_json_(out, site->file);
+    }
+    if (line) {
+        perf_put_(out, file ? ",\"source_line\":" : ",\"args\":{\"source_line\":");
+        perf_put_u64_(out, site->line & 0xffffff);
+    }
+    return file || line;
+}
+
 /* Writes a record up to its time: head, name, place in the source, the values in `events` from
  * index `at` on (0: none), as far as there is room.  Returns its length.                         */
 PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *json, char *cursor, const char *head,
@@ -13745,18 +13771,13 @@ PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *json, char *cursor, const char 
                                      uint64_t at)
 {
     perf_out_ out = perf_out_open_(cursor, 3 * PERF_FILE_RECORD_);
-    int       args = site->file != PERF_NULL_;
+    int       args;
 
     perf_put_(&out, ",\n{\"ph\":\"");
     perf_put_(&out, head);
     perf_put_(&out, "\",\"name\":");
     perf_put_json_(&out, site->name);
-    if (args) {
-        perf_put_(&out, ",\"args\":{\"source_file\":");
-        perf_put_json_(&out, site->file);
-        perf_put_(&out, ",\"source_line\":");
-        perf_put_u64_(&out, site->line & 0xffffff);
-    }
+    args = perf_json_place_(json, &out, site, events, at);
     args = perf_json_values_(json, &out, events, at, args);
     perf_put_(&out, args ? "},\"ts\":" : ",\"ts\":");
     return out.len;

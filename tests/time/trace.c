@@ -243,6 +243,33 @@ static void numbers(void)
     free(text);
 }
 
+/* No key stands twice in "args": the newest number or text of a name, and not the library's own. */
+static void keys(void)
+{
+    char *text;
+
+    perf_reset();
+    {
+        PERF_SCOPE("step");
+        PERF_SCOPE_VALUE("rows", 3);
+        PERF_SCOPE_TEXT("rows", "many");
+        PERF_SCOPE_TEXT("source_file", "data.csv");
+    }
+    {
+        PERF_SCOPE("other");
+        PERF_SCOPE_TEXT("rows", "many");
+        PERF_SCOPE_VALUE("rows", 4);
+        PERF_SCOPE_VALUE("source_line", 7);
+    }
+    text = save();
+    CHECK(strstr(text, "\"name\":\"step\",\"args\":{\"source_line\":") && count_of(text, "\"source_file\":\"data.csv\"") == 1,
+          "%s", text);
+    CHECK(count_of(text, "\"rows\":\"many\"") == 2 && count_of(text, "\"rows\":4") == 1, "%s", text);
+    CHECK(count_of(text, "\"name\":\"rows\"") == 2, "the older ones stay instants: %s", text);
+    CHECK(count_of(text, "\"source_line\":7") == 1, "%s", text);
+    free(text);
+}
+
 static void names(void)
 {
     char *big = (char *)malloc(10000001), *text, small[8];
@@ -469,6 +496,7 @@ int main(void)
     exact();
     kinds();
     numbers();
+    keys();
     long_ones();
     phases();
     values_of_calls();
