@@ -519,6 +519,21 @@ static void case_of(int n)
         CHECK(!strncmp(d.where, "... > e", 7) && strlen(d.where) > 240 && whole_text(d.where), "%s", d.where);
         break;
     }
+    case 34:                                    /* each word of a name counts, and a carrier is no barrier */
+        for (i = 0; i < 100; i++) {
+            PERF_SCOPE("step");
+            spend("lock", WAIT, 1);
+            spend("block cache lock", WAIT, 4);
+            spend("Barrier of the clock", WAIT, 2);
+            spend("read carrier file", WAIT, 1);
+            spend("read clock block", WAIT, 1);
+            spend("compute", SCOPE, 1);
+        }
+        system_says(me(), 1010, 100, 0, 10, 0);
+        diagnosed(PERF_BY_LOCKS, "step > block cache lock", 0.4);
+        CHECK(fabs(d.share[PERF_BY_LOCKS] - 0.7) < 0.01 && fabs(d.share[PERF_BY_DATA] - 0.2) < 0.01, "%g locks, %g data",
+              d.share[PERF_BY_LOCKS], d.share[PERF_BY_DATA]);
+        break;
     default:
         CHECK(perf_diagnose(NULL) == PERF_EINVAL && perf_diagnose(&d) == PERF_ENODATA, "nothing was recorded");
         CHECK(!strcmp(perf_diagnosis_text((perf_bound_by)99), "cannot tell"), "another number");
@@ -536,7 +551,7 @@ int main(void)
     }
     if (folder_enter())
         return 1;
-    for (n = 0; n < 34; n++) {
+    for (n = 0; n < 35; n++) {
         (void)system("rm -rf proc");
         fflush(stdout);
         child = fork();
