@@ -15200,6 +15200,12 @@ PERF_FN int perf_rows_full_(const perf_snapshot_ *snap, size_t shown)
     return snap->opts.rows >= 0 && shown >= PERF_CAST_(size_t, snap->opts.rows);
 }
 
+PERF_COLD_FN_ void perf_put_left_(perf_out_ *out, size_t rows)
+{
+    if (rows)
+        perf_putf_(out, "... and %.0f more\n", PERF_CAST_(double, rows));
+}
+
 /* A row for each scope, up to as many as were asked for. */
 PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
 {
@@ -15221,8 +15227,7 @@ PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
             perf_table_head_(&table);
         perf_put_row_(&table, &snap->row[i], snap);
     }
-    if (left)
-        perf_putf_(out, "... and %.0f more\n", PERF_CAST_(double, left));
+    perf_put_left_(out, left);
 }
 
 /* A bar of nine columns. */
@@ -15637,6 +15642,7 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *out, const perf_snapshot_ *snap)
                narrow ? "" : "   of parent");
     for (i = 1; i < snap->tree->count && !perf_rows_full_(snap, i - 1); i++)
         perf_put_node_(out, snap, &snap->tree->node[i], narrow); /* stored in the order shown     */
+    perf_put_left_(out, snap->tree->count - i);
 }
 
 /* ---- notes below both ---- */
