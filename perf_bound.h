@@ -93,15 +93,15 @@ PERF_FN const char *perf_diagnosis_text(perf_bound_by bound)
     return words[bound];
 }
 
-/* Does the name of a wait speak of a lock, not of a block or a clock? */
+/* Does the name of a wait speak of a lock, not of a block, a clock or a carrier? */
 PERF_COLD_FN_ int perf_of_lock_(const char *name)
 {
     const char *lock = PERF_LIBC_(strstr)(name, "lock");
 
-    if (lock && (lock == name || !PERF_LIBC_(strchr)("bcBC", lock[-1])))
-        return 1;
-    return PERF_LIBC_(strstr)(name, "Lock") || PERF_LIBC_(strstr)(name, "utex") ||
-           PERF_LIBC_(strstr)(name, "arrier");
+    while (lock && lock != name && PERF_LIBC_(strchr)("bcBC", lock[-1]))
+        lock = PERF_LIBC_(strstr)(lock + 1, "lock");
+    return lock || PERF_LIBC_(strstr)(name, "Lock") || PERF_LIBC_(strstr)(name, "utex") ||
+           PERF_LIBC_(strstr)(name, "barrier") || PERF_LIBC_(strstr)(name, "Barrier");
 }
 
 /* What the time that a scope of that kind and name spends in itself is evidence of. */

@@ -47,12 +47,36 @@ PERF_COLD_FN_ int perf_json_values_(perf_json_ *json, perf_out_ *out, const perf
         perf_put_char_(out, ':');
         if (remark.kind == PERF_REMARK_IS_TEXT_)
             perf_put_json_(out, remark.text);
-        else if (perf_is_finite_(remark.value))
-            perf_put_fixed_(out, remark.value, 6);
         else
-            perf_put_(out, "null");
+            perf_put_real_(out, remark.value);
     }
     return open;
+}
+
+/* Opens "args" with the place in the source, but for a key that a number or text at index `at` of
+ * `events` has.  Returns whether that object is open.                                            */
+PERF_COLD_FN_ int perf_json_place_(perf_json_ *json, perf_out_ *out, const perf_site_ *site,
+                                   const perf_events_ *events, uint64_t at)
+{
+    perf_remark_ remark;
+    int          file = 1, line = 1;
+
+    if (!site->file)
+        return 0;
+    while (events && perf_remark_next_(events, &at, &remark)) {
+        const char *name = PERF_ACQ_(&json->registry->names)[remark.name]->site.name;
+        file = file && PERF_LIBC_(strcmp)(name, "source_file") != 0;
+        line = line && PERF_LIBC_(strcmp)(name, "source_line") != 0;
+    }
+    if (file) {
+        perf_put_(out, ",\"args\":{\"source_file\":");
+        perf_put_json_(out, site->file);
+    }
+    if (line) {
+        perf_put_(out, file ? ",\"source_line\":" : ",\"args\":{\"source_line\":");
+        perf_put_u64_(out, site->line & 0xffffff);
+    }
+    return file || line;
 }
 
 /* Writes a record up to its time: head, name, place in the source, the values in `events` from
@@ -62,18 +86,13 @@ PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *json, char *cursor, const char 
                                      uint64_t at)
 {
     perf_out_ out = perf_out_open_(cursor, 3 * PERF_FILE_RECORD_);
-    int       args = site->file != PERF_NULL_;
+    int       args;
 
     perf_put_(&out, ",\n{\"ph\":\"");
     perf_put_(&out, head);
     perf_put_(&out, "\",\"name\":");
     perf_put_json_(&out, site->name);
-    if (args) {
-        perf_put_(&out, ",\"args\":{\"source_file\":");
-        perf_put_json_(&out, site->file);
-        perf_put_(&out, ",\"source_line\":");
-        perf_put_u64_(&out, site->line & 0xffffff);
-    }
+    args = perf_json_place_(json, &out, site, events, at);
     args = perf_json_values_(json, &out, events, at, args);
     perf_put_(&out, args ? "},\"ts\":" : ",\"ts\":");
     return out.len;
@@ -97,10 +116,7 @@ PERF_COLD_FN_ void perf_json_point_(perf_json_ *json, const perf_zone_ *zone,
         file->at = perf_digits_us_(file->at, perf_epoch_ns_(&json->epoch, zone->start));
         out = perf_file_out_(file);
         perf_put_(&out, ",\"args\":{\"value\":");
-        if (perf_is_finite_(value))
-            perf_put_fixed_(&out, value, 6);
-        else
-            perf_put_(&out, "null");
+        perf_put_real_(&out, value);
         perf_put_char_(&out, '}');
         perf_file_wrote_(file, &out);
     }

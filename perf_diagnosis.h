@@ -63,6 +63,7 @@ typedef struct perf_look_ {     /* what is looked at; times in ns               
     uint32_t        unit;       /* its node                                                       */
     double          tick, age;
     double          total;      /* of the unit                                                    */
+    double          units;      /* its calls that are inside of no other                          */
     double          life;       /* of the threads that have it, since their first mark            */
     double          sure[PERF_BY_ALL_];
     double         *call;       /* lengths from the ring                                          */
@@ -130,7 +131,12 @@ PERF_COLD_FN_ void perf_look_baseline_(perf_look_ *look, perf_diagnosis *diagnos
     uint32_t          i;
 
     diagnosis->calls = unit->calls;
-    diagnosis->mean_ns = look->total / PERF_CAST_(double, unit->calls);
+    look->units = PERF_CAST_(double, unit->calls);
+    diagnosis->mean_ns = look->total / look->units;
+    if (unit->sum > unit->total) {              /* recursive: as the table has it                 */
+        diagnosis->mean_ns = PERF_CAST_(double, unit->sum) * look->tick / look->units;
+        look->units = look->total / diagnosis->mean_ns;
+    }
     for (i = 1; i < look->tree->count; i++)
         if (i != look->unit && node[i].name == unit->name && node[i].depth == unit->depth)
             return;
@@ -275,16 +281,44 @@ PERF_FN const char *perf_look_name_(const perf_look_ *look, uint32_t node)
     return PERF_ACQ_(&look->registry->names)[look->tree->node[node].name]->site.name;
 }
 
-/* "step > read" */
-PERF_COLD_FN_ void perf_look_path_(const perf_look_ *look, uint32_t node, perf_out_ *out)
-{
-    uint32_t up = look->tree->node[node].parent;
+#define PERF_LOOK_AWAY_ "... > "     /* stands for the scopes around that have no room            */
 
-    if (up) {
-        perf_look_path_(look, up, out);
-        perf_put_(out, " > ");
+/* A name of the path, cut to 40 columns and to `room` bytes; out NULL: it is measured alone.
+ * Returns its bytes.                                                                             */
+PERF_COLD_FN_ size_t perf_look_part_(const perf_look_ *look, uint32_t node, perf_out_ *out,
+                                     size_t room)
+{
+    char      text[PERF_NAME_MAX_ + 8];
+    perf_out_ part = perf_out_open_(text, sizeof text);
+    uint32_t  n;
+
+    (void)perf_put_cut_(&part, perf_look_name_(look, node), 40);
+    n = perf_text_length_(text, PERF_CAST_(uint32_t, room));
+    if (out)
+        perf_put_n_(out, text, n);
+    return n;
+}
+
+/* "step > read" in `room` bytes at most; where they are too few, "... > " and the end of it. */
+PERF_COLD_FN_ void perf_look_path_(const perf_look_ *look, uint32_t node, perf_out_ *out,
+                                   size_t room)
+{
+    const size_t   away = sizeof PERF_LOOK_AWAY_ - 1, most = room - away;
+    const uint32_t up = look->tree->node[node].parent;
+    size_t         left;                        /* for what is around it                          */
+
+    if (!up) {
+        (void)perf_look_part_(look, node, out, room);
+        return;
     }
-    (void)perf_put_cut_(out, perf_look_name_(look, node), 40);
+    left = room - perf_look_part_(look, node, PERF_NULL_, most);
+    if (left >= 3 + away + perf_look_part_(look, up, PERF_NULL_, PERF_NAME_MAX_)) {
+        perf_look_path_(look, up, out, left - 3);
+        perf_put_(out, " > ");
+    } else {
+        perf_put_(out, PERF_LOOK_AWAY_);
+    }
+    (void)perf_look_part_(look, node, out, most);
 }
 
 /* Shares of the unit's time, each at least so much. */
@@ -359,10 +393,9 @@ PERF_COLD_FN_ uint32_t perf_look_shown_(const perf_look_ *look, const perf_evide
 PERF_COLD_FN_ void perf_look_place_(perf_look_ *look, const perf_evidence_ *evidence,
                                     perf_diagnosis *diagnosis)
 {
-    const double units = PERF_CAST_(double, look->tree->node[look->unit].calls);
-    perf_out_    out = perf_out_open_(diagnosis->where, sizeof diagnosis->where);
-    double       part;
-    uint32_t     where = perf_look_shown_(look, evidence, diagnosis, &part);
+    perf_out_ out = perf_out_open_(diagnosis->where, sizeof diagnosis->where);
+    double    part;
+    uint32_t  where = perf_look_shown_(look, evidence, diagnosis, &part);
 
     if (!where) {
         where = look->unit;
@@ -371,10 +404,10 @@ PERF_COLD_FN_ void perf_look_place_(perf_look_ *look, const perf_evidence_ *evid
     }
     if (part > 0.999)
         part = 0.999;
-    perf_look_path_(look, where, &out);
+    perf_look_path_(look, where, &out, sizeof diagnosis->where - 1);
     diagnosis->where_share = part;
-    diagnosis->where_ns = part * look->total / units;
-    diagnosis->where_calls = PERF_CAST_(double, look->tree->node[where].calls) / units;
+    diagnosis->where_ns = part * look->total / look->units;
+    diagnosis->where_calls = PERF_CAST_(double, look->tree->node[where].calls) / look->units;
     diagnosis->best = 1 / (1 - part);
     diagnosis->overlapped = 1 / (part > 0.5 ? part : 1 - part);
     diagnosis->best_run = diagnosis->best;
@@ -407,10 +440,11 @@ PERF_COLD_FN_ void perf_look_solve_(perf_look_ *look, perf_diagnosis *diagnosis)
 {
     perf_evidence_ evidence = PERF_ZERO;
     perf_out_      out = perf_out_open_(diagnosis->unit, sizeof diagnosis->unit);
+    const char    *unit = perf_look_name_(look, look->unit);
     double         device = 0, copies = 0;
     int            i;
 
-    perf_put_(&out, perf_look_name_(look, look->unit));
+    perf_put_n_(&out, unit, perf_text_length_(unit, sizeof diagnosis->unit - 1));
     perf_look_baseline_(look, diagnosis);
     perf_look_threads_(look, &device, &copies);
     perf_look_shares_(look, diagnosis);

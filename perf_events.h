@@ -229,8 +229,8 @@ PERF_HOT_FN_ void perf_events_link_(perf_events_ *events, perf_registry_ *reg)
         first = &room[scope[zone.depth]];
         linked = 0;
         for (other = *first; other; other = room[other]) {
-            if (events->event[other].what == events->event[zone.remarks].what)
-                break;                          /* a newer one of that name                       */
+            if (!((events->event[other].what ^ events->event[zone.remarks].what) >> 8))
+                break;                          /* a newer one of that name, of either kind       */
             linked++;
         }
         if (other || linked >= PERF_REMARKS_MOST_)

@@ -31,7 +31,7 @@ PERF_FN void perf_trace_enable(int on);
 
 /* Forgets all that was recorded, in every thread; scopes open now count from here on.  Loops that
  * have ended are forgotten, too, and their memory is given back (perf_race_result.entry with it);
- * loops under way go on.                                                                         */
+ * loops under way go on, and a streamed trace has what was before, too.                          */
 PERF_FN void perf_reset(void);
 
 /* First failure since the start or the last perf_reset(); PERF_OK if there was none.  PERF_ENOMEM
@@ -899,6 +899,25 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *reg, uint32_t
 #define perf_recorder_adopt_(r, thread) PERF_NULL_
 #endif
 
+/* Forgets the events of a ring, but those that a stream has not written yet: the file has them all
+ * the same.                                                                                      */
+PERF_COLD_FN_ void perf_ring_forget_(perf_registry_ *reg, perf_recorder_ *rec)
+{
+    const perf_stream_base_ *stream = PERF_ACQ_(&reg->stream);
+    const int                locked = perf_lock_(reg);  /* 0: this thread is inside               */
+
+    PERF_SET_(&rec->ring_lost, rec->ring_head);
+    if (stream && PERF_GET_(&stream->state) == PERF_STREAM_ON_) {
+        PERF_SET_(&rec->sent_more, rec->sent_more - rec->ring_more);    /* may be below 0         */
+    } else {
+        PERF_SET_(&rec->ring_sent, rec->ring_head);
+        PERF_SET_(&rec->sent_more, UINT64_C(0));
+    }
+    PERF_SET_(&rec->ring_more, UINT64_C(0));
+    if (locked)
+        perf_unlock_(&reg->lock);
+}
+
 /* Does what other threads have asked for, and gives `quick` to the hot path unless a clock or a
  * sink is to be asked.  The owner calls it when it next begins a scope.                          */
 PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *rec)
@@ -912,10 +931,7 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *rec)
         while (!perf_claim_(&rec->request, ask, 0));
         if (ask & PERF_ASK_RESET_) {
             perf_recorder_clear_(rec);
-            PERF_SET_(&rec->ring_lost, rec->ring_head);
-            PERF_SET_(&rec->ring_more, UINT64_C(0));
-            PERF_SET_(&rec->ring_sent, rec->ring_head);
-            PERF_SET_(&rec->sent_more, UINT64_C(0));
+            perf_ring_forget_(reg, rec);
             for (i = 0; i < PERF_LOSSES_; i++)
                 PERF_SET_(&rec->losses[i], UINT64_C(0));
             PERF_SET_(&rec->birth, perf_scope_ticks_(reg));

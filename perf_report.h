@@ -88,6 +88,7 @@ typedef struct perf_snapshot_ {
     perf_tree_      *tree;      /* NULL unless it is asked for                                    */
     perf_host_time_  main;
     perf_evidence_   evidence;  /* of the main thread                                             */
+    int              failed;    /* 1: there was no memory for the rows or the tree                */
 } perf_snapshot_;
 
 PERF_COLD_DECL_ int perf_write_lines_(FILE *file, const char *line, int width);
@@ -129,12 +130,12 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
     if (snap.opts.width > 0)
         out.width = snap.opts.width;
 #if PERF_POSIX_FILES_
-    if (snap.opts.width >= 0 && snap.opts.view != PERF_VIEW_CSV && snap.opts.view != PERF_VIEW_JSON)
+    if (snap.opts.width >= 0)
         perf_screen_of_(&out, file);
 #endif
     out.grows = 1;                              /* loops of other threads may end meanwhile       */
     perf_snapshot_put_(&out, &snap);
-    if (out.p && !out.failed)
+    if (out.p && !out.failed && !snap.failed)
         status = perf_write_lines_(file, out.p, out.width) ? PERF_OK : PERF_EIO;
     PERF_FREE(out.p);
     PERF_FREE(snap.row);
@@ -194,6 +195,8 @@ PERF_FN perf_report_opts perf_report_opts_of_(const perf_report_opts *opts)
         options = *opts;
     if (options.width > 0 && options.width < 60)
         options.width = 60;
+    if (options.view == PERF_VIEW_CSV || options.view == PERF_VIEW_JSON)
+        options.width = -1;                     /* a break would stand inside a name              */
     if (options.rows == 0 && (options.view == PERF_VIEW_TABLE || options.view == PERF_VIEW_TREE))
         options.rows = 50;
     else if (options.rows == 0)
@@ -223,9 +226,12 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
         }
         snap.spent = perf_spent_since_(&snap.spent, 0);
         snap.row = perf_rows_(reg, snap.opts.sort, snap.tick, &snap.rows);
+        snap.failed = !snap.row;
         (void)perf_host_evidence_(&snap.main, reg, &snap.evidence);
-        if (snap.opts.view == PERF_VIEW_TREE)
+        if (snap.opts.view == PERF_VIEW_TREE) {
             snap.tree = perf_tree_make_(reg);
+            snap.failed |= !snap.tree;
+        }
     }
     for (i = 0; i < snap.rows; i++)
         if (perf_kind_is_host_(snap.row[i].kind))
@@ -346,18 +352,24 @@ PERF_COLD_FN_ const char *perf_clock_text_(uint32_t warning)
     }
 }
 
-/* "clock tsc: readings 9.81 ns apart, 11.6 ns each, 2445.5 MHz within 134 ppm" */
+/* "clock tsc: readings 9.81 ns apart, 11.6 ns each, 2445.5 MHz within 134 ppm", and blanks, so that
+ * the text stays as long when the clock is measured again.                                       */
 PERF_COLD_FN_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock)
 {
     uint32_t bit;
+    size_t   end;
 
     perf_putf_(out, "clock %s: readings ", clock->name);
+    end = out->len + 62;                        /* of the longest such line                       */
     perf_put_ns_(out, clock->resolution_ns);
     perf_put_(out, " apart, ");
     perf_put_ns_(out, clock->cost_ns);
     perf_put_number_(out, " each, ", clock->hz * 1e-6, clock->hz < 1e9 ? 3 : 1);
     perf_put_number_(out, " MHz within ", clock->error_ppm, clock->error_ppm < 10 ? 2 : 0);
-    perf_put_(out, " ppm\n");
+    perf_put_(out, " ppm");
+    if (!out->width && out->len < end)
+        perf_put_blanks_(out, end - out->len);
+    perf_put_char_(out, '\n');
     for (bit = 1; bit <= clock->warnings; bit <<= 1)
         if (clock->warnings & bit)
             perf_putf_(out, "warning: %s\n", perf_clock_text_(bit));
@@ -401,6 +413,12 @@ PERF_FN int perf_rows_full_(const perf_snapshot_ *snap, size_t shown)
     return snap->opts.rows >= 0 && shown >= PERF_CAST_(size_t, snap->opts.rows);
 }
 
+PERF_COLD_FN_ void perf_put_left_(perf_out_ *out, size_t rows)
+{
+    if (rows)
+        perf_putf_(out, "... and %.0f more\n", PERF_CAST_(double, rows));
+}
+
 /* A row for each scope, up to as many as were asked for. */
 PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
 {
@@ -422,8 +440,7 @@ PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
             perf_table_head_(&table);
         perf_put_row_(&table, &snap->row[i], snap);
     }
-    if (left)
-        perf_putf_(out, "... and %.0f more\n", PERF_CAST_(double, left));
+    perf_put_left_(out, left);
 }
 
 /* A bar of nine columns. */
@@ -838,6 +855,7 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *out, const perf_snapshot_ *snap)
                narrow ? "" : "   of parent");
     for (i = 1; i < snap->tree->count && !perf_rows_full_(snap, i - 1); i++)
         perf_put_node_(out, snap, &snap->tree->node[i], narrow); /* stored in the order shown     */
+    perf_put_left_(out, snap->tree->count - i);
 }
 
 /* ---- notes below both ---- */
@@ -982,7 +1000,11 @@ PERF_COLD_FN_ void perf_put_csv_row_(perf_out_ *out, const perf_row_ *row)
     perf_putf_(out, ",%s,%.0f", perf_kind_text_(row->kind), PERF_CAST_(double, row->count));
     for (i = 0; i < PERF_COLUMNS_; i++) {
         perf_put_char_(out, ',');
-        if (perf_is_finite_(row->figure[i]))
+        if (!perf_is_finite_(row->figure[i]))
+            continue;
+        if (row->numbers)                       /* of the user: small ones count, too             */
+            perf_put_real_(out, row->figure[i]);
+        else
             perf_put_fixed_(out, row->figure[i], 3);
     }
     perf_put_char_(out, '\n');
@@ -1010,16 +1032,19 @@ PERF_COLD_FN_ void perf_put_json_row_(perf_writer_ *json, const perf_row_ *row)
     perf_member_text_(json, "kind", perf_kind_text_(row->kind));
     perf_member_whole_(json, "calls", row->count);
     for (i = 0; i < PERF_COLUMNS_; i++)
-        perf_member_fixed_(json, perf_column_key_(i), row->figure[i], 3);
+        if (row->numbers)
+            perf_member_real_(json, perf_column_key_(i), row->figure[i]);
+        else
+            perf_member_fixed_(json, perf_column_key_(i), row->figure[i], 3);
     perf_member_close_(json, '}');
 }
 
 /* A number in `width` columns, so that the text stays as long if the number grows meanwhile. */
-PERF_COLD_FN_ void perf_put_json_wide_(perf_writer_ *json, const char *key, uint64_t value,
-                                       int width)
+PERF_COLD_FN_ void perf_put_json_wide_(perf_writer_ *json, const char *key, double value,
+                                       int decimals, int width)
 {
     perf_member_key_(json, key);
-    perf_put_fixed_in_(json->out, PERF_CAST_(double, value), 0, width);
+    perf_put_fixed_in_(json->out, value, decimals, width);
 }
 
 /* The clock, and what is known of the process. */
@@ -1031,18 +1056,18 @@ PERF_COLD_FN_ void perf_put_json_head_(perf_writer_ *json, const perf_snapshot_ 
 
     perf_member_open_(json, "clock", '{');
     perf_member_text_(json, "name", snap->clock.name);
-    perf_member_fixed_(json, "resolution_ns", snap->clock.resolution_ns, 3);
-    perf_member_fixed_(json, "cost_ns", snap->clock.cost_ns, 3);
-    perf_member_fixed_(json, "error_ppm", snap->clock.error_ppm, 3);
+    perf_put_json_wide_(json, "resolution_ns", snap->clock.resolution_ns, 3, 14);
+    perf_put_json_wide_(json, "cost_ns", snap->clock.cost_ns, 3, 14);
+    perf_put_json_wide_(json, "error_ppm", snap->clock.error_ppm, 3, 14);
     perf_member_whole_(json, "warnings", snap->clock.warnings);
     perf_member_close_(json, '}');
     json->line = 1;
     perf_member_whole_(json, "open", snap->registry ? perf_open_scopes_(snap->registry).count : 0);
     perf_member_fixed_(json, "data_wait_ns", wait * snap->tick, 3);
     perf_member_fixed_(json, "main_thread_ns", PERF_CAST_(double, snap->main.all) * snap->tick, 3);
-    perf_put_json_wide_(json, "cpu_ns", snap->spent.cpu_ns, 20);
-    perf_put_json_wide_(json, "wall_ns", snap->spent.ns, 20);
-    perf_put_json_wide_(json, "preemptions", snap->spent.switches, 12);
+    perf_put_json_wide_(json, "cpu_ns", PERF_CAST_(double, snap->spent.cpu_ns), 0, 20);
+    perf_put_json_wide_(json, "wall_ns", PERF_CAST_(double, snap->spent.ns), 0, 20);
+    perf_put_json_wide_(json, "preemptions", PERF_CAST_(double, snap->spent.switches), 0, 12);
     for (i = 0; i < PERF_LOSS_ALL_; i++)
         perf_member_whole_(json, perf_loss_words_of_(i).key, snap->losses.n[i]);
     if (snap->registry) {

@@ -343,6 +343,16 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *writer, const perf_pf_told_ *told)
     writer->file.at = cursor;
 }
 
+/* The track of a span, made from its name and its whole id: of two spans on one track that overlap
+ * each would end the other.  It is odd, as no track of a counter is.                             */
+PERF_FN uint64_t perf_pf_span_(const perf_pf_ *writer, const perf_zone_ *zone)
+{
+    const uint64_t name = zone->name * UINT64_C(0x9e3779b97f4a7c15);
+    const uint64_t hash = (name ^ zone->extra) * UINT64_C(0xd6e8feb86659fd93);
+
+    return writer->process << 32 | UINT64_C(1) << 31 | hash >> 33 | 1;
+}
+
 /* Writes an event that is no scope.  known: 1, its track has been described. */
 PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *writer, const perf_zone_ *zone,
                                   const perf_events_ *events, int known)
@@ -364,7 +374,7 @@ PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *writer, const perf_zone_ *zone,
         return;
     }
     if (zone->kind == PERF_KIND_ASYNC_)
-        uuid += zone->extra & 255;
+        uuid = perf_pf_span_(writer, zone);
     if (zone->kind == PERF_KIND_ASYNC_ || !known)
         perf_pf_track_(writer, uuid, zone->kind == PERF_KIND_COUNT_ ? PERF_TRACK_COUNTER_
                                                                       : PERF_TRACK_SPAN_, name, 0);
@@ -904,9 +914,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *stream, perf_registry_ *reg
 {
     uint64_t head = PERF_ACQ_(&rec->ring_head), from = PERF_GET_(&rec->ring_sent), next;
 
-    if (PERF_GET_(&rec->ring_lost) > from)
-        from = PERF_GET_(&rec->ring_lost);
-    if (!PERF_ACQ_(&rec->ring) || head <= from || (PERF_GET_(&rec->request) & PERF_ASK_RESET_))
+    if (!PERF_ACQ_(&rec->ring) || head <= from)
         return;
     from = perf_stream_skip_(stream, reg, rec, from, head);
     if (!perf_firsts_of_(reg, rec)) {
@@ -1071,7 +1079,10 @@ PERF_COLD_FN_ void perf_stream_ring_(perf_registry_ *reg, perf_recorder_ *rec)
     uint64_t lost = PERF_GET_(&rec->ring_lost), written = PERF_ACQ_(&rec->ring_head) - lost;
     uint64_t room = reg->ring_events * sizeof(perf_event_), gone = 0, more = 0;
 
-    if (written > room) {
+    if (PERF_GET_(&rec->request) & PERF_ASK_RESET_) {   /* its thread has not done it yet         */
+        gone = written;
+        more = PERF_GET_(&rec->ring_more);
+    } else if (written > room) {
         gone = written - room;
         more = gone / sizeof(perf_event_) - perf_ring_dropped_(reg, rec, lost);
     }

@@ -22,6 +22,7 @@ PERF_BEGIN_DECLS
 typedef struct perf_node_ {     /* one path of names; indexes into perf_tree_, 0 none             */
     uint32_t name, parent, depth;
     uint64_t calls, total, self;        /* ticks                                                  */
+    uint64_t sum;                       /* ticks of all calls, also of recursive ones             */
     uint64_t size;                      /* self of it and of all below; not of [0]                */
 } perf_node_;
 
@@ -135,6 +136,7 @@ PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ **tree, const perf_visit_ *visit)
     node = &(*tree)->node[at];
     node->calls += calls;
     node->self += visit->ticks.self;
+    node->sum += PERF_GET_(&visit->cell->sum);
     (*tree)->calls += calls;
     if (visit->cell->depth <= PERF_TREE_DEPTH_) /* else its time is in that total already         */
         node->total += visit->ticks.total;

@@ -10405,7 +10405,7 @@ PERF_FN void perf_trace_enable(int on);
 
 /* Forgets all that was recorded, in every thread; scopes open now count from here on.  Loops that
  * have ended are forgotten, too, and their memory is given back (perf_race_result.entry with it);
- * loops under way go on.                                                                         */
+ * loops under way go on, and a streamed trace has what was before, too.                          */
 PERF_FN void perf_reset(void);
 
 /* First failure since the start or the last perf_reset(); PERF_OK if there was none.  PERF_ENOMEM
@@ -11273,6 +11273,25 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *reg, uint32_t
 #define perf_recorder_adopt_(r, thread) PERF_NULL_
 #endif
 
+/* Forgets the events of a ring, but those that a stream has not written yet: the file has them all
+ * the same.                                                                                      */
+PERF_COLD_FN_ void perf_ring_forget_(perf_registry_ *reg, perf_recorder_ *rec)
+{
+    const perf_stream_base_ *stream = PERF_ACQ_(&reg->stream);
+    const int                locked = perf_lock_(reg);  /* 0: this thread is inside               */
+
+    PERF_SET_(&rec->ring_lost, rec->ring_head);
+    if (stream && PERF_GET_(&stream->state) == PERF_STREAM_ON_) {
+        PERF_SET_(&rec->sent_more, rec->sent_more - rec->ring_more);    /* may be below 0         */
+    } else {
+        PERF_SET_(&rec->ring_sent, rec->ring_head);
+        PERF_SET_(&rec->sent_more, UINT64_C(0));
+    }
+    PERF_SET_(&rec->ring_more, UINT64_C(0));
+    if (locked)
+        perf_unlock_(&reg->lock);
+}
+
 /* Does what other threads have asked for, and gives `quick` to the hot path unless a clock or a
  * sink is to be asked.  The owner calls it when it next begins a scope.                          */
 PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *rec)
@@ -11286,10 +11305,7 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *rec)
         while (!perf_claim_(&rec->request, ask, 0));
         if (ask & PERF_ASK_RESET_) {
             perf_recorder_clear_(rec);
-            PERF_SET_(&rec->ring_lost, rec->ring_head);
-            PERF_SET_(&rec->ring_more, UINT64_C(0));
-            PERF_SET_(&rec->ring_sent, rec->ring_head);
-            PERF_SET_(&rec->sent_more, UINT64_C(0));
+            perf_ring_forget_(reg, rec);
             for (i = 0; i < PERF_LOSSES_; i++)
                 PERF_SET_(&rec->losses[i], UINT64_C(0));
             PERF_SET_(&rec->birth, perf_scope_ticks_(reg));
@@ -13292,15 +13308,15 @@ PERF_FN const char *perf_diagnosis_text(perf_bound_by bound)
     return words[bound];
 }
 
-/* Does the name of a wait speak of a lock, not of a block or a clock? */
+/* Does the name of a wait speak of a lock, not of a block, a clock or a carrier? */
 PERF_COLD_FN_ int perf_of_lock_(const char *name)
 {
     const char *lock = PERF_LIBC_(strstr)(name, "lock");
 
-    if (lock && (lock == name || !PERF_LIBC_(strchr)("bcBC", lock[-1])))
-        return 1;
-    return PERF_LIBC_(strstr)(name, "Lock") || PERF_LIBC_(strstr)(name, "utex") ||
-           PERF_LIBC_(strstr)(name, "arrier");
+    while (lock && lock != name && PERF_LIBC_(strchr)("bcBC", lock[-1]))
+        lock = PERF_LIBC_(strstr)(lock + 1, "lock");
+    return lock || PERF_LIBC_(strstr)(name, "Lock") || PERF_LIBC_(strstr)(name, "utex") ||
+           PERF_LIBC_(strstr)(name, "barrier") || PERF_LIBC_(strstr)(name, "Barrier");
 }
 
 /* What the time that a scope of that kind and name spends in itself is evidence of. */
@@ -13658,8 +13674,8 @@ PERF_HOT_FN_ void perf_events_link_(perf_events_ *events, perf_registry_ *reg)
         first = &room[scope[zone.depth]];
         linked = 0;
         for (other = *first; other; other = room[other]) {
-            if (events->event[other].what == events->event[zone.remarks].what)
-                break;                          /* a newer one of that name                       */
+            if (!((events->event[other].what ^ events->event[zone.remarks].what) >> 8))
+                break;                          /* a newer one of that name, of either kind       */
             linked++;
         }
         if (other || linked >= PERF_REMARKS_MOST_)
@@ -13773,12 +13789,36 @@ PERF_COLD_FN_ int perf_json_values_(perf_json_ *json, perf_out_ *out, const perf
         perf_put_char_(out, ':');
         if (remark.kind == PERF_REMARK_IS_TEXT_)
             perf_put_json_(out, remark.text);
-        else if (perf_is_finite_(remark.value))
-            perf_put_fixed_(out, remark.value, 6);
         else
-            perf_put_(out, "null");
+            perf_put_real_(out, remark.value);
     }
     return open;
+}
+
+/* Opens "args" with the place in the source, but for a key that a number or text at index `at` of
+ * `events` has.  Returns whether that object is open.                                            */
+PERF_COLD_FN_ int perf_json_place_(perf_json_ *json, perf_out_ *out, const perf_site_ *site,
+                                   const perf_events_ *events, uint64_t at)
+{
+    perf_remark_ remark;
+    int          file = 1, line = 1;
+
+    if (!site->file)
+        return 0;
+    while (events && perf_remark_next_(events, &at, &remark)) {
+        const char *name = PERF_ACQ_(&json->registry->names)[remark.name]->site.name;
+        file = file && PERF_LIBC_(strcmp)(name, "source_file") != 0;
+        line = line && PERF_LIBC_(strcmp)(name, "source_line") != 0;
+    }
+    if (file) {
+        perf_put_(out, ",\"args\":{\"source_file\":");
+        perf_put_json_(out, site->file);
+    }
+    if (line) {
+        perf_put_(out, file ? ",\"source_line\":" : ",\"args\":{\"source_line\":");
+        perf_put_u64_(out, site->line & 0xffffff);
+    }
+    return file || line;
 }
 
 /* Writes a record up to its time: head, name, place in the source, the values in `events` from
@@ -13788,18 +13828,13 @@ PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *json, char *cursor, const char 
                                      uint64_t at)
 {
     perf_out_ out = perf_out_open_(cursor, 3 * PERF_FILE_RECORD_);
-    int       args = site->file != PERF_NULL_;
+    int       args;
 
     perf_put_(&out, ",\n{\"ph\":\"");
     perf_put_(&out, head);
     perf_put_(&out, "\",\"name\":");
     perf_put_json_(&out, site->name);
-    if (args) {
-        perf_put_(&out, ",\"args\":{\"source_file\":");
-        perf_put_json_(&out, site->file);
-        perf_put_(&out, ",\"source_line\":");
-        perf_put_u64_(&out, site->line & 0xffffff);
-    }
+    args = perf_json_place_(json, &out, site, events, at);
     args = perf_json_values_(json, &out, events, at, args);
     perf_put_(&out, args ? "},\"ts\":" : ",\"ts\":");
     return out.len;
@@ -13823,10 +13858,7 @@ PERF_COLD_FN_ void perf_json_point_(perf_json_ *json, const perf_zone_ *zone,
         file->at = perf_digits_us_(file->at, perf_epoch_ns_(&json->epoch, zone->start));
         out = perf_file_out_(file);
         perf_put_(&out, ",\"args\":{\"value\":");
-        if (perf_is_finite_(value))
-            perf_put_fixed_(&out, value, 6);
-        else
-            perf_put_(&out, "null");
+        perf_put_real_(&out, value);
         perf_put_char_(&out, '}');
         perf_file_wrote_(file, &out);
     }
@@ -14623,6 +14655,7 @@ PERF_BEGIN_DECLS
 typedef struct perf_node_ {     /* one path of names; indexes into perf_tree_, 0 none             */
     uint32_t name, parent, depth;
     uint64_t calls, total, self;        /* ticks                                                  */
+    uint64_t sum;                       /* ticks of all calls, also of recursive ones             */
     uint64_t size;                      /* self of it and of all below; not of [0]                */
 } perf_node_;
 
@@ -14736,6 +14769,7 @@ PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ **tree, const perf_visit_ *visit)
     node = &(*tree)->node[at];
     node->calls += calls;
     node->self += visit->ticks.self;
+    node->sum += PERF_GET_(&visit->cell->sum);
     (*tree)->calls += calls;
     if (visit->cell->depth <= PERF_TREE_DEPTH_) /* else its time is in that total already         */
         node->total += visit->ticks.total;
@@ -14904,6 +14938,7 @@ typedef struct perf_snapshot_ {
     perf_tree_      *tree;      /* NULL unless it is asked for                                    */
     perf_host_time_  main;
     perf_evidence_   evidence;  /* of the main thread                                             */
+    int              failed;    /* 1: there was no memory for the rows or the tree                */
 } perf_snapshot_;
 
 PERF_COLD_DECL_ int perf_write_lines_(FILE *file, const char *line, int width);
@@ -14945,12 +14980,12 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
     if (snap.opts.width > 0)
         out.width = snap.opts.width;
 #if PERF_POSIX_FILES_
-    if (snap.opts.width >= 0 && snap.opts.view != PERF_VIEW_CSV && snap.opts.view != PERF_VIEW_JSON)
+    if (snap.opts.width >= 0)
         perf_screen_of_(&out, file);
 #endif
     out.grows = 1;                              /* loops of other threads may end meanwhile       */
     perf_snapshot_put_(&out, &snap);
-    if (out.p && !out.failed)
+    if (out.p && !out.failed && !snap.failed)
         status = perf_write_lines_(file, out.p, out.width) ? PERF_OK : PERF_EIO;
     PERF_FREE(out.p);
     PERF_FREE(snap.row);
@@ -15010,6 +15045,8 @@ PERF_FN perf_report_opts perf_report_opts_of_(const perf_report_opts *opts)
         options = *opts;
     if (options.width > 0 && options.width < 60)
         options.width = 60;
+    if (options.view == PERF_VIEW_CSV || options.view == PERF_VIEW_JSON)
+        options.width = -1;                     /* a break would stand inside a name              */
     if (options.rows == 0 && (options.view == PERF_VIEW_TABLE || options.view == PERF_VIEW_TREE))
         options.rows = 50;
     else if (options.rows == 0)
@@ -15039,9 +15076,12 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
         }
         snap.spent = perf_spent_since_(&snap.spent, 0);
         snap.row = perf_rows_(reg, snap.opts.sort, snap.tick, &snap.rows);
+        snap.failed = !snap.row;
         (void)perf_host_evidence_(&snap.main, reg, &snap.evidence);
-        if (snap.opts.view == PERF_VIEW_TREE)
+        if (snap.opts.view == PERF_VIEW_TREE) {
             snap.tree = perf_tree_make_(reg);
+            snap.failed |= !snap.tree;
+        }
     }
     for (i = 0; i < snap.rows; i++)
         if (perf_kind_is_host_(snap.row[i].kind))
@@ -15162,18 +15202,24 @@ PERF_COLD_FN_ const char *perf_clock_text_(uint32_t warning)
     }
 }
 
-/* "clock tsc: readings 9.81 ns apart, 11.6 ns each, 2445.5 MHz within 134 ppm" */
+/* "clock tsc: readings 9.81 ns apart, 11.6 ns each, 2445.5 MHz within 134 ppm", and blanks, so that
+ * the text stays as long when the clock is measured again.                                       */
 PERF_COLD_FN_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock)
 {
     uint32_t bit;
+    size_t   end;
 
     perf_putf_(out, "clock %s: readings ", clock->name);
+    end = out->len + 62;                        /* of the longest such line                       */
     perf_put_ns_(out, clock->resolution_ns);
     perf_put_(out, " apart, ");
     perf_put_ns_(out, clock->cost_ns);
     perf_put_number_(out, " each, ", clock->hz * 1e-6, clock->hz < 1e9 ? 3 : 1);
     perf_put_number_(out, " MHz within ", clock->error_ppm, clock->error_ppm < 10 ? 2 : 0);
-    perf_put_(out, " ppm\n");
+    perf_put_(out, " ppm");
+    if (!out->width && out->len < end)
+        perf_put_blanks_(out, end - out->len);
+    perf_put_char_(out, '\n');
     for (bit = 1; bit <= clock->warnings; bit <<= 1)
         if (clock->warnings & bit)
             perf_putf_(out, "warning: %s\n", perf_clock_text_(bit));
@@ -15217,6 +15263,12 @@ PERF_FN int perf_rows_full_(const perf_snapshot_ *snap, size_t shown)
     return snap->opts.rows >= 0 && shown >= PERF_CAST_(size_t, snap->opts.rows);
 }
 
+PERF_COLD_FN_ void perf_put_left_(perf_out_ *out, size_t rows)
+{
+    if (rows)
+        perf_putf_(out, "... and %.0f more\n", PERF_CAST_(double, rows));
+}
+
 /* A row for each scope, up to as many as were asked for. */
 PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
 {
@@ -15238,8 +15290,7 @@ PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
             perf_table_head_(&table);
         perf_put_row_(&table, &snap->row[i], snap);
     }
-    if (left)
-        perf_putf_(out, "... and %.0f more\n", PERF_CAST_(double, left));
+    perf_put_left_(out, left);
 }
 
 /* A bar of nine columns. */
@@ -15654,6 +15705,7 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *out, const perf_snapshot_ *snap)
                narrow ? "" : "   of parent");
     for (i = 1; i < snap->tree->count && !perf_rows_full_(snap, i - 1); i++)
         perf_put_node_(out, snap, &snap->tree->node[i], narrow); /* stored in the order shown     */
+    perf_put_left_(out, snap->tree->count - i);
 }
 
 /* ---- notes below both ---- */
@@ -15798,7 +15850,11 @@ PERF_COLD_FN_ void perf_put_csv_row_(perf_out_ *out, const perf_row_ *row)
     perf_putf_(out, ",%s,%.0f", perf_kind_text_(row->kind), PERF_CAST_(double, row->count));
     for (i = 0; i < PERF_COLUMNS_; i++) {
         perf_put_char_(out, ',');
-        if (perf_is_finite_(row->figure[i]))
+        if (!perf_is_finite_(row->figure[i]))
+            continue;
+        if (row->numbers)                       /* of the user: small ones count, too             */
+            perf_put_real_(out, row->figure[i]);
+        else
             perf_put_fixed_(out, row->figure[i], 3);
     }
     perf_put_char_(out, '\n');
@@ -15826,16 +15882,19 @@ PERF_COLD_FN_ void perf_put_json_row_(perf_writer_ *json, const perf_row_ *row)
     perf_member_text_(json, "kind", perf_kind_text_(row->kind));
     perf_member_whole_(json, "calls", row->count);
     for (i = 0; i < PERF_COLUMNS_; i++)
-        perf_member_fixed_(json, perf_column_key_(i), row->figure[i], 3);
+        if (row->numbers)
+            perf_member_real_(json, perf_column_key_(i), row->figure[i]);
+        else
+            perf_member_fixed_(json, perf_column_key_(i), row->figure[i], 3);
     perf_member_close_(json, '}');
 }
 
 /* A number in `width` columns, so that the text stays as long if the number grows meanwhile. */
-PERF_COLD_FN_ void perf_put_json_wide_(perf_writer_ *json, const char *key, uint64_t value,
-                                       int width)
+PERF_COLD_FN_ void perf_put_json_wide_(perf_writer_ *json, const char *key, double value,
+                                       int decimals, int width)
 {
     perf_member_key_(json, key);
-    perf_put_fixed_in_(json->out, PERF_CAST_(double, value), 0, width);
+    perf_put_fixed_in_(json->out, value, decimals, width);
 }
 
 /* The clock, and what is known of the process. */
@@ -15847,18 +15906,18 @@ PERF_COLD_FN_ void perf_put_json_head_(perf_writer_ *json, const perf_snapshot_ 
 
     perf_member_open_(json, "clock", '{');
     perf_member_text_(json, "name", snap->clock.name);
-    perf_member_fixed_(json, "resolution_ns", snap->clock.resolution_ns, 3);
-    perf_member_fixed_(json, "cost_ns", snap->clock.cost_ns, 3);
-    perf_member_fixed_(json, "error_ppm", snap->clock.error_ppm, 3);
+    perf_put_json_wide_(json, "resolution_ns", snap->clock.resolution_ns, 3, 14);
+    perf_put_json_wide_(json, "cost_ns", snap->clock.cost_ns, 3, 14);
+    perf_put_json_wide_(json, "error_ppm", snap->clock.error_ppm, 3, 14);
     perf_member_whole_(json, "warnings", snap->clock.warnings);
     perf_member_close_(json, '}');
     json->line = 1;
     perf_member_whole_(json, "open", snap->registry ? perf_open_scopes_(snap->registry).count : 0);
     perf_member_fixed_(json, "data_wait_ns", wait * snap->tick, 3);
     perf_member_fixed_(json, "main_thread_ns", PERF_CAST_(double, snap->main.all) * snap->tick, 3);
-    perf_put_json_wide_(json, "cpu_ns", snap->spent.cpu_ns, 20);
-    perf_put_json_wide_(json, "wall_ns", snap->spent.ns, 20);
-    perf_put_json_wide_(json, "preemptions", snap->spent.switches, 12);
+    perf_put_json_wide_(json, "cpu_ns", PERF_CAST_(double, snap->spent.cpu_ns), 0, 20);
+    perf_put_json_wide_(json, "wall_ns", PERF_CAST_(double, snap->spent.ns), 0, 20);
+    perf_put_json_wide_(json, "preemptions", PERF_CAST_(double, snap->spent.switches), 0, 12);
     for (i = 0; i < PERF_LOSS_ALL_; i++)
         perf_member_whole_(json, perf_loss_words_of_(i).key, snap->losses.n[i]);
     if (snap->registry) {
@@ -29015,6 +29074,7 @@ typedef struct perf_look_ {     /* what is looked at; times in ns               
     uint32_t        unit;       /* its node                                                       */
     double          tick, age;
     double          total;      /* of the unit                                                    */
+    double          units;      /* its calls that are inside of no other                          */
     double          life;       /* of the threads that have it, since their first mark            */
     double          sure[PERF_BY_ALL_];
     double         *call;       /* lengths from the ring                                          */
@@ -29082,7 +29142,12 @@ PERF_COLD_FN_ void perf_look_baseline_(perf_look_ *look, perf_diagnosis *diagnos
     uint32_t          i;
 
     diagnosis->calls = unit->calls;
-    diagnosis->mean_ns = look->total / PERF_CAST_(double, unit->calls);
+    look->units = PERF_CAST_(double, unit->calls);
+    diagnosis->mean_ns = look->total / look->units;
+    if (unit->sum > unit->total) {              /* recursive: as the table has it                 */
+        diagnosis->mean_ns = PERF_CAST_(double, unit->sum) * look->tick / look->units;
+        look->units = look->total / diagnosis->mean_ns;
+    }
     for (i = 1; i < look->tree->count; i++)
         if (i != look->unit && node[i].name == unit->name && node[i].depth == unit->depth)
             return;
@@ -29227,16 +29292,44 @@ PERF_FN const char *perf_look_name_(const perf_look_ *look, uint32_t node)
     return PERF_ACQ_(&look->registry->names)[look->tree->node[node].name]->site.name;
 }
 
-/* "step > read" */
-PERF_COLD_FN_ void perf_look_path_(const perf_look_ *look, uint32_t node, perf_out_ *out)
-{
-    uint32_t up = look->tree->node[node].parent;
+#define PERF_LOOK_AWAY_ "... > "     /* stands for the scopes around that have no room            */
 
-    if (up) {
-        perf_look_path_(look, up, out);
-        perf_put_(out, " > ");
+/* A name of the path, cut to 40 columns and to `room` bytes; out NULL: it is measured alone.
+ * Returns its bytes.                                                                             */
+PERF_COLD_FN_ size_t perf_look_part_(const perf_look_ *look, uint32_t node, perf_out_ *out,
+                                     size_t room)
+{
+    char      text[PERF_NAME_MAX_ + 8];
+    perf_out_ part = perf_out_open_(text, sizeof text);
+    uint32_t  n;
+
+    (void)perf_put_cut_(&part, perf_look_name_(look, node), 40);
+    n = perf_text_length_(text, PERF_CAST_(uint32_t, room));
+    if (out)
+        perf_put_n_(out, text, n);
+    return n;
+}
+
+/* "step > read" in `room` bytes at most; where they are too few, "... > " and the end of it. */
+PERF_COLD_FN_ void perf_look_path_(const perf_look_ *look, uint32_t node, perf_out_ *out,
+                                   size_t room)
+{
+    const size_t   away = sizeof PERF_LOOK_AWAY_ - 1, most = room - away;
+    const uint32_t up = look->tree->node[node].parent;
+    size_t         left;                        /* for what is around it                          */
+
+    if (!up) {
+        (void)perf_look_part_(look, node, out, room);
+        return;
     }
-    (void)perf_put_cut_(out, perf_look_name_(look, node), 40);
+    left = room - perf_look_part_(look, node, PERF_NULL_, most);
+    if (left >= 3 + away + perf_look_part_(look, up, PERF_NULL_, PERF_NAME_MAX_)) {
+        perf_look_path_(look, up, out, left - 3);
+        perf_put_(out, " > ");
+    } else {
+        perf_put_(out, PERF_LOOK_AWAY_);
+    }
+    (void)perf_look_part_(look, node, out, most);
 }
 
 /* Shares of the unit's time, each at least so much. */
@@ -29311,10 +29404,9 @@ PERF_COLD_FN_ uint32_t perf_look_shown_(const perf_look_ *look, const perf_evide
 PERF_COLD_FN_ void perf_look_place_(perf_look_ *look, const perf_evidence_ *evidence,
                                     perf_diagnosis *diagnosis)
 {
-    const double units = PERF_CAST_(double, look->tree->node[look->unit].calls);
-    perf_out_    out = perf_out_open_(diagnosis->where, sizeof diagnosis->where);
-    double       part;
-    uint32_t     where = perf_look_shown_(look, evidence, diagnosis, &part);
+    perf_out_ out = perf_out_open_(diagnosis->where, sizeof diagnosis->where);
+    double    part;
+    uint32_t  where = perf_look_shown_(look, evidence, diagnosis, &part);
 
     if (!where) {
         where = look->unit;
@@ -29323,10 +29415,10 @@ PERF_COLD_FN_ void perf_look_place_(perf_look_ *look, const perf_evidence_ *evid
     }
     if (part > 0.999)
         part = 0.999;
-    perf_look_path_(look, where, &out);
+    perf_look_path_(look, where, &out, sizeof diagnosis->where - 1);
     diagnosis->where_share = part;
-    diagnosis->where_ns = part * look->total / units;
-    diagnosis->where_calls = PERF_CAST_(double, look->tree->node[where].calls) / units;
+    diagnosis->where_ns = part * look->total / look->units;
+    diagnosis->where_calls = PERF_CAST_(double, look->tree->node[where].calls) / look->units;
     diagnosis->best = 1 / (1 - part);
     diagnosis->overlapped = 1 / (part > 0.5 ? part : 1 - part);
     diagnosis->best_run = diagnosis->best;
@@ -29359,10 +29451,11 @@ PERF_COLD_FN_ void perf_look_solve_(perf_look_ *look, perf_diagnosis *diagnosis)
 {
     perf_evidence_ evidence = PERF_ZERO;
     perf_out_      out = perf_out_open_(diagnosis->unit, sizeof diagnosis->unit);
+    const char    *unit = perf_look_name_(look, look->unit);
     double         device = 0, copies = 0;
     int            i;
 
-    perf_put_(&out, perf_look_name_(look, look->unit));
+    perf_put_n_(&out, unit, perf_text_length_(unit, sizeof diagnosis->unit - 1));
     perf_look_baseline_(look, diagnosis);
     perf_look_threads_(look, &device, &copies);
     perf_look_shares_(look, diagnosis);
@@ -30130,6 +30223,16 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *writer, const perf_pf_told_ *told)
     writer->file.at = cursor;
 }
 
+/* The track of a span, made from its name and its whole id: of two spans on one track that overlap
+ * each would end the other.  It is odd, as no track of a counter is.                             */
+PERF_FN uint64_t perf_pf_span_(const perf_pf_ *writer, const perf_zone_ *zone)
+{
+    const uint64_t name = zone->name * UINT64_C(0x9e3779b97f4a7c15);
+    const uint64_t hash = (name ^ zone->extra) * UINT64_C(0xd6e8feb86659fd93);
+
+    return writer->process << 32 | UINT64_C(1) << 31 | hash >> 33 | 1;
+}
+
 /* Writes an event that is no scope.  known: 1, its track has been described. */
 PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *writer, const perf_zone_ *zone,
                                   const perf_events_ *events, int known)
@@ -30151,7 +30254,7 @@ PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *writer, const perf_zone_ *zone,
         return;
     }
     if (zone->kind == PERF_KIND_ASYNC_)
-        uuid += zone->extra & 255;
+        uuid = perf_pf_span_(writer, zone);
     if (zone->kind == PERF_KIND_ASYNC_ || !known)
         perf_pf_track_(writer, uuid, zone->kind == PERF_KIND_COUNT_ ? PERF_TRACK_COUNTER_
                                                                       : PERF_TRACK_SPAN_, name, 0);
@@ -30691,9 +30794,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *stream, perf_registry_ *reg
 {
     uint64_t head = PERF_ACQ_(&rec->ring_head), from = PERF_GET_(&rec->ring_sent), next;
 
-    if (PERF_GET_(&rec->ring_lost) > from)
-        from = PERF_GET_(&rec->ring_lost);
-    if (!PERF_ACQ_(&rec->ring) || head <= from || (PERF_GET_(&rec->request) & PERF_ASK_RESET_))
+    if (!PERF_ACQ_(&rec->ring) || head <= from)
         return;
     from = perf_stream_skip_(stream, reg, rec, from, head);
     if (!perf_firsts_of_(reg, rec)) {
@@ -30858,7 +30959,10 @@ PERF_COLD_FN_ void perf_stream_ring_(perf_registry_ *reg, perf_recorder_ *rec)
     uint64_t lost = PERF_GET_(&rec->ring_lost), written = PERF_ACQ_(&rec->ring_head) - lost;
     uint64_t room = reg->ring_events * sizeof(perf_event_), gone = 0, more = 0;
 
-    if (written > room) {
+    if (PERF_GET_(&rec->request) & PERF_ASK_RESET_) {   /* its thread has not done it yet         */
+        gone = written;
+        more = PERF_GET_(&rec->ring_more);
+    } else if (written > room) {
         gone = written - room;
         more = gone / sizeof(perf_event_) - perf_ring_dropped_(reg, rec, lost);
     }

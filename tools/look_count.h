@@ -444,9 +444,10 @@ PERF_FN int look_of_lock(const char *name)
 {
     const char *text = strstr(name, "lock");
 
-    if (text && (text == name || !strchr("bcBC", text[-1])))
-        return 1;
-    return strstr(name, "Lock") || strstr(name, "utex") || strstr(name, "arrier");
+    while (text && text != name && strchr("bcBC", text[-1]))
+        text = strstr(text + 1, "lock");
+    return text || strstr(name, "Lock") || strstr(name, "utex") || strstr(name, "barrier") ||
+           strstr(name, "Barrier");
 }
 
 /* The main thread, or the one that recorded first; -1: none. */

@@ -94,6 +94,30 @@ static void without_ring(void)
     perf_trace_enable(1);
 }
 
+/* A buffer of the length that was asked for holds the text, though the clock is known better meanwhile. */
+static void same_length(void)
+{
+    static const double ppm[] = {134, 9.75, 10, 999, 0.01};
+    const uint64_t      length = core_clock_of_all()->length, error = core_clock_of_all()->error_ppm;
+    perf_report_opts    o = PERF_ZERO;
+    size_t              asked, got, i;
+    int                 view;
+
+    core_clock_of_all()->length = UINT64_MAX / 4;       /* not measured again */
+    for (view = PERF_VIEW_TABLE; view <= PERF_VIEW_JSON; view++) {
+        o.view = (perf_view)view;
+        memcpy(&core_clock_of_all()->error_ppm, &ppm[1], sizeof *ppm);
+        asked = perf_report_text(NULL, 0, &o);
+        for (i = 0; i < sizeof ppm / sizeof *ppm; i++) {
+            memcpy(&core_clock_of_all()->error_ppm, &ppm[i], sizeof *ppm);
+            got = perf_report_text(NULL, 0, &o);
+            CHECK(got == asked, "view %d within %g ppm: %zu bytes, not %zu", view, ppm[i], got, asked);
+        }
+    }
+    core_clock_of_all()->length = length;
+    core_clock_of_all()->error_ppm = error;
+}
+
 int main(void)
 {
     uint64_t        n0, t0, last, t, n;
@@ -128,5 +152,7 @@ int main(void)
     meanwhile();
     without_counter();
     without_ring();
+    if (CORE_HAS_COUNTER)
+        same_length();
     return check_done();
 }

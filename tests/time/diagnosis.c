@@ -158,6 +158,40 @@ static unsigned me(void)
     return core_thread_id();
 }
 
+/* A unit that calls itself so often, and reads at the end. */
+static void recursive(int n)
+{
+    PERF_SCOPE("walk");
+    if (n)
+        recursive(n - 1);
+    else
+        spend("read", WAIT, 10);
+}
+
+/* So many stages of long names around a read. */
+static void stages(int n, const char *format)
+{
+    char       name[128];
+    perf_scope s;
+
+    snprintf(name, sizeof name, format, n);
+    s = perf_scope_begin(name);
+    if (n)
+        stages(n - 1, format);
+    else
+        spend("read from disk", WAIT, 10);
+    perf_scope_end(&s);
+}
+
+/* No character of UTF-8 is cut in two. */
+static int whole_text(const char *text)
+{
+    for (; *text; text++)
+        if ((*text & 0xe0) == 0xc0 && (*++text & 0xc0) != 0x80)
+            return 0;
+    return 1;
+}
+
 static void case_of(int n)
 {
     int i;
@@ -447,6 +481,59 @@ static void case_of(int n)
         free(text);
         break;
     }
+    case 30: {                                  /* a unit inside itself: the mean of the table, one read each */
+        char *text;
+        for (i = 0; i < 10; i++)
+            recursive(3);
+        system_says(me(), 110, 10, 0, 10, 0);
+        diagnosed(PERF_BY_DATA, "walk > read", 0.999);
+        CHECK(d.calls == 40 && fabs(d.mean_ns - 10 * MS) < 1, "%g calls of %g ns", (double)d.calls, d.mean_ns);
+        CHECK(fabs(d.where_ns - 9.99 * MS) < MS / 10 && fabs(d.where_calls - 1) < 1e-9, "%g in %g", d.where_ns, d.where_calls);
+        CHECK(fabs(row_of("walk", "scope").mean - d.mean_ns) < 1, "%g in the table", row_of("walk", "scope").mean);
+        text = report_text(PERF_VIEW_DIAGNOSIS, PERF_SORT_SELF);
+        CHECK(strstr(text, "baseline: walk, 40 calls: mean 10.0 ms") && strstr(text, "9.99 ms in 1.0 calls"), "%s", text);
+        free(text);
+        break;
+    }
+    case 31:                                    /* a long path names its end, and what is around it */
+    case 32:
+        for (i = 0; i < 10; i++)
+            stages(12, n == 31 ? "server::request_stage_%02d" : "\xc3\xa9tape de la requ\xc3\xaate %d");
+        CHECK(perf_diagnose(&d) == PERF_OK && d.bound == PERF_BY_DATA, "%s", perf_diagnosis_text(d.bound));
+        CHECK(!strncmp(d.where, "... > ", 6) && strlen(d.where) > 200 && whole_text(d.where), "%s", d.where);
+        CHECK(strstr(d.where, n == 31 ? " > server::request_stage_01 > server::request_stage_00 > read from disk" :
+                     " > \xc3\xa9tape de la requ\xc3\xaate 0 > read from disk"), "%s", d.where);
+        break;
+    case 33: {                                  /* names as long as they can be */
+        char name[256] = "x", marks[256] = "e";
+        for (i = 0; i < 120; i++) {
+            strcat(name, "\xc3\xa9");
+            strcat(marks, "\xcc\x81");          /* no column of its own */
+        }
+        for (i = 0; i < 10; i++) {
+            perf_scope s = perf_scope_begin(name);
+            spend(marks, WAIT, 10);
+            perf_scope_end(&s);
+        }
+        CHECK(perf_diagnose(&d) == PERF_OK && strlen(d.unit) > 120 && whole_text(d.unit), "%s", d.unit);
+        CHECK(!strncmp(d.where, "... > e", 7) && strlen(d.where) > 240 && whole_text(d.where), "%s", d.where);
+        break;
+    }
+    case 34:                                    /* each word of a name counts, and a carrier is no barrier */
+        for (i = 0; i < 100; i++) {
+            PERF_SCOPE("step");
+            spend("lock", WAIT, 1);
+            spend("block cache lock", WAIT, 4);
+            spend("Barrier of the clock", WAIT, 2);
+            spend("read carrier file", WAIT, 1);
+            spend("read clock block", WAIT, 1);
+            spend("compute", SCOPE, 1);
+        }
+        system_says(me(), 1010, 100, 0, 10, 0);
+        diagnosed(PERF_BY_LOCKS, "step > block cache lock", 0.4);
+        CHECK(fabs(d.share[PERF_BY_LOCKS] - 0.7) < 0.01 && fabs(d.share[PERF_BY_DATA] - 0.2) < 0.01, "%g locks, %g data",
+              d.share[PERF_BY_LOCKS], d.share[PERF_BY_DATA]);
+        break;
     default:
         CHECK(perf_diagnose(NULL) == PERF_EINVAL && perf_diagnose(&d) == PERF_ENODATA, "nothing was recorded");
         CHECK(!strcmp(perf_diagnosis_text((perf_bound_by)99), "cannot tell"), "another number");
@@ -464,7 +551,7 @@ int main(void)
     }
     if (folder_enter())
         return 1;
-    for (n = 0; n < 30; n++) {
+    for (n = 0; n < 35; n++) {
         (void)system("rm -rf proc");
         fflush(stdout);
         child = fork();

@@ -10,6 +10,7 @@ static uint64_t fake_clock(void)
 #include "rows.h"
 #include "perf_export.h"
 #include "perf_trace.h"
+#include <pthread.h>
 
 static uint64_t varint(const unsigned char **p)
 {
@@ -118,6 +119,67 @@ static void perfetto(const char *path, int scopes, uint64_t first, uint64_t last
     CHECK(counters == 2, "%d counts", counters);
 }
 
+/* Writes the tracks of all begins in the file, at most `room`; returns how many there are. */
+static int tracks_of(const char *path, uint64_t *track, int room)
+{
+    static unsigned char bytes[1 << 20];
+    FILE                *f = fopen(path, "rb");
+    size_t               size = f ? fread(bytes, 1, sizeof bytes, f) : 0;
+    const unsigned char *p = bytes, *q, *e;
+    field                packet, part, inner;
+    int                  n = 0;
+
+    if (f)
+        fclose(f);
+    while (p < bytes + size && next_field(&p, &packet))
+        for (q = packet.data; q < packet.data + packet.value && next_field(&q, &part);) {
+            uint64_t type = 0, uuid = 0;
+            for (e = part.data; part.number == 11 && e < part.data + part.value && next_field(&e, &inner);) {
+                type = inner.number == 9 ? inner.value : type;
+                uuid = inner.number == 11 ? inner.value : uuid;
+            }
+            if (type == 1 && n < room)
+                track[n++] = uuid;
+        }
+    return n;
+}
+
+static void *span_of(void *span)
+{
+    *(perf_async *)span = perf_async_begin("request", 0);
+    return NULL;
+}
+
+/* Spans of one name that overlap: each has a track of its own, of this process, whether the ids are
+ * the library's, of two threads, or the user's. */
+static void spans(void)
+{
+    static const uint64_t id[] = {1, 257, UINT64_C(1) << 32 | 1, UINT64_C(1) << 63 | 1};
+    perf_async            a[6];
+    uint64_t              track[16];
+    pthread_t             t;
+    int                   i, k, n, same = 0;
+
+    perf_reset();
+    for (i = 0; i < 2; i++)
+        CHECK(!pthread_create(&t, NULL, span_of, &a[i]) && !pthread_join(t, NULL), "thread");
+    for (; i < 6; i++)
+        a[i] = perf_async_begin("request", id[i - 2]);
+    for (i = 0; i < 6; i++) {
+        now_ns += 10;
+        perf_async_end(&a[i]);
+    }
+    CHECK(perf_trace_save_perfetto(scratch_file()) == PERF_OK, "save");
+    n = tracks_of(scratch_file(), track, 16);
+    CHECK(n == 6, "%d begins", n);
+    for (i = 0; i < n; i++) {
+        CHECK(track[i] >> 32 == (uint64_t)getpid() && track[i] >> 31 & 1, "%llx", (unsigned long long)track[i]);
+        for (k = 0; k < i; k++)
+            same += track[k] == track[i];
+    }
+    CHECK(!same, "%d pairs share a track", same);
+}
+
 int main(void)
 {
     char      *text;
@@ -180,6 +242,7 @@ int main(void)
     text = file_text(scratch_file());
     CHECK(count_of(text, "</script>") == 1 && count_of(text, "\"\\u003c/script>0") == 1500, "a name at the buffer's end");
     free(text);
+    spans();
     perf_reset();
     CHECK(perf_trace_save_perfetto(scratch_file()) == PERF_OK, "nothing to save");
     remove(scratch_file());

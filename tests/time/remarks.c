@@ -19,13 +19,13 @@ static void values(void)
     static const char *const long_text = "0123456789012345678901234567890123456789012345678901234567"
                                          "89ABC tail that is cut";
     static const char *const wanted[] = {       /* the scope with its values, an older one alone   */
-        "\"rows\":42.000000,\"file\":\"/tmp/8\",\"long\":"
+        "\"rows\":42,\"file\":\"/tmp/8\",\"long\":"
         "\"012345678901234567890123456789012345678901234567890123456789ABC\",\"eight\":\"12345678\","
         "\"none\":\"(null)\",\"empty\":\"\",\"quote\":\"\\\"\\\\\",\"not a number\":null},"
         "\"ts\":1.000,\"dur\":0.012",
-        "\"name\":\"rows\",\"args\":{\"rows\":41.000000},\"ts\":1.000",
-        "\"depth\":2.000000},\"ts\":1.000,\"dur\":0.005",
-        "\"name\":\"nowhere\",\"args\":{\"nowhere\":1.000000},\"ts\":1.000"};
+        "\"name\":\"rows\",\"args\":{\"rows\":41},\"ts\":1.000",
+        "\"depth\":2},\"ts\":1.000,\"dur\":0.005",
+        "\"name\":\"nowhere\",\"args\":{\"nowhere\":1},\"ts\":1.000"};
     size_t i;
     char  *text;
 
@@ -142,7 +142,7 @@ static void depths(void)
     perf_fiber_switch(&two, &one);
     CHECK(perf_trace_save(scratch_file()) == PERF_OK, "save");
     text = file_text(scratch_file());
-    CHECK(strstr(text, "\"of flat\":1.000000}") && count_of(text, "\"ph\":\"i\"") == 0, "%s", text);
+    CHECK(strstr(text, "\"of flat\":1}") && count_of(text, "\"ph\":\"i\"") == 0, "%s", text);
     free(text);
     remove(scratch_file());
 

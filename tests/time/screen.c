@@ -139,6 +139,29 @@ static void files(void)
     fclose(f);
 }
 
+/* What programs read has no width: no line of it is broken inside a name. */
+static void machines(void)
+{
+    static char      whole[sizeof text];
+    perf_report_opts o = PERF_ZERO;
+    FILE            *f = tmpfile();
+    int              i;
+
+    { PERF_SCOPE("load all of the files that a user has, then sort them by what they are for"); }
+    for (i = 0; f && i < 2; i++) {
+        o.view = i ? PERF_VIEW_JSON : PERF_VIEW_CSV;
+        o.width = 60;
+        CHECK(perf_report_to(f, &o) == PERF_OK, "report");
+        read_back(f);
+        memcpy(whole, text, sizeof text);
+        CHECK(strstr(whole, "\"load all of the files that a user has, then sort them by what they are for\""),
+              "view %d: %s", (int)o.view, whole);
+        CHECK(!i || json_valid(whole), "%s", whole);
+    }
+    if (f)
+        fclose(f);
+}
+
 /* A pseudo-terminal of 80 columns, or of the size that is not known. */
 static void terminal(int wide, int color)
 {
@@ -175,6 +198,7 @@ int main(void)
 {
     story();
     files();
+    machines();
     setenv("TERM", "xterm", 1);
     unsetenv("NO_COLOR");
     terminal(80, 1);

@@ -942,6 +942,77 @@ static void bad_input(void)
     CHECK(perf_trace_stream_flush() == PERF_ESTATE && perf_trace_stream(NULL) == PERF_ESTATE, "no stream");
 }
 
+static pthread_barrier_t both;
+
+/* Records, is reset while it waits, ends a scope in that state, and goes on. */
+static void *reset_meanwhile(void *unused)
+{
+    perf_scope open;
+    int        i;
+
+    for (i = 0; i < 100; i++)
+        round_of(1);
+    open = perf_scope_begin("open at the reset");
+    pthread_barrier_wait(&both);
+    pthread_barrier_wait(&both);
+    perf_scope_end(&open);
+    for (i = 0; i < 100; i++)
+        round_of(1);
+    return unused;
+}
+
+static uint64_t not_sent(void)
+{
+    char    *text = report_text(PERF_VIEW_JSON, PERF_SORT_SELF);
+    uint64_t n = strtoull(strstr(text, "\"unsent_events\":") + 16, NULL, 10);
+
+    free(text);
+    return n;
+}
+
+/* A program that reports and resets each period, and streams: the file has every event. */
+static void resets(const char *path)
+{
+    pthread_t t;
+    size_t    n;
+    int       i, k, crossed;
+
+    perf_reset();
+    CHECK(perf_trace_stream(path) == PERF_OK, "stream");
+    for (k = 0; k < 10; k++) {
+        for (i = 0; i < 100 * k + 17; i++)      /* also more than the ring holds */
+            round_of(3);
+        {
+            PERF_SCOPE("last");
+        }
+        perf_reset();
+    }
+    pthread_barrier_init(&both, NULL, 2);
+    CHECK(!pthread_create(&t, NULL, reset_meanwhile, NULL), "thread");
+    pthread_barrier_wait(&both);
+    perf_reset();
+    pthread_barrier_wait(&both);
+    pthread_join(t, NULL);
+    CHECK(perf_trace_stream(NULL) == PERF_OK, "end");
+    n = zones(path, all, sizeof all / sizeof *all, &crossed);
+    CHECK(count_named(all, n, "round") == 4500 + 170 + 200 && count_named(all, n, "last") == 10, "%d rounds, %d last",
+          count_named(all, n, "round"), count_named(all, n, "last"));
+    CHECK(count_named(all, n, "open at the reset") == 1 && !not_sent(), "%llu not sent", (unsigned long long)not_sent());
+    for (i = 0; i < 50; i++)                    /* what was reset before a stream begins is not in it */
+        round_of(3);
+    CHECK(!pthread_create(&t, NULL, reset_meanwhile, NULL), "thread");
+    pthread_barrier_wait(&both);
+    perf_reset();
+    CHECK(perf_trace_stream(path) == PERF_OK, "again");
+    pthread_barrier_wait(&both);
+    pthread_join(t, NULL);
+    CHECK(perf_trace_stream(NULL) == PERF_OK, "end");
+    n = zones(path, all, sizeof all / sizeof *all, &crossed);
+    CHECK(count_named(all, n, "round") == 100 && count_named(all, n, "open at the reset") == 1 && !not_sent(),
+          "%d rounds", count_named(all, n, "round"));
+    pthread_barrier_destroy(&both);
+}
+
 int main(void)
 {
     snprintf(first_path, sizeof first_path, "%s.a", scratch_file());
@@ -965,6 +1036,7 @@ int main(void)
     redirected();
     no_signal(first_path);
     replaced(first_path);
+    resets(first_path);
     dead_clock(first_path);
     never_ended(first_path);
     remove(first_path);

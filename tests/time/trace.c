@@ -175,9 +175,9 @@ static void values_of_calls(void)
     text = save();
     CHECK(count_of(text, "\"ph\":\"i\"") == 0, "%d numbers of no scope", count_of(text, "\"ph\":\"i\""));
     for (i = 0; i <= 3; i++) {
-        snprintf(wanted, sizeof wanted, "\"level\":%d.000000}", i);
+        snprintf(wanted, sizeof wanted, "\"level\":%d}", i);
         CHECK(count_of(text, wanted) == 3, "%s: %d", wanted, count_of(text, wanted));
-        snprintf(wanted, sizeof wanted, "\"below\":%d.000000}", i);
+        snprintf(wanted, sizeof wanted, "\"below\":%d}", i);
         CHECK(count_of(text, wanted) == 3, "%s: %d", wanted, count_of(text, wanted));
     }
     free(text);
@@ -206,7 +206,67 @@ static void kinds(void)
           "{\"ph\":\"e\",\"cat\":\"async\",\"name\":\"request\",\"ts\":15000000.156,\"id\":\"42\"},\n"
           "{\"ph\":\"i\",\"s\":\"t\",\"name\":\"now\",\"ts\":15000000.141},\n"
           "{\"ph\":\"C\",\"name\":\"queue\",\"ts\":15000000.141,\"args\":{\"value\":null}},\n"
-          "{\"ph\":\"C\",\"name\":\"queue\",\"ts\":15000000.141,\"args\":{\"value\":2.500000}}\n]}\n"), "%s", text);
+          "{\"ph\":\"C\",\"name\":\"queue\",\"ts\":15000000.141,\"args\":{\"value\":2.5}}\n]}\n"), "%s", text);
+    free(text);
+}
+
+static int about(double x, double wanted)
+{
+    return x > 0.999999 * wanted && x < 1.000001 * wanted;
+}
+
+/* Numbers of the user keep their digits, however small or large. */
+static void numbers(void)
+{
+    const double zero = 0.0;
+    char        *text;
+
+    perf_reset();
+    perf_count("rate", 0.0003);
+    perf_count("tolerance", 1e-9);
+    perf_count("endless", 1 / zero);
+    {
+        PERF_SCOPE("step");
+        PERF_SCOPE_VALUE("error", 2e-20);
+    }
+    CHECK(about(row_of("rate", "counter").last, 0.0003) && about(row_of("rate", "counter").mean, 0.0003) &&
+              about(row_of("tolerance", "counter").max, 1e-9) && about(row_of("error", "instant").min, 2e-20), "CSV");
+    text = report_text(PERF_VIEW_CSV, PERF_SORT_SELF);
+    CHECK(strstr(text, "\"endless\",counter,1,0,0,,,0,0,0,,\n"), "%s", text);
+    free(text);
+    text = report_text(PERF_VIEW_JSON, PERF_SORT_SELF);
+    CHECK(json_valid(text) && strstr(text, "\"max_ns\":0.0003,\"last\":0.0003}") && strstr(text, "\"last\":null}"), "%s", text);
+    free(text);
+    text = save();
+    CHECK(strstr(text, "{\"value\":0.0003}") && strstr(text, "{\"value\":1e-9}") && strstr(text, "{\"value\":null}") &&
+              strstr(text, "\"error\":2e-20}"), "%s", text);
+    free(text);
+}
+
+/* No key stands twice in "args": the newest number or text of a name, and not the library's own. */
+static void keys(void)
+{
+    char *text;
+
+    perf_reset();
+    {
+        PERF_SCOPE("step");
+        PERF_SCOPE_VALUE("rows", 3);
+        PERF_SCOPE_TEXT("rows", "many");
+        PERF_SCOPE_TEXT("source_file", "data.csv");
+    }
+    {
+        PERF_SCOPE("other");
+        PERF_SCOPE_TEXT("rows", "many");
+        PERF_SCOPE_VALUE("rows", 4);
+        PERF_SCOPE_VALUE("source_line", 7);
+    }
+    text = save();
+    CHECK(strstr(text, "\"name\":\"step\",\"args\":{\"source_line\":") && count_of(text, "\"source_file\":\"data.csv\"") == 1,
+          "%s", text);
+    CHECK(count_of(text, "\"rows\":\"many\"") == 2 && count_of(text, "\"rows\":4") == 1, "%s", text);
+    CHECK(count_of(text, "\"name\":\"rows\"") == 2, "the older ones stay instants: %s", text);
+    CHECK(count_of(text, "\"source_line\":7") == 1, "%s", text);
     free(text);
 }
 
@@ -435,6 +495,8 @@ int main(void)
 {
     exact();
     kinds();
+    numbers();
+    keys();
     long_ones();
     phases();
     values_of_calls();

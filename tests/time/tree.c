@@ -330,6 +330,33 @@ static void left_open(void)
     perf_reset();
 }
 
+/* Where rows end at the limit, the tree says how many more there are, as the table does. */
+static void limited(void)
+{
+    static const perf_view view[] = {PERF_VIEW_TABLE, PERF_VIEW_TREE};
+    static char            text[65536];
+    perf_report_opts       o = PERF_ZERO;
+    char                   one[16];
+    int                    i;
+
+    perf_reset();
+    for (i = 0; i < 120; i++) {
+        perf_scope s;
+        snprintf(one, sizeof one, "limited %d", i);
+        s = perf_scope_begin(one);
+        now_ns += 5;
+        perf_scope_end(&s);
+    }
+    for (i = 0; i < 2; i++) {
+        o.view = view[i];
+        o.rows = 0;
+        CHECK(perf_report_text(text, sizeof text, &o) < sizeof text && count_of(text, "limited ") == 50 &&
+                  count_of(text, "\n... and 70 more\n") == 1, "%s", text);
+        o.rows = 120;
+        CHECK(perf_report_text(text, sizeof text, &o) < sizeof text && !strstr(text, " more\n"), "%s", text);
+    }
+}
+
 /* An id inside a name: memory stays small. */
 static void many_names(void)
 {
@@ -351,6 +378,7 @@ int main(int argc, char **argv)
 {
     seed = argc > 1 ? strtoull(argv[1], NULL, 0) : perf_now();
     printf("seed %llu\n", (unsigned long long)seed);
+    limited();                                  /* nothing is open yet */
     random_programs();
     whole_run();
     from_inside();

@@ -2,6 +2,14 @@
  * through a slow pipe whose writer is interrupted by a timer.  And what names may do to a terminal or a
  * spreadsheet.                                                                                     */
 #define _GNU_SOURCE 1
+#include <stdlib.h>
+static int refused;                     /* the allocation that gets no memory, counted down; 0: none */
+static void *test_malloc(size_t bytes)
+{
+    return refused && !--refused ? NULL : malloc(bytes);
+}
+#define PERF_MALLOC(bytes) test_malloc(bytes)
+#define PERF_FREE(memory) free(memory)
 #include "rows.h"
 #include "perf_trace.h"
 #include <pthread.h>
@@ -85,6 +93,32 @@ static void beside_loops(void)
     __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
     pthread_join(t, NULL);
     CHECK(!bad, "%d of %d reports are cut, with PERF_OK", bad, REPORTS);
+}
+
+/* Memory is short: PERF_ENOMEM, or each row is there. */
+static void without_memory(void)
+{
+    perf_report_opts o = PERF_ZERO;
+    int              view, at, left = 0, short_of = 0;
+
+    { PERF_SCOPE("of few"); }
+    for (view = PERF_VIEW_TABLE; view <= PERF_VIEW_JSON; view++) {
+        o.view = (perf_view)view;
+        for (at = 1, left = 0; at < 100 && !left; at++) {
+            FILE       *f = tmpfile();
+            perf_status status;
+            refused = at;
+            status = perf_report_to(f, &o);
+            left = refused;
+            refused = 0;
+            short_of += status == PERF_ENOMEM;
+            CHECK(status == PERF_ENOMEM || (status == PERF_OK && strstr(read_all(f), "of few")), "view %d, allocation %d: %s",
+                  view, at, perf_status_text(status));
+            fclose(f);
+        }
+        CHECK(left && at > 3, "view %d has %d allocations", view, at);
+    }
+    CHECK(short_of > 8, "%d", short_of);
 }
 
 static void ignore(int signal)
@@ -209,6 +243,7 @@ static void names(void)
 
 int main(void)
 {
+    without_memory();
     names();
     (void)perf_reset();
     through_a_pipe();
