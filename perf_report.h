@@ -272,7 +272,7 @@ PERF_FN int perf_row_before_(const void *one, const void *two, const void *by)
 PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double tick, size_t *n)
 {
     uint32_t   id, count = PERF_ACQ_(&reg->count);
-    perf_row_ *row = PERF_CAST_(perf_row_ *, PERF_MALLOC(count * sizeof *row));
+    perf_row_ *row = PERF_CAST_(perf_row_ *, PERF_MALLOC((count + 1) * sizeof *row));
     perf_sum_ *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
 
     *n = 0;
