@@ -207,7 +207,7 @@ PERF_FN int json_add_(ab_json *json, ab_series *series, ab_reading reading, cons
         return -1;
     sure = reading.x < 1e290 && reading.y < 1e290 && (reading.x > 1e-290 || !(ns > 0.0)) &&
            reading.y > 1e-290 && series->runs < AB_MAX_RUNS &&
-           (!*series->unit || !strcmp(unit, series->unit));
+           (!series->runs || !strcmp(unit, series->unit));
     /* may have to say where */
     return ab_add_(json->s, sure ? 0 : json_where_(json), series, &reading);
 }

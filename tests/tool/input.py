@@ -283,6 +283,13 @@ def main():
             said.add(done.stderr.strip())
     c.check(all("out of memory" in text for text in said), f"{said}")
 
+    # Files of one benchmark, with and without a unit.
+    widgets, bare = (c.file(f"{n}.csv", f"name,value,unit\nx,1,{n}\nx,2,{n}\n") for n in ("widgets", ""))
+    c.status(3, "history", widgets, bare, has="'x': no unit here, unit widgets in a file before")
+    c.status(3, "history", bare, widgets, has="'x': unit widgets here, no unit in a file before")
+    c.status(3, widgets, bare, "--", widgets, widgets, has="no unit here")
+    c.status(0, "history", bare, bare)
+
     # Every option of --help is in the manual, of which some commands have pages of their own, and on the man page.
     _, text, _ = c.run("--help")
     options = set(re.findall(r"(?<![-a-z])--[a-z][-a-z]+", text))
