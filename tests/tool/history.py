@@ -294,6 +294,14 @@ def main():
     c.status(3, "history", "--sideways", nights[0], has="no such option")
     c.status(3, "history", nights[0], "--html", has="its value is missing")
     c.status(3, "history", nights[0], "--html", "-", "--json", "-", has="two reports into one")
+    before, same = nights[0].read_bytes(), c.work / "same"
+    for option in ("--json", "--html", "--markdown"):
+        c.status(3, "history", nights[0], option, f"./{nights[0].name}", has="would replace the measurements")
+        c.status(3, "history", *nights[:2], "--html", same, option.replace("html", "json"), same, has="two reports into one")
+    (c.work / "nights").mkdir()
+    (c.work / "nights" / "one.json").write_bytes(before)
+    c.status(3, "history", "nights", "--json", "nights/one.json", has="would replace the measurements")
+    c.check(nights[0].read_bytes() == before and not same.exists(), "a history has replaced its own file")
     c.status(3, "history", nights[0], "--html", "/nowhere/x", has="cannot be written")
     changes(c)
     wanders(c)
