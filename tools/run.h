@@ -294,12 +294,31 @@ PERF_FN void ab_take_(const ab_commands *commands, const ab_command *command, si
     free(opts.environment);
 }
 
+/* Reads what a run reported.  Why there is no number, as a sentence; NULL: there is one. */
+PERF_FN const char *ab_reported_(ab_commands *commands, const ab_ended *ended, ab_values *all,
+                                 double *x, double *tick)
+{
+    const char *behind = commands->o->reported;
+    ab_printed  result;
+
+    if (commands->o->each)
+        result = ended->cut ? AB_PRINTED_NONE
+                            : ab_printed_each(ended->text, behind, all, &commands->unit, x, tick);
+    else
+        result = ab_printed_number(ended->text, behind, &commands->unit, x, tick);
+    if (result == AB_PRINTED_NONE && ended->cut)
+        return "printed more than 32 MB, and its beginning is lost: have it print less";
+    if (result == AB_PRINTED_NUMBER && (!(*x > 0.0) || !perf_is_finite_(*x)))
+        return "printed a number that is not positive";
+    return ab_printed_why(result);
+}
+
 /* What speaks against a run, as a message; 0: nothing does.  Reads its number. */
 PERF_FN int ab_check_(ab_commands *commands, size_t contest, size_t i, ab_taken *taken,
                       ab_values *all, double *x, double *tick)
 {
     const ab_ended *ended = &taken->e;
-    ab_printed      result;
+    const char     *why;
 
     if (ended->late)
         return ab_command_fail_(commands, contest, i, "did not end before the timeout", 0);
@@ -310,16 +329,9 @@ PERF_FN int ab_check_(ab_commands *commands, size_t contest, size_t i, ab_taken 
     if (ended->status && !commands->o->ignore_failure)
         return ab_command_fail_(commands, contest, i, "ended with status %ld", ended->status);
     if (commands->o->reported) {
-        if (commands->o->each)
-            result = ab_printed_each(ended->text, commands->o->reported, all, &commands->unit, x,
-                                     tick);
-        else
-            result = ab_printed_number(ended->text, commands->o->reported, &commands->unit, x, tick);
-        if (ab_printed_why(result))
-            return ab_command_fail_(commands, contest, i, ab_printed_why(result), 0);
-        if (!(*x > 0.0) || !perf_is_finite_(*x))
-            return ab_command_fail_(commands, contest, i, "printed a number that is not positive",
-                                    0);
+        why = ab_reported_(commands, ended, all, x, tick);
+        if (why)
+            return ab_command_fail_(commands, contest, i, why, 0);
     }
     if (taken->missing)
         return ab_command_fail_(commands, contest, i,

@@ -134,6 +134,13 @@ def each(c):
     c.check("  6    2.5  7 pairs" in out, out)  # the median of the last numbers of lines
     c.status(3, "run", "--each=none", "--", "echo", "7", "--", "echo", "8", has="printed no such number")
     c.status(3, "run", "--each", "--", "echo", "0", "--", "echo", "8", has="not positive")
+    # Of more than 32 MB the beginning is lost: no numbers of it may be missing unsaid.
+    long = "echo took 7; yes 11111111 | head -n 5000000"
+    for how, b in (("--each", long), ("--each=took", long + "; echo took 9"), ("--reported=took", long)):
+        c.status(3, "run", "--shell", "--pairs", "1", "--warmup", "0", how, "--", b, "--", "echo took 5",
+                 has="printed more than 32 MB, and its beginning is lost")
+    for how, a in (("--reported=took", long + "; echo took 8"), ("--reported", long), ("--each", "yes 1111111 | head -n 3000000")):
+        c.status(2, "run", "--shell", "--pairs", "1", "--warmup", "0", how, "--", a, "--", "echo took 5")
     # Units that differ, and cannot be converted for sure; never compared as bare numbers.
     for a, b in (("1.2 MB", "900 KB"), ("900 KiB", "1.2 MiB"), ("1.5G", "900M"), ("59 s", "1.2"),
                  ("1.2", "59 s"), ("12 %", "0.12"), ("5 s", "4 KB"), ("900 MFlops", "1.2 GFlops"), ("900 mJ", "1.2 J"), ("900 Kops", "1.2 Mops"),
