@@ -233,6 +233,14 @@ def imports(c):
         for k in range(16)]}}) + ";\n")
     c.status(0, "history", data, has="since run 9 of 16 (08fedcba98, 2023-11-22)")
     c.check("200.0 ns" in c.run("history", data)[1], "the unit")
+    benches = [(10, 0), (11, 5), ("12", 7), (-13, 7), (0, 7)]
+    odd = c.file("odd.js", "window.BENCHMARK_DATA = " + json.dumps({"lastUpdate": 1, "entries": {"Go": [
+        {"date": 1, "commit": {"id": "aaaaaaaaa\u00e9a"}, "benches": [
+        {"name": "x", "value": t, "unit": "ns/op"}, {"name": "y", "value": n, "unit": "allocs/op\t9 times"}]} for t, n in benches]}}))
+    out = c.status(0, "history", odd, has="2   10.00 ns   11.00 ns")
+    c.check("5 0 allocs/op" in out, f"a count of zero: {out}")
+    for part in ("run 3: expected a number", "run 4: negative", "run 5: zero"):
+        c.check(f"not shown: {odd}: 'x' of {part}" in out, f"{part}: {out}")
     whole = data.read_text()
     for text, says in (("window.BENCHMARK_DATA = {", ":1:2"), ("window.BENCHMARK_DATA = 3", ":1:23"), (whole[:300], "data.js of github-action-benchmark, not JSON:"),
                        ('window.BENCHMARK_DATA =\n{"a": 1,,}', ":2:"), ('window.BENCHMARK_DATA = {"a": 1}', 'it has no "entries"'),
