@@ -431,8 +431,9 @@ PERF_FN int look_main(int argc, char **argv)
         memset(&out, 0, sizeof out);
         out.grows = 1;
         look_put_report(&out, &look.target, &look.report, &opts);
-        if (out.len && fwrite(out.p, 1, out.len, stdout) != out.len)
-            status = look_say("standard output cannot be written");
+        if (out.len)
+            (void)fwrite(out.p, 1, out.len, stdout);
+        status = written();
         PERF_FREE(out.p);
     }
     look_end_of(&look);

@@ -511,6 +511,10 @@ def closed(c):
             done = subprocess.run(["sh", "-c", f'exec "$@" {to}', "sh", c.tool, *map(str, args)], capture_output=True, text=True,
                                   stdin=subprocess.DEVNULL, timeout=100)
             c.check(done.returncode == 3 and "cannot be written" in done.stderr, f"{args} {to}: {done}")
+    for to in (">&-", "> /dev/full"):
+        done = subprocess.run(["sh", "-c", f'exec "$@" {to}', "sh", c.tool, "--batch"], input="T 1 2 pair 0.5\n0 1 2\n1 1 2\n",
+                              capture_output=True, text=True, timeout=100)
+        c.check(done.returncode == 3 and "standard output cannot be written" in done.stderr, f"--batch {to}: {done}")
     done = subprocess.run(["sh", "-c", 'exec "$@" <&- 2>&-', "sh", c.tool, *run], capture_output=True, text=True, timeout=100)
     c.check(done.returncode == 2 and "1 INCONCLUSIVE" in done.stdout, f"no input, no errors: {done}")
     for gone_pipe in ("stdout", "stderr"):               # nobody reads: it cleans up all the same
