@@ -148,14 +148,36 @@ PERF_FN char *accept_split(const history *past, const char *text, const char **n
     return NULL;
 }
 
+/* The document of the file.  One with NaN is refused: it could not be written again as it was.  NULL
+ * with a message.                                                                                */
+PERF_FN json_t *accept_load(const char *path, ab_error *error)
+{
+    size_t       len = 0, mark;
+    char        *text = ab_slurp(path, &len, error);
+    json_error_t why;
+    json_t      *root;
+
+    if (!text)
+        return NULL;
+    mark = json_mark(text, len);
+    root = json_loadb(text + mark, len - mark, JSON_REJECT_DUPLICATES, &why);
+    free(text);
+    if (!root)
+        ab_fail(error, path, why.line > 0 ? (size_t)why.line : 1,
+                why.column > 0 ? (size_t)why.column : 1, "not JSON: %s", why.text);
+    return root;
+}
+
 /* Changes the file, while nobody else may.  An exit status. */
 PERF_FN int accept_alone(const history *past, const char *entry, const char *named)
 {
-    json_error_t why;
-    json_t      *root = json_load_file(past->file[0], JSON_REJECT_DUPLICATES, &why);
-    perf_file_   out;
-    int          status = 0;
+    ab_error   error;
+    json_t    *root = accept_load(past->file[0], &error);
+    perf_file_ out;
+    int        status = 0;
 
+    if (!root)
+        return unusable(&error);
     if (!json_object_get(root, "perf_results"))
         status = usage_error("changes are accepted in a file of perf_results, not in",
                              past->file[0]);

@@ -169,6 +169,11 @@ def accept(c):
     c.status(3, "history", file, "--accept-change", has="its value is missing")
     c.status(3, "history", "--accept-change", "BM_copy", DATA / "google_a.json", has="file of perf_results")
     c.check(file.read_text() == before, "a refusal changes the file")
+    marked = c.file("marked.json", "\ufeff" + before)
+    c.status(0, "history", "--accept-change", "a@b", marked, has="accepted: a@b, run 9 of 12 and later, on p")
+    nan = c.file("nan.json", before.replace("]}]}", ", NaN]}]}"))
+    c.status(3, "history", "--accept-change", "a@b", nan, has="nan.json:1:")
+    c.check("NaN" in nan.read_text(), "a file with NaN was changed")
     c.status(0, "history", "--accept-change", "a@b", file, has="accepted: a@b, run 9 of 12 and later, on p")
     now, was = json.loads(file.read_text()), json.loads(before)
     for e in was["benchmarks"]:
