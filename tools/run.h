@@ -965,7 +965,7 @@ PERF_FN int ab_choice_add_(ab_choice *choice, const char *text, size_t len)
 }
 
 /* FIRST..LAST or FIRST..LAST:STEP, with as many decimals as FIRST or STEP has.  0: it is neither,
- * -1: too many values, -2: it does not go up.                                                    */
+ * -1: too many values, -2: it does not go up, -3: numbers that are not written out.              */
 PERF_FN int ab_choice_range_(ab_choice *choice, const char *text)
 {
     const char *dots = strstr(text, ".."), *point, *string;
@@ -989,14 +989,18 @@ PERF_FN int ab_choice_range_(ab_choice *choice, const char *text)
         return -2;
     if (!((high - low) / step < (double)AB_COMMANDS) || !(low > -1e15) || !(high < 1e15))
         return -1;
+    if (strpbrk(text, "eExX"))
+        return -3;
     for (i = 0; i < 2; i++) {
         point = strchr(i ? string : text, '.');
         point = point && (i || point < dots) ? point : NULL;
         decimals = point ? (int)strspn(point + 1, "0123456789") : 0;
         digits = decimals > digits ? decimals : digits;
     }
+    if (digits > 12)
+        return -3;
     for (i = 0; (x = low + (double)i * step) <= high + 1e-9 * step; i++) {
-        snprintf(t.s, sizeof t.s, "%.*f", digits < 12 ? digits : 12, x);
+        snprintf(t.s, sizeof t.s, "%.*f", digits, x);
         (void)ab_choice_add_(choice, t.s, strlen(t.s));
     }
     return 1;
@@ -1012,6 +1016,9 @@ PERF_FN int ab_choice_read_(ab_choice *choice, const char *text, ab_error *error
                        "expected NAME=1,2,3 or NAME=1..8 or NAME=0..1:0.25, not '%.80s'", text);
     snprintf(choice->name, sizeof choice->name, "%.*s", (int)(equals - text), text);
     result = ab_choice_range_(choice, equals + 1);
+    if (result == -3)
+        return ab_fail(error, "--parameter", 0, 0,
+                       "a range has at most 12 decimals and no exponents: '%.80s'", text);
     if (result < -1)
         return ab_fail(error, "--parameter", 0, 0, "a range goes up: '%.80s'", text);
     if (result)

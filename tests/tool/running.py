@@ -269,6 +269,8 @@ def parameters(c):
     c.status(3, "run", "--parameter", "p=1,2", "--prepare", "true {p}", "--", "echo", has="the command does not hold {p}")
     c.status(3, "run", "--parameter", "p=1,2", "--parameter", "p=3", "--", "echo", "{p}", has="{p} is given twice")
     c.status(3, "run", "--parameter", "p=1," + "y" * 160, "--", "echo", "{p}", has="159 bytes")   # not cut off
+    for bad in ("1e-3..2e-3:5e-4", "0..1:1e-1", "0..1E1", "0x10..0x12", "0..0.0000000000002:0.0000000000001"):
+        c.status(3, "run", "--parameter", f"p={bad}", "--", "echo", "{p}", has="a range has at most 12 decimals and no exponents")
     c.status(3, "run", "--parameter", "p=1e300..1e301:1e300", "--", "echo", "{p}", has="beyond 1e15")
     fresh(c)                                             # a parameter of what is prepared alone
     c.status(1, "run", "--reported", "--parameter", "n=1,2", "--prepare", f"echo {{n}} >> {c.work}/log", "--", "echo", "5",
