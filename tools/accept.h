@@ -78,7 +78,7 @@ PERF_FN size_t accept_row(const history_row *row, size_t at, json_t *root)
 /* The document as our headers write it: a line for each run and entry. */
 PERF_FN void accept_write(FILE *file, json_t *root)
 {
-    const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15);
+    const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(17);
     const char  *key, *before = "{\n";
     json_t      *value, *one;
     size_t       i;
