@@ -215,6 +215,8 @@ PERF_FN int accept_change(const history *past)
 
     if (past->files != 1)
         return usage_error("--accept-change needs one file, which is changed", "");
+    if (past->json || past->html || past->markdown)
+        return usage_error("--accept-change writes no report: ask for it in a call of its own", "");
     entry = accept_split(past, past->accept, &named);
     if (!entry)
         return usage_error("no such entry:", past->accept);

@@ -169,6 +169,9 @@ def accept(c):
     c.status(3, "history", file, "--accept-change", has="its value is missing")
     c.status(3, "history", "--accept-change", "BM_copy", DATA / "google_a.json", has="file of perf_results")
     c.check(file.read_text() == before, "a refusal changes the file")
+    for option in ("--json", "--html", "--markdown"):
+        c.status(3, "history", "--accept-change", "a@b", file, option, c.work / "report", has="--accept-change writes no report")
+    c.check(file.read_text() == before and not (c.work / "report").exists(), "a refusal changes the file")
     digits = c.file("digits.json", before.replace("0.1]", "0.12345678901234567]"))
     c.status(0, "history", "--accept-change", "a@b", digits)
     c.check(json.loads(digits.read_text())["other"]["x"][1] == 0.12345678901234567, "a number has lost its last digits")
