@@ -392,10 +392,11 @@ PERF_FN int ab_absorb_head_(ab_series *series, const ab_series *further, const c
         return ab_fail(error, file, 0, 0,
                        "'%.80s': pairs here, single values in a file before, or the "
                        "other way round", further->name);
-    if (*series->unit && *further->unit && strcmp(series->unit, further->unit) != 0)
-        return ab_fail(error, file, 0, 0, "'%.80s': unit %.40s here, %.40s in a file before",
-                       further->name, further->unit, series->unit);
-    if (!*series->unit) {
+    if (further->runs && series->runs && strcmp(series->unit, further->unit) != 0)
+        return ab_fail(error, file, 0, 0, "'%.80s': %s%.40s here, %s%.40s in a file before",
+                       further->name, *further->unit ? "unit " : "no unit", further->unit,
+                       *series->unit ? "unit " : "no unit", series->unit);
+    if (!series->runs && (further->runs || *further->unit)) {
         free(series->unit);
         series->unit = ab_copy(further->unit, strlen(further->unit));
     }

@@ -78,7 +78,7 @@ PERF_FN size_t accept_row(const history_row *row, size_t at, json_t *root)
 /* The document as our headers write it: a line for each run and entry. */
 PERF_FN void accept_write(FILE *file, json_t *root)
 {
-    const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15);
+    const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(17);
     const char  *key, *before = "{\n";
     json_t      *value, *one;
     size_t       i;
@@ -148,14 +148,36 @@ PERF_FN char *accept_split(const history *past, const char *text, const char **n
     return NULL;
 }
 
+/* The document of the file.  One with NaN is refused: it could not be written again as it was.  NULL
+ * with a message.                                                                                */
+PERF_FN json_t *accept_load(const char *path, ab_error *error)
+{
+    size_t       len = 0, mark;
+    char        *text = ab_slurp(path, &len, error);
+    json_error_t why;
+    json_t      *root;
+
+    if (!text)
+        return NULL;
+    mark = json_mark(text, len);
+    root = json_loadb(text + mark, len - mark, JSON_REJECT_DUPLICATES, &why);
+    free(text);
+    if (!root)
+        ab_fail(error, path, why.line > 0 ? (size_t)why.line : 1,
+                why.column > 0 ? (size_t)why.column : 1, "not JSON: %s", why.text);
+    return root;
+}
+
 /* Changes the file, while nobody else may.  An exit status. */
 PERF_FN int accept_alone(const history *past, const char *entry, const char *named)
 {
-    json_error_t why;
-    json_t      *root = json_load_file(past->file[0], JSON_REJECT_DUPLICATES, &why);
-    perf_file_   out;
-    int          status = 0;
+    ab_error   error;
+    json_t    *root = accept_load(past->file[0], &error);
+    perf_file_ out;
+    int        status = 0;
 
+    if (!root)
+        return unusable(&error);
     if (!json_object_get(root, "perf_results"))
         status = usage_error("changes are accepted in a file of perf_results, not in",
                              past->file[0]);
@@ -193,6 +215,8 @@ PERF_FN int accept_change(const history *past)
 
     if (past->files != 1)
         return usage_error("--accept-change needs one file, which is changed", "");
+    if (past->json || past->html || past->markdown)
+        return usage_error("--accept-change writes no report: ask for it in a call of its own", "");
     entry = accept_split(past, past->accept, &named);
     if (!entry)
         return usage_error("no such entry:", past->accept);

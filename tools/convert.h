@@ -609,6 +609,8 @@ PERF_FN int convert_all(converting *conversion)
     ab_error           error;
     int                status;
 
+    if (would_replace(&conversion->out, 1, conversion->file, conversion->files))
+        return AB_UNUSABLE;
     if ((way->logs ? convert_logs(conversion, &error) : convert_read(conversion, &error)) < 0)
         return unusable(&error);
     conversion->f = to_stdout ? stdout : ab_begin_file(&out, conversion->out);

@@ -56,6 +56,8 @@ PERF_FN int diag_read_all(diag_call *call)
 
     if (call->against)
         call->file[call->files++] = call->against;
+    if (would_replace(&call->json, 1, call->file, call->files))
+        return AB_UNUSABLE;
     call->trace = (diag_trace *)ab_grow(NULL, call->files, sizeof *call->trace);
     call->found = (diag_found *)ab_grow(NULL, call->files, sizeof *call->found);
     memset(call->trace, 0, call->files * sizeof *call->trace);

@@ -41,10 +41,11 @@ typedef struct diag_bytes {
     uint64_t        before;             /* bytes of the text in earlier pieces                    */
     size_t          line;               /* of the next byte, from 1                               */
     int             failed;             /* 1: e says why                                          */
-    int             over;               /* 1: the packed stream has ended                         */
+    int             over;               /* 1: the last packed stream has ended                    */
     diag_zstream    z;
     int           (*inflate)(diag_zstream *, int);
     int           (*inflate_end)(diag_zstream *);
+    int           (*inflate_reset)(diag_zstream *);
 } diag_bytes;
 
 /* Ends the reading with a sentence.  Returns -1. */
@@ -62,23 +63,43 @@ PERF_FN int diag_unpack_begin(diag_bytes *bytes)
     enum { GZIP = 15 + 16 };
     int (*begin)(diag_zstream *, int, const char *, int) = NULL;
     void *library = look_dlopen ? look_dlopen("libz.so.1", 2) : NULL;
-    void *symbol[3] = {NULL, NULL, NULL};
+    void *symbol[4] = {NULL, NULL, NULL, NULL};
 
     if (library) {
         symbol[0] = look_dlsym(library, "inflateInit2_");
         symbol[1] = look_dlsym(library, "inflate");
         symbol[2] = look_dlsym(library, "inflateEnd");
+        symbol[3] = look_dlsym(library, "inflateReset");
     }
-    if (!symbol[0] || !symbol[1] || !symbol[2])
+    if (!symbol[0] || !symbol[1] || !symbol[2] || !symbol[3])
         return diag_bytes_fail(bytes, "packed by gzip, and zlib (libz.so.1) is not installed: "
                                       "gzip -dc FILE | perf-ab diagnose -");
     memcpy(&begin, &symbol[0], sizeof begin);
     memcpy(&bytes->inflate, &symbol[1], sizeof bytes->inflate);
     memcpy(&bytes->inflate_end, &symbol[2], sizeof bytes->inflate_end);
+    memcpy(&bytes->inflate_reset, &symbol[3], sizeof bytes->inflate_reset);
     if (begin(&bytes->z, GZIP, "1", (int)sizeof bytes->z) == 0)
         return 0;
     bytes->inflate_end = NULL;
     return diag_bytes_fail(bytes, "zlib cannot unpack this file");
+}
+
+/* Reads on in a packed file, once all that was read is unpacked.  0: that was its end. */
+PERF_FN int diag_packed_more(diag_bytes *bytes)
+{
+    if (!bytes->z.avail_in) {
+        bytes->z.next_in = bytes->packed;
+        bytes->z.avail_in = (unsigned)fread(bytes->packed, 1, DIAG_PIECE, bytes->f);
+    }
+    return bytes->z.avail_in != 0;
+}
+
+/* Behind the end of a stream: begins the next one, if there is one.  A file of gzip may be several of
+ * them in a row (RFC 1952).                                                                      */
+PERF_FN void diag_unpack_next(diag_bytes *bytes)
+{
+    bytes->over = !diag_packed_more(bytes) || bytes->z.next_in[0] != 0x1f ||
+                  bytes->inflate_reset(&bytes->z) != 0;
 }
 
 /* The next piece of a packed file.  Bytes of it; 0: the end; -1 with a message. */
@@ -90,16 +111,13 @@ PERF_FN int diag_unpack(diag_bytes *bytes)
     bytes->z.next_out = bytes->piece;
     bytes->z.avail_out = (unsigned)DIAG_PIECE;
     while (bytes->z.avail_out == DIAG_PIECE && !bytes->over) {
-        if (!bytes->z.avail_in) {
-            bytes->z.next_in = bytes->packed;
-            bytes->z.avail_in = (unsigned)fread(bytes->packed, 1, DIAG_PIECE, bytes->f);
-            if (!bytes->z.avail_in)
-                return diag_bytes_fail(bytes, "the packed file is cut off");
-        }
+        if (!diag_packed_more(bytes))
+            return diag_bytes_fail(bytes, "the packed file is cut off");
         status = bytes->inflate(&bytes->z, 0);
         if (status != 0 && status != STREAM_END)
             return diag_bytes_fail(bytes, "the packed file is damaged");
-        bytes->over = status == STREAM_END;
+        if (status == STREAM_END)
+            diag_unpack_next(bytes);
     }
     return (int)(DIAG_PIECE - bytes->z.avail_out);
 }

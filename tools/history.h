@@ -692,21 +692,18 @@ PERF_FN int history_save(const history *past, const char *path,
     return ab_end_file(&out, path) ? unwritten(path) : 0;
 }
 
-/* 1: this form goes to standard output. */
-PERF_FN int history_is_stdout(const char *path)
-{
-    return path && !strcmp(path, "-");
-}
-
 /* Writes what is asked for.  An exit status. */
 PERF_FN int history_write(const history *past)
 {
-    const int forms = history_is_stdout(past->json) + history_is_stdout(past->html) +
-                      history_is_stdout(past->markdown);
-    int       status;
+    const char *const to[] = {past->json, past->html, past->markdown};
+    int               status = would_replace(to, 3, (const char *const *)past->found.path,
+                                             past->found.n);
+    size_t            i, forms;
 
-    if (forms > 1)
-        return usage_error("two reports into one:", "-");
+    if (status)
+        return status;
+    for (i = forms = 0; i < 3; i++)
+        forms += to[i] && !strcmp(to[i], "-");
     if (!forms)
         history_table(stdout, past);
     status = history_save(past, past->json, history_json);

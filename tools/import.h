@@ -92,45 +92,67 @@ PERF_FN size_t import_path(import_list *list, const char *path, int depth)
 #define IMPORT_DATA_JS "window.BENCHMARK_DATA"
 #define IMPORT_UPDATE  "\"lastUpdate\":"        /* the action writes it first                    */
 
-/* A benchmark of a run, in our words; NULL: it has no name or value. */
-PERF_FN json_t *import_bench(const json_t *bench, const char *suite, int several, const char *run)
-{
-    const char  *name = json_string_value(json_object_get(bench, "name"));
-    const char  *unit = json_string_value(json_object_get(bench, "unit"));
-    const double value = json_number_value(json_object_get(bench, "value"));
-    const char  *end = unit ? strstr(unit, "/iter") : NULL;
-    size_t       len = unit ? strlen(unit) : 0;
+typedef struct import_data {            /* a data.js that is read                                 */
+    const char *path, *suite;
+    int         several;                /* 1: of its suites there are several                     */
+    json_t     *root;                   /* the document of ours                                   */
+    ab_set     *set;                    /* gets the notes                                         */
+} import_data;
 
-    if (!name || !(value > 0.0))
-        return NULL;
-    if (end && !end[5])
-        len = (size_t)(end - unit);
-    if (unit && strchr(unit, '\t'))     /* Go: "ns/op", a tab, and what else stands in its line   */
-        len = strcspn(unit, "\t");
-    return json_pack("{s:s+++, s:s%, s:s, s:[f]}", "name", several ? suite : "", several ? "/" : "",
-                     name, "", "unit", unit ? unit : "", len, "run", run, "samples", value);
+/* The unit of a benchmark, to be freed; of Go "ns/op", a tab, and what else stands in its line. */
+PERF_FN char *import_unit(const json_t *bench)
+{
+    const char *unit = json_string_value(json_object_get(bench, "unit"));
+    const char *end;
+    size_t      len;
+
+    unit = unit ? unit : "";
+    end = strstr(unit, "/iter");
+    len = end && !end[5] ? (size_t)(end - unit) : strcspn(unit, "\t");
+    return ab_copy(unit, len);
+}
+
+/* Adds a benchmark of a run in our words.  One without a name is none; a value that is no measurement
+ * is noted.                                                                                      */
+PERF_FN void import_bench(const import_data *of, const json_t *bench, const char *run)
+{
+    const char   *name = json_string_value(json_object_get(bench, "name"));
+    const json_t *value = json_object_get(bench, "value");
+    const double  x = json_number_value(value);
+    char         *unit = import_unit(bench), what[200];
+    const char   *why = json_is_number(value) ? ab_no_value_(x, unit) : "expected a number";
+
+    if (name && why) {
+        snprintf(what, sizeof what, "'%.80s' of run %s: %s", name, run, why);
+        ab_note_add(of->set, of->path, what, 1);
+    } else if (name) {
+        json_array_append_new(
+            json_object_get(of->root, "benchmarks"),
+            json_pack("{s:s+++, s:s, s:s, s:[f]}", "name", of->several ? of->suite : "",
+                      of->several ? "/" : "", name, "", "unit", unit, "run", run, "samples", x));
+    }
+    free(unit);
 }
 
 /* A run of a suite: its commit, time and benchmarks. */
-PERF_FN void import_run(const json_t *run, const char *suite, int several, json_t *root)
+PERF_FN void import_run(const import_data *of, const json_t *run)
 {
     const json_t *commit = json_object_get(run, "commit");
     const char   *label = json_string_value(json_object_get(commit, "id"));
     const double  time = json_number_value(json_object_get(run, "date")) / 1000.0;
-    json_t       *runs = json_object_get(root, "runs"), *bench, *one;
+    json_t       *runs = json_object_get(of->root, "runs"), *bench;
     char          id[48];
     size_t        i, len;
 
     label = label ? label : "";
     len = strlen(label) < 10 ? strlen(label) : 10;
+    while (len && ((unsigned char)label[len] & 0xc0) == 0x80)
+        len--;                          /* no half of a character                                 */
     snprintf(id, sizeof id, "%zu", json_array_size(runs) + 1);
     json_array_append_new(runs, json_pack("{s:s, s:f, s:s%}", "run", id, "time",
                                           time > 0.0 ? time : 0.0, "label", label, len));
-    json_array_foreach(json_object_get(run, "benches"), i, bench) {
-        one = import_bench(bench, suite, several, id);
-        if (one)
-            json_array_append_new(json_object_get(root, "benchmarks"), one);
-    }
+    json_array_foreach(json_object_get(run, "benches"), i, bench)
+        import_bench(of, bench, id);
 }
 
 /* The line and column of text[at]. */
@@ -188,22 +210,26 @@ PERF_FN int import_is_data_js(const char *text, size_t len)
 }
 
 /* The same history as a document of ours, to be freed; NULL: the text is no whole data.js. */
-PERF_FN char *import_data_js(const char *path, const char *text, size_t len, ab_error *error)
+PERF_FN char *import_data_js(ab_set *set, const char *path, const char *text, size_t len,
+                             ab_error *error)
 {
-    const char  *suite;
-    json_t      *from = import_data_object(path, text, len, error), *root, *runs, *entries, *run;
+    json_t      *from = import_data_object(path, text, len, error), *runs, *entries, *run;
+    import_data  of = {NULL, NULL, 0, NULL, NULL};
     size_t       i;
     char        *out;
 
     if (!from)
         return NULL;
     entries = json_object_get(from, "entries");
-    root = json_pack("{s:i, s:[], s:[]}", "perf_results", 1, "runs", "benchmarks");
-    json_object_foreach(entries, suite, runs)
+    of.path = path;
+    of.set = set;
+    of.several = json_object_size(entries) > 1;
+    of.root = json_pack("{s:i, s:[], s:[]}", "perf_results", 1, "runs", "benchmarks");
+    json_object_foreach(entries, of.suite, runs)
         json_array_foreach(runs, i, run)
-            import_run(run, suite, json_object_size(entries) > 1, root);
-    out = json_dumps(root, JSON_REAL_PRECISION(15));
-    json_decref(root);
+            import_run(&of, run);
+    out = json_dumps(of.root, JSON_REAL_PRECISION(17));
+    json_decref(of.root);
     json_decref(from);
     return out;
 }
@@ -222,7 +248,7 @@ PERF_FN int import_file(ab_set *set, const char *path, const ab_read_opts *opts,
         free(text);
         return failed;
     }
-    ours = import_data_js(path, text, len, error);
+    ours = import_data_js(set, path, text, len, error);
     if (ours)
         failed = ab_read(set, path, ours, strlen(ours), opts, error);
     free(ours);

@@ -207,7 +207,7 @@ PERF_FN int json_add_(ab_json *json, ab_series *series, ab_reading reading, cons
         return -1;
     sure = reading.x < 1e290 && reading.y < 1e290 && (reading.x > 1e-290 || !(ns > 0.0)) &&
            reading.y > 1e-290 && series->runs < AB_MAX_RUNS &&
-           (!*series->unit || !strcmp(unit, series->unit));
+           (!series->runs || !strcmp(unit, series->unit));
     /* may have to say where */
     return ab_add_(json->s, sure ? 0 : json_where_(json), series, &reading);
 }
@@ -276,18 +276,44 @@ PERF_FN char *json_written_(const ab_source *source)
     return text;
 }
 
+/* Parses a text as it is, or with "N" and "I" for NaN and infinity.  NULL: *why says the cause. */
+PERF_FN json_t *json_parse_(const ab_source *source, size_t flags, json_error_t *why)
+{
+    json_t *root = json_loadb(source->text, source->len, flags, why);
+    char   *written = root ? NULL : json_written_(source);
+
+    if (written)
+        root = json_loadb(written, source->len, flags, why);
+    free(written);
+    return root;
+}
+
+/* Bytes of the byte order mark that the text begins with. */
+PERF_FN size_t json_mark(const char *text, size_t len)
+{
+    return len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
+
+/* json_parse_ of a whole file, behind its byte order mark. */
+PERF_FN json_t *json_of_file(const char *text, size_t len, size_t flags, json_error_t *why)
+{
+    ab_source    source;
+    const size_t mark = json_mark(text, len);
+
+    memset(&source, 0, sizeof source);
+    source.text = text + mark;
+    source.len = len - mark;
+    return json_parse_(&source, flags, why);
+}
+
 /* Parses the text.  NULL with a message that names the cause. */
 PERF_FN json_t *json_load_(const ab_source *source)
 {
     const size_t flags = JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES;
     json_error_t error;
-    json_t      *root = json_loadb(source->text, source->len, flags, &error);
-    char        *written = root ? NULL : json_written_(source);
+    json_t      *root = json_parse_(source, flags, &error);
     size_t       at;
 
-    if (written)
-        root = json_loadb(written, source->len, flags, &error);
-    free(written);
     if (root)
         return root;
     at = error.position > 0 ? json_blank_(source, (size_t)error.position - 1) : 0;

@@ -11,6 +11,7 @@
 #include "look_open.h"
 #include "look_trace.h"
 #include "look_write.h"
+#include "say.h"
 
 #include <signal.h>
 
@@ -389,6 +390,14 @@ PERF_FN int look_files(looking *look, const look_opts *opts)
     return status;
 }
 
+/* Refuses files that would replace the core or each other; an exit status, 0: fine. */
+PERF_FN int look_would_replace(const look_opts *opts)
+{
+    const char *const to[] = {opts->trace, opts->flame};
+
+    return would_replace(to, 2, &opts->target, opts->target ? 1 : 0);
+}
+
 /* perf-ab look. */
 PERF_FN int look_main(int argc, char **argv)
 {
@@ -398,6 +407,8 @@ PERF_FN int look_main(int argc, char **argv)
     int64_t   thread;
     int       files, status = look_options(argc, argv, 0, &opts);
 
+    if (!status)
+        status = look_would_replace(&opts);
     if (status)
         return status;
     memset(&look, 0, sizeof look);
@@ -420,8 +431,9 @@ PERF_FN int look_main(int argc, char **argv)
         memset(&out, 0, sizeof out);
         out.grows = 1;
         look_put_report(&out, &look.target, &look.report, &opts);
-        if (out.len && fwrite(out.p, 1, out.len, stdout) != out.len)
-            status = look_say("standard output cannot be written");
+        if (out.len)
+            (void)fwrite(out.p, 1, out.len, stdout);
+        status = written();
         PERF_FREE(out.p);
     }
     look_end_of(&look);

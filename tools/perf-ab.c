@@ -329,15 +329,12 @@ static int take_option(options *opts, int argc, char **argv, int *i)
 static int settle_options(options *opts)
 {
     const char *to[5];
-    int         i, k, n = 0;
+    int         i;
 
-    for (i = 0; i < 5; i++) {
-        to[n] = i < 4 ? opts->output[i] : opts->run.save;
-        for (k = 0; to[n] && k < n; k++)
-            if (!strcmp(to[k], to[n]))
-                return usage_error("two reports into one:", to[n]);
-        n += to[n] != NULL;
-    }
+    memcpy(to, opts->output, sizeof opts->output);
+    to[4] = opts->run.save;
+    if (would_replace(to, 5, NULL, 0))
+        return AB_UNUSABLE;
     if (opts->run.save && !strcmp(opts->run.save, "-"))
         return usage_error("--save needs a file", "");
     if (opts->run.unit && !opts->run.reported)
@@ -781,21 +778,6 @@ static void free_rows(ab_report *report)
     free(report->owned[1]);
 }
 
-/* 1: the report would replace one of the files that it is about. */
-static int onto_input(const options *opts)
-{
-    struct stat in, out;
-    size_t      k;
-    int         i;
-
-    for (i = 0; i < 4; i++)
-        for (k = 0; k < opts->files && opts->output[i] && stat(opts->output[i], &out) == 0; k++)
-            if (S_ISREG(out.st_mode) && stat(opts->file[k], &in) == 0 && in.st_dev == out.st_dev &&
-                in.st_ino == out.st_ino)
-                return usage_error("the report would replace the measurements in", opts->output[i]);
-    return 0;
-}
-
 /* The status of a comparison that has no report: a counter that is not there decides nothing. */
 static int no_report(const sides *kind, const ab_error *error)
 {
@@ -818,7 +800,7 @@ static int compare_files(options *opts)
     size_t    na = opts->split ? opts->split : 1;
     int       status, i;
 
-    if (onto_input(opts))
+    if (would_replace(opts->output, 4, opts->file, opts->files))
         return AB_UNUSABLE;
     memset(kind, 0, sizeof kind);
     memset(&report, 0, sizeof report);

@@ -14,7 +14,8 @@ typedef enum ab_printed {
     AB_PRINTED_NUMBER,
     AB_PRINTED_COMMA,                   /* its digits are joined by a comma                       */
     AB_PRINTED_PART,                    /* it is a part of a time, as the 5 of 1m5s               */
-    AB_PRINTED_OTHER_UNIT               /* its unit does not go with the one before               */
+    AB_PRINTED_OTHER_UNIT,              /* its unit does not go with the one before               */
+    AB_PRINTED_RATE                     /* its unit is a rate, and --unit does not say so         */
 } ab_printed;
 
 typedef struct ab_printed_word {
@@ -41,6 +42,8 @@ PERF_FN const char *ab_printed_why(ab_printed result)
     case AB_PRINTED_OTHER_UNIT:
         return "printed its number in another unit than before: have it print one unit (--unit U: of "
                "a number without one)";
+    case AB_PRINTED_RATE:
+        return "printed a rate, of which more is better: give its unit, as --unit MB/s";
     default:
         return "printed no such number";
     }
@@ -166,6 +169,14 @@ PERF_FN int ab_to_one_unit_(const char *behind, ab_printed_unit *unit, double *x
         return 1;
     }
     return ab_unit_goes_with_(unit, word.s);
+}
+
+/* 1: the number is a rate, which would be judged the wrong way round unless --unit says so. */
+PERF_FN int ab_is_unsaid_rate_(const char *behind, const ab_printed_unit *unit)
+{
+    const ab_printed_word word = ab_printed_word_(behind);
+
+    return ab_unit_kind(word.s) == AB_RATE && !*unit->given.s;
 }
 
 /* ---- times in parts ---- */
@@ -296,6 +307,8 @@ PERF_FN ab_printed ab_printed_number(const char *text, const char *behind, ab_pr
     *tick = ab_last_digit_(found, end);
     if (found > at && found[-1] == '-')
         *x = -*x;
+    if (ab_is_unsaid_rate_(end, unit))
+        return AB_PRINTED_RATE;
     return ab_to_one_unit_(end, unit, x, tick) ? AB_PRINTED_NUMBER : AB_PRINTED_OTHER_UNIT;
 }
 

@@ -37,6 +37,7 @@ typedef struct ab_ended {               /* how a command ended, and what it took
     int    late;                        /* 1: it was ended because of the timeout                 */
     int    asked;                       /* 1: it was ended because it waited for the terminal     */
     char  *text;                        /* captured output, the caller frees it; or NULL          */
+    int    cut;                         /* 1: the beginning of it is gone                         */
 } ab_ended;
 
 PERF_FN double ab_seconds_(void)
@@ -210,24 +211,27 @@ PERF_FN pid_t ab_start_(char **word, const ab_spawn_opts *opts, int *from)
     return result ? -1 : child;
 }
 
-typedef struct ab_output {              /* what comes out of a pipe, at most its last 8 to 16 MB  */
+enum { AB_OUTPUT_MOST = 1 << 24 };      /* bytes from which on the buffer does not grow           */
+
+typedef struct ab_output {              /* out of a pipe; of more than 32 MB the last 16 to 32    */
     char  *text;
     size_t n, cap;
+    int    cut;                         /* 1: the beginning is gone                               */
 } ab_output;
 
 /* Reads what is there; closes *from at the end. */
 PERF_FN void ab_take_output_(ab_output *output, int *from)
 {
-    enum { MOST = 1 << 24 };
     ssize_t got;
 
     for (;;) {
-        if (output->n + 1 >= output->cap && output->cap < MOST) {
+        if (output->n + 1 >= output->cap && output->cap < AB_OUTPUT_MOST) {
             output->cap = 2 * output->cap + 4096;
             output->text = (char *)ab_grow(output->text, output->cap, 1);
         } else if (output->n + 1 >= output->cap) {
             memmove(output->text, output->text + output->n / 2, output->n - output->n / 2);
             output->n -= output->n / 2;
+            output->cut = 1;
         }
         got = read(*from, output->text + output->n, output->cap - 1 - output->n);
         if (got < 0 && errno == EINTR)
@@ -354,6 +358,7 @@ PERF_FN int ab_run_one(char **word, const ab_spawn_opts *opts, ab_ended *out)
             output.text[k] = output.text[k] ? output.text[k] : ' ';
     }
     out->text = output.text;
+    out->cut = output.cut;
     return 0;
 }
 

@@ -9,6 +9,7 @@
 #define PERF_TOOLS_PROTOCOL_H
 
 #include "judge.h"
+#include "say.h"
 
 typedef struct ab_lines {               /* standard input, a line at a time                       */
     char     text[512];
@@ -165,9 +166,7 @@ PERF_FN int ab_serve(ab_protocol how, double confidence)
     }
     free(trial.a.x);
     free(trial.b.x);
-    if (more == 0 && fflush(stdout) != 0)
-        return AB_UNUSABLE;
-    return more < 0 ? AB_UNUSABLE : AB_ACCEPT;
+    return more < 0 ? AB_UNUSABLE : written();
 }
 
 #endif

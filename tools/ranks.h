@@ -4,7 +4,7 @@
 #ifndef PERF_TOOLS_RANKS_H
 #define PERF_TOOLS_RANKS_H
 
-#include "ab.h"
+#include "json.h"
 
 #include "perf_trace.h"
 
@@ -136,9 +136,10 @@ PERF_FN void ab_scope_rename_(json_t *item, const char *rank, int taken, size_t 
 PERF_FN int ab_read_scopes(ab_scopes *set, const char *file, const char *text, size_t len,
                            size_t number, const char *rank, int *measured, ab_error *error)
 {
-    size_t  i, start = set->n;
-    json_t *root = json_loadb(text, len, 0, NULL), *item;
-    int     taken = 0;
+    size_t       i, start = set->n;
+    json_error_t why;
+    json_t      *root = json_of_file(text, len, 0, &why), *item;
+    int          taken = 0;
 
     *measured = !json_object_get(root, "perf_results") ||
                 json_array_size(json_object_get(root, "benchmarks")) > 0;

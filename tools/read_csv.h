@@ -302,14 +302,18 @@ PERF_FN void ab_note_columns_(const ab_source *source, const ab_field *field, co
         ab_note_at(source, at, text);
 }
 
-/* What separates the fields of a header. */
+/* What separates the fields of a header; what stands in quotes does not. */
 PERF_FN char ab_comma_of_(const char *line, size_t len)
 {
     size_t i;
+    int    quoted = 0;
 
-    for (i = 0; i < len; i++)
-        if (line[i] == ';' || line[i] == '\t')
+    for (i = 0; i < len; i++) {
+        if (line[i] == '"')             /* it opens at the begin of a field, or is one of two     */
+            quoted = !quoted && (i == 0 || strchr(",;\t \"", line[i - 1]));
+        if (!quoted && (line[i] == ';' || line[i] == '\t'))
             return line[i];
+    }
     return ',';
 }
 

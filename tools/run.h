@@ -294,12 +294,31 @@ PERF_FN void ab_take_(const ab_commands *commands, const ab_command *command, si
     free(opts.environment);
 }
 
+/* Reads what a run reported.  Why there is no number, as a sentence; NULL: there is one. */
+PERF_FN const char *ab_reported_(ab_commands *commands, const ab_ended *ended, ab_values *all,
+                                 double *x, double *tick)
+{
+    const char *behind = commands->o->reported;
+    ab_printed  result;
+
+    if (commands->o->each)
+        result = ended->cut ? AB_PRINTED_NONE
+                            : ab_printed_each(ended->text, behind, all, &commands->unit, x, tick);
+    else
+        result = ab_printed_number(ended->text, behind, &commands->unit, x, tick);
+    if (result == AB_PRINTED_NONE && ended->cut)
+        return "printed more than 32 MB, and its beginning is lost: have it print less";
+    if (result == AB_PRINTED_NUMBER && (!(*x > 0.0) || !perf_is_finite_(*x)))
+        return "printed a number that is not positive";
+    return ab_printed_why(result);
+}
+
 /* What speaks against a run, as a message; 0: nothing does.  Reads its number. */
 PERF_FN int ab_check_(ab_commands *commands, size_t contest, size_t i, ab_taken *taken,
                       ab_values *all, double *x, double *tick)
 {
     const ab_ended *ended = &taken->e;
-    ab_printed      result;
+    const char     *why;
 
     if (ended->late)
         return ab_command_fail_(commands, contest, i, "did not end before the timeout", 0);
@@ -310,16 +329,9 @@ PERF_FN int ab_check_(ab_commands *commands, size_t contest, size_t i, ab_taken 
     if (ended->status && !commands->o->ignore_failure)
         return ab_command_fail_(commands, contest, i, "ended with status %ld", ended->status);
     if (commands->o->reported) {
-        if (commands->o->each)
-            result = ab_printed_each(ended->text, commands->o->reported, all, &commands->unit, x,
-                                     tick);
-        else
-            result = ab_printed_number(ended->text, commands->o->reported, &commands->unit, x, tick);
-        if (ab_printed_why(result))
-            return ab_command_fail_(commands, contest, i, ab_printed_why(result), 0);
-        if (!(*x > 0.0) || !perf_is_finite_(*x))
-            return ab_command_fail_(commands, contest, i, "printed a number that is not positive",
-                                    0);
+        why = ab_reported_(commands, ended, all, x, tick);
+        if (why)
+            return ab_command_fail_(commands, contest, i, why, 0);
     }
     if (taken->missing)
         return ab_command_fail_(commands, contest, i,
@@ -953,7 +965,7 @@ PERF_FN int ab_choice_add_(ab_choice *choice, const char *text, size_t len)
 }
 
 /* FIRST..LAST or FIRST..LAST:STEP, with as many decimals as FIRST or STEP has.  0: it is neither,
- * -1: too many values, -2: it does not go up.                                                    */
+ * -1: too many values, -2: it does not go up, -3: numbers that are not written out.              */
 PERF_FN int ab_choice_range_(ab_choice *choice, const char *text)
 {
     const char *dots = strstr(text, ".."), *point, *string;
@@ -977,14 +989,18 @@ PERF_FN int ab_choice_range_(ab_choice *choice, const char *text)
         return -2;
     if (!((high - low) / step < (double)AB_COMMANDS) || !(low > -1e15) || !(high < 1e15))
         return -1;
+    if (strpbrk(text, "eExX"))
+        return -3;
     for (i = 0; i < 2; i++) {
         point = strchr(i ? string : text, '.');
         point = point && (i || point < dots) ? point : NULL;
         decimals = point ? (int)strspn(point + 1, "0123456789") : 0;
         digits = decimals > digits ? decimals : digits;
     }
+    if (digits > 12)
+        return -3;
     for (i = 0; (x = low + (double)i * step) <= high + 1e-9 * step; i++) {
-        snprintf(t.s, sizeof t.s, "%.*f", digits < 12 ? digits : 12, x);
+        snprintf(t.s, sizeof t.s, "%.*f", digits, x);
         (void)ab_choice_add_(choice, t.s, strlen(t.s));
     }
     return 1;
@@ -1000,6 +1016,9 @@ PERF_FN int ab_choice_read_(ab_choice *choice, const char *text, ab_error *error
                        "expected NAME=1,2,3 or NAME=1..8 or NAME=0..1:0.25, not '%.80s'", text);
     snprintf(choice->name, sizeof choice->name, "%.*s", (int)(equals - text), text);
     result = ab_choice_range_(choice, equals + 1);
+    if (result == -3)
+        return ab_fail(error, "--parameter", 0, 0,
+                       "a range has at most 12 decimals and no exponents: '%.80s'", text);
     if (result < -1)
         return ab_fail(error, "--parameter", 0, 0, "a range goes up: '%.80s'", text);
     if (result)

@@ -5,6 +5,8 @@
 
 #include "ab.h"
 
+#include <sys/stat.h>
+
 /* "perf-ab: what 'which'"; which may be "".  Returns the exit status. */
 PERF_FN int usage_error(const char *what, const char *which)
 {
@@ -34,6 +36,36 @@ PERF_FN int written(void)
     fprintf(stderr, "perf-ab: standard output cannot be written%s%s\n", errno ? ": " : "",
             errno ? strerror(errno) : "");
     return AB_UNUSABLE;
+}
+
+/* 1: both are the same regular file. */
+PERF_FN int is_same_file(const char *one, const char *other)
+{
+    struct stat a, b;
+
+    return stat(one, &a) == 0 && stat(other, &b) == 0 && S_ISREG(a.st_mode) &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* Refuses an output that would replace an input or another output; one that is NULL was not asked
+ * for, "-" is a standard stream.  An exit status, 0: fine.                                       */
+PERF_FN int would_replace(const char *const *output, size_t outputs, const char *const *input,
+                          size_t inputs)
+{
+    size_t i, k;
+
+    for (i = 0; i < outputs; i++) {
+        if (!output[i])
+            continue;
+        for (k = 0; k < i; k++)
+            if (output[k] && (!strcmp(output[k], output[i]) ||
+                              (strcmp(output[i], "-") != 0 && is_same_file(output[k], output[i]))))
+                return usage_error("two reports into one:", output[i]);
+        for (k = 0; k < inputs && strcmp(output[i], "-") != 0; k++)
+            if (strcmp(input[k], "-") != 0 && is_same_file(input[k], output[i]))
+                return usage_error("the report would replace the measurements in", output[i]);
+    }
+    return 0;
 }
 
 PERF_FN int unusable(const ab_error *error)

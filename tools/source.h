@@ -280,12 +280,13 @@ typedef struct ab_reading {             /* one measurement, or a pair of them   
     double      x, y;                   /* y: the candidate's, 1 where there are no pairs         */
 } ab_reading;
 
-/* The unit of a series, said now for the first time or again.  -1: it is another one. */
+/* The unit of a series, said now for the first time or again.  -1: its values have another one, or
+ * one of the two is none.                                                                        */
 PERF_FN int ab_unit_of_(ab_series *series, const char *unit)
 {
-    if (!*unit || !strcmp(series->unit, unit))
+    if (!strcmp(series->unit, unit))
         return 0;
-    if (*series->unit)
+    if (series->runs || *series->unit)
         return -1;
     free(series->unit);
     series->unit = ab_copy(unit, strlen(unit));
@@ -321,8 +322,9 @@ PERF_FN int ab_add_(const ab_source *source, size_t at, ab_series *series,
     if (!(x > 0.0) || !perf_is_finite_(x) || !(y > 0.0) || !perf_is_finite_(y))
         return ab_fail_at(source, at, "this number in ns is out of range", NULL, 0);
     if (ab_unit_of_(series, unit) < 0)
-        return ab_fail_at(source, at, "another unit than above for the same benchmark", unit,
-                          strlen(unit));
+        return ab_fail_at(source, at, *unit ? "another unit than above for the same benchmark"
+                                            : "no unit, as values above for the same benchmark have",
+                          *unit ? unit : NULL, strlen(unit));
     if (series->runs >= AB_MAX_RUNS)
         return ab_fail_at(source, at, "more than 10,000 runs of one benchmark", NULL, 0);
     run = ab_run_of(series, reading->run ? reading->run : source->o->run);

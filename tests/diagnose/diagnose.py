@@ -457,6 +457,20 @@ def several(c):
     c.check(json.loads((c.work / "out.json").read_text())["perf_diagnose"] == 1, "--json FILE")
 
 
+def members(c, rng):
+    """A file of gzip may be several in a row (RFC 1952); what is behind them is left alone."""
+    text = launch_bound().text().encode()
+    size = len(text)
+    want = c.run("diagnose", c.file("members", text))[1]
+    for cut in ([size // 2], [1], sorted(rng.randrange(size) for _ in range(40))):
+        packed = [gzip.compress(text[a:b]) for a, b in zip([0, *cut], [*cut, size])]
+        for behind in (b"", b"\0" * 512):
+            out = c.status(0, "diagnose", c.file("members", b"".join(packed) + behind))
+            c.check(out == want, f"{len(packed)} members: {out}")
+        c.status(3, "diagnose", c.file("members", b"".join(packed[:-1])), has="cut off")
+        c.status(3, "diagnose", c.file("members", packed[0][:-9]), has="cut off")
+
+
 def refused(c, rng):
     good = launch_bound().text()
     for name, content, has in (
@@ -538,6 +552,7 @@ def main():
     limits(c)
     oracle(c, rng)
     several(c)
+    members(c, rng)
     refused(c, rng)
     mutated(c, rng)
     large(c)

@@ -79,6 +79,10 @@ with Target(target, "work", "200") as t:
     for view in ("tree", "diagnosis", "table"):
         c.status(0, "look", t.pid, "--view", view, has="leaf" if view != "diagnosis" else "most time")
     c.status(3, "look", t.pid, "--trace", "/nowhere/x", has="cannot be written")
+    for view in ("table", "json"):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([c.tool, "look", str(t.pid), "--view", view], stdout=full, stderr=subprocess.PIPE, text=True)
+        c.check(done.returncode == 3 and "standard output cannot be written" in done.stderr, f"{view} to a full disk: {done}")
 
 # Names that would steer a terminal, a page or a spreadsheet.
 with Target(target, "hostile") as t:

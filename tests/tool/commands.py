@@ -186,6 +186,12 @@ def outputs(c):
         for to in (a, c.work / "link.txt", "./a.txt"):
             c.status(3, a, a, "--paired", option, to, has="would replace the measurements")
     c.check(a.read_text().startswith("10.1"), a.read_text())
+    trace = c.file("trace.json", '{"traceEvents": []}')
+    c.status(3, "diagnose", trace, "--json", "./trace.json", has="would replace the measurements")
+    c.status(3, "diagnose", a, "--against", trace, "--json", trace, has="would replace the measurements")
+    for option in ("--trace", "--flame"):
+        c.status(3, "look", trace, option, "./trace.json", has="would replace the measurements")
+    c.status(3, "look", trace, "--trace", "x", "--flame", "x", has="two reports into one")
     many = ("run", "--confidence", "0.9999", "--reported", "--parameter", "x=1..102", "--", "echo", "{x}000")
     c.status(3, *many, has="too much for 101 comparisons")
 

@@ -169,6 +169,17 @@ def accept(c):
     c.status(3, "history", file, "--accept-change", has="its value is missing")
     c.status(3, "history", "--accept-change", "BM_copy", DATA / "google_a.json", has="file of perf_results")
     c.check(file.read_text() == before, "a refusal changes the file")
+    for option in ("--json", "--html", "--markdown"):
+        c.status(3, "history", "--accept-change", "a@b", file, option, c.work / "report", has="--accept-change writes no report")
+    c.check(file.read_text() == before and not (c.work / "report").exists(), "a refusal changes the file")
+    digits = c.file("digits.json", before.replace("0.1]", "0.12345678901234567]"))
+    c.status(0, "history", "--accept-change", "a@b", digits)
+    c.check(json.loads(digits.read_text())["other"]["x"][1] == 0.12345678901234567, "a number has lost its last digits")
+    marked = c.file("marked.json", "\ufeff" + before)
+    c.status(0, "history", "--accept-change", "a@b", marked, has="accepted: a@b, run 9 of 12 and later, on p")
+    nan = c.file("nan.json", before.replace("]}]}", ", NaN]}]}"))
+    c.status(3, "history", "--accept-change", "a@b", nan, has="nan.json:1:")
+    c.check("NaN" in nan.read_text(), "a file with NaN was changed")
     c.status(0, "history", "--accept-change", "a@b", file, has="accepted: a@b, run 9 of 12 and later, on p")
     now, was = json.loads(file.read_text()), json.loads(before)
     for e in was["benchmarks"]:
@@ -233,6 +244,14 @@ def imports(c):
         for k in range(16)]}}) + ";\n")
     c.status(0, "history", data, has="since run 9 of 16 (08fedcba98, 2023-11-22)")
     c.check("200.0 ns" in c.run("history", data)[1], "the unit")
+    benches = [(10, 0), (11, 5), ("12", 7), (-13, 7), (0, 7)]
+    odd = c.file("odd.js", "window.BENCHMARK_DATA = " + json.dumps({"lastUpdate": 1, "entries": {"Go": [
+        {"date": 1, "commit": {"id": "aaaaaaaaa\u00e9a"}, "benches": [
+        {"name": "x", "value": t, "unit": "ns/op"}, {"name": "y", "value": n, "unit": "allocs/op\t9 times"}]} for t, n in benches]}}))
+    out = c.status(0, "history", odd, has="2   10.00 ns   11.00 ns")
+    c.check("5 0 allocs/op" in out, f"a count of zero: {out}")
+    for part in ("run 3: expected a number", "run 4: negative", "run 5: zero"):
+        c.check(f"not shown: {odd}: 'x' of {part}" in out, f"{part}: {out}")
     whole = data.read_text()
     for text, says in (("window.BENCHMARK_DATA = {", ":1:2"), ("window.BENCHMARK_DATA = 3", ":1:23"), (whole[:300], "data.js of github-action-benchmark, not JSON:"),
                        ('window.BENCHMARK_DATA =\n{"a": 1,,}', ":2:"), ('window.BENCHMARK_DATA = {"a": 1}', 'it has no "entries"'),
@@ -294,6 +313,14 @@ def main():
     c.status(3, "history", "--sideways", nights[0], has="no such option")
     c.status(3, "history", nights[0], "--html", has="its value is missing")
     c.status(3, "history", nights[0], "--html", "-", "--json", "-", has="two reports into one")
+    before, same = nights[0].read_bytes(), c.work / "same"
+    for option in ("--json", "--html", "--markdown"):
+        c.status(3, "history", nights[0], option, f"./{nights[0].name}", has="would replace the measurements")
+        c.status(3, "history", *nights[:2], "--html", same, option.replace("html", "json"), same, has="two reports into one")
+    (c.work / "nights").mkdir()
+    (c.work / "nights" / "one.json").write_bytes(before)
+    c.status(3, "history", "nights", "--json", "nights/one.json", has="would replace the measurements")
+    c.check(nights[0].read_bytes() == before and not same.exists(), "a history has replaced its own file")
     c.status(3, "history", nights[0], "--html", "/nowhere/x", has="cannot be written")
     changes(c)
     wanders(c)

@@ -113,6 +113,10 @@ FINE = [
     ("CSV", "value\n" + GOOD),
     ("CSV any title", "latency_us\n" + GOOD),
     ("CSV tabs", "name\tvalue\n" + "".join(f"x\t{v}\n" for v in GOOD.split())),
+    ("CSV semicolon in a title", '"name; or ""it""",value\n' + "".join(f"x,{v}\n" for v in GOOD.split())),
+    ("CSV tab in a title", 'name,"value", "a\tb"\n' + "".join(f"x,{v},1\n" for v in GOOD.split())),
+    ("CSV comma in a title", 'name;value;"a,b"\n' + "".join(f"x;{v};1\n" for v in GOOD.split())),
+    ("CSV inches", 'name 5";value\n' + "".join(f"x;{v}\n" for v in GOOD.split())),
     ("CSV quotes", '"value"\n' + "".join(f'"{v}"\n' for v in GOOD.split())),
     ("JSON", json_results("[%s]" % ",".join(GOOD.split()), unit='""')),
     ("JSON integers", json_results("[%s]" % ",".join(v.replace(".", "") for v in GOOD.split()), unit='""')),
@@ -282,6 +286,13 @@ def main():
         if done.returncode == 3:
             said.add(done.stderr.strip())
     c.check(all("out of memory" in text for text in said), f"{said}")
+
+    # Files of one benchmark, with and without a unit.
+    widgets, bare = (c.file(f"{n}.csv", f"name,value,unit\nx,1,{n}\nx,2,{n}\n") for n in ("widgets", ""))
+    c.status(3, "history", widgets, bare, has="'x': no unit here, unit widgets in a file before")
+    c.status(3, "history", bare, widgets, has="'x': unit widgets here, no unit in a file before")
+    c.status(3, widgets, bare, "--", widgets, widgets, has="no unit here")
+    c.status(0, "history", bare, bare)
 
     # Every option of --help is in the manual, of which some commands have pages of their own, and on the man page.
     _, text, _ = c.run("--help")

@@ -52,6 +52,15 @@ def main():
     one = c.status(0, "merge", ranks[0], "-o", c.work / "one.json")
     c.check(one == "", f"a single run has no slowest: {one}")
 
+    # Scopes of a file with a byte order mark, or with NaN among its samples.
+    for before, sample in (("\ufeff", 1), ("", float("nan"))):
+        file = c.file("scopes.json", before + json.dumps({
+            "perf_results": 1, "benchmarks": [{"name": "x", "samples": [1]}, {"name": "y", "samples": [sample]}],
+            "scopes": [{"name": "work", "kind": "scope", "run": "1", "calls": 3, "total": 300, "max": 150}]}))
+        c.status(0, "merge", file, ranks[0], "-o", c.work / "scopes.all")
+        kept = json.loads((c.work / "scopes.all").read_text()).get("scopes", [])
+        c.check([(s["name"], s["calls"]) for s in kept] == [("work", 3)], f"{before!r} {sample}: {kept}")
+
     # A file that the result replaces is there until that is whole, with its mode; a link is replaced.
     kept = c.file("kept.json", results(0, 1.0))
     kept.chmod(0o640)
