@@ -11268,14 +11268,15 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *reg, uint32_t
 #endif
 
 /* Forgets the events of a ring, but those that a stream has not written yet: the file has them all
- * the same.                                                                                      */
+ * the same.  Only where there is a stream, which may be writing the ring, a lock is taken.       */
 PERF_COLD_FN_ void perf_ring_forget_(perf_registry_ *reg, perf_recorder_ *rec)
 {
     const perf_stream_base_ *stream = PERF_ACQ_(&reg->stream);
-    const int                locked = perf_lock_(reg);  /* 0: this thread is inside               */
+    const int                on = stream && PERF_GET_(&stream->state) == PERF_STREAM_ON_;
+    const int                locked = on && perf_lock_(reg);    /* or this thread is inside       */
 
     PERF_SET_(&rec->ring_lost, rec->ring_head);
-    if (stream && PERF_GET_(&stream->state) == PERF_STREAM_ON_) {
+    if (on) {
         PERF_SET_(&rec->sent_more, rec->sent_more - rec->ring_more);    /* may be below 0         */
     } else {
         PERF_SET_(&rec->ring_sent, rec->ring_head);
