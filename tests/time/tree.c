@@ -336,7 +336,7 @@ static void limited(void)
     static const perf_view view[] = {PERF_VIEW_TABLE, PERF_VIEW_TREE};
     static char            text[65536];
     perf_report_opts       o = PERF_ZERO;
-    char                   one[16];
+    char                   one[24];
     int                    i;
 
     perf_reset();
