@@ -40,7 +40,7 @@ try "loops of a closed module" ./closed
 mkdir other
 for header in "$root"/perf*.h; do           # another release: what threads and the process keep is longer
     sed -e 's/^#define PERF_VERSION .*/#define PERF_VERSION 9999/' \
-        -e 's/^    perf_cell_ \*\*seen; .*/    uint64_t other_release[9];\n&/' \
+        -e 's/^    perf_cell_ \*\*quick; .*/    uint64_t other_release[9];\n&/' \
         -e 's/^    uint64_t        ring_events;/    uint64_t other_release[3];\n&/' "$header" >"other/${header##*/}"
 done
 try 'it differs' test "$(cat other/*.h | grep -c 'other_release\|VERSION 9999')" = 3
