@@ -8920,11 +8920,13 @@ PERF_FN double perf_rule_room_(const perf_rule *rule, double log_ratio)
     return log_t - log_ratio;
 }
 
-/* No number of pairs is enough if `hidden`, as a log, is as much as the estimate needs to pass. */
-PERF_FN void perf_verdict_hidden_(perf_verdict *verdict, double estimate, double hidden)
+/* No number of pairs is enough if `hidden`, as a log, is as much as the estimate needs to pass.
+ * exact: the interval without that; where there is none yet, more values are needed first.       */
+PERF_FN void perf_verdict_hidden_(perf_verdict *verdict, perf_interval exact, double hidden)
 {
-    if (verdict->decision == PERF_INCONCLUSIVE &&
-        hidden >= perf_fabs_(perf_rule_room_(&verdict->rule, estimate)))
+    if (verdict->decision == PERF_INCONCLUSIVE && perf_is_finite_(exact.low) &&
+        perf_is_finite_(exact.high) &&
+        hidden >= perf_fabs_(perf_rule_room_(&verdict->rule, exact.estimate)))
         verdict->pairs_needed = PERF_INF_;
 }
 
@@ -8962,7 +8964,7 @@ PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_
 
     if (log_ratio && verdict.status == PERF_OK) {
         perf_verdict_finish_(&verdict, perf_widen_(*log_ratio, hidden), n, opts);
-        perf_verdict_hidden_(&verdict, log_ratio->estimate, hidden);
+        perf_verdict_hidden_(&verdict, *log_ratio, hidden);
     }
     return verdict;
 }
@@ -9155,7 +9157,7 @@ PERF_FN void perf_verdict_coarse_(perf_verdict *verdict, perf_interval exact, do
     if (verdict->decision != PERF_INCONCLUSIVE ||
         perf_rule_answer_(rule, perf_widen_(exact, tick)) != PERF_INCONCLUSIVE)
         return;                                     /* else the guard has withheld the answer     */
-    perf_verdict_hidden_(verdict, exact.estimate, tick);
+    perf_verdict_hidden_(verdict, exact, tick);
     hides_all = !perf_is_finite_(verdict->pairs_needed) &&
                 (verdict->warnings & PERF_WARN_RESOLUTION);
     if (hides_all || perf_rule_answer_(rule, exact) != PERF_INCONCLUSIVE) {
@@ -9257,8 +9259,9 @@ PERF_FN void perf_verdict_doubt_(perf_verdict *verdict, const perf_samples_ *in,
         perf_verdict_cap_(verdict,
                           "not interleaved: a drift between the two runs would look the same");
     }
-    if (verdict->decision == PERF_INCONCLUSIVE && (verdict->excluded || !ordered))
-        verdict->pairs_needed = PERF_INF_;
+    if (verdict->decision == PERF_INCONCLUSIVE && (verdict->excluded || !ordered) &&
+        verdict->ratio.low > 0.0 && perf_is_finite_(verdict->ratio.high))
+        verdict->pairs_needed = PERF_INF_;          /* else an interval comes first               */
 }
 
 /* One rule, alone. */

@@ -168,17 +168,23 @@ PERF_FN void look_images(look_target *target, look_program *program)
 /* Is every entry one that may be used?  Sizes and places are small; bits and counts smaller. */
 PERF_FN int look_layout_sane(const look_layout *layout)
 {
-    size_t i;
+    static const look_entry of_name[] = {LOOK_NAME_LENGTH, LOOK_NAME_FILE, LOOK_NAME_LINE, LOOK_NAME_KIND};
+    size_t                  i;
 
     for (i = LOOK_BUCKET_BITS; i < LOOK_ENTRIES; i++)
         if (layout->at[i] > LOOK_FARTHEST)
+            return 0;
+    if (layout->at[LOOK_NAME_SIZE] < 24)
+        return 0;
+    for (i = 0; i < sizeof of_name / sizeof *of_name; i++)
+        if (layout->at[of_name[i]] > layout->at[LOOK_NAME_SIZE] - 8)    /* 8: the widest of them  */
             return 0;
     return layout->at[LOOK_BUCKET_BITS] <= 8 && layout->at[LOOK_LATE] <= 16 &&
            layout->at[LOOK_LOSSES] <= 16 && layout->at[LOOK_RARE] <= LOOK_RARE_MOST &&
            layout->at[LOOK_SLOT_SIZE] >= 16 &&
            layout->at[LOOK_SLOT_CELL] <= layout->at[LOOK_SLOT_SIZE] - 8 &&
            layout->at[LOOK_GAUGE_SIZE] == 48 && layout->at[LOOK_EVENT_SIZE] == 16 &&
-           layout->at[LOOK_RETIRED_SIZE] >= 24 && layout->at[LOOK_NAME_SIZE] >= 24;
+           layout->at[LOOK_RETIRED_SIZE] >= 24;
 }
 
 PERF_FN int look_layout_gone(look_target *target)
