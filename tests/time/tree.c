@@ -330,23 +330,31 @@ static void left_open(void)
     perf_reset();
 }
 
+/* Scopes of 5 ns, "what 0" to "what n - 1". */
+static void numbered(const char *what, long n)
+{
+    char name[64];
+    long i;
+
+    for (i = 0; i < n; i++) {
+        perf_scope s;
+        snprintf(name, sizeof name, "%s %ld", what, i);
+        s = perf_scope_begin(name);
+        now_ns += 5;
+        perf_scope_end(&s);
+    }
+}
+
 /* Where rows end at the limit, the tree says how many more there are, as the table does. */
 static void limited(void)
 {
     static const perf_view view[] = {PERF_VIEW_TABLE, PERF_VIEW_TREE};
     static char            text[65536];
     perf_report_opts       o = PERF_ZERO;
-    char                   one[24];
     int                    i;
 
     perf_reset();
-    for (i = 0; i < 120; i++) {
-        perf_scope s;
-        snprintf(one, sizeof one, "limited %d", i);
-        s = perf_scope_begin(one);
-        now_ns += 5;
-        perf_scope_end(&s);
-    }
+    numbered("limited", 120);
     for (i = 0; i < 2; i++) {
         o.view = view[i];
         o.rows = 0;
@@ -360,17 +368,8 @@ static void limited(void)
 /* An id inside a name: memory stays small. */
 static void many_names(void)
 {
-    char text[32];
-    long i;
-
     perf_reset();
-    for (i = 0; i < 100000; i++) {
-        perf_scope s;
-        snprintf(text, sizeof text, "request %ld", i);
-        s = perf_scope_begin(text);
-        now_ns += 5;
-        perf_scope_end(&s);
-    }
+    numbered("request", 100000);
     CHECK(row_of("request 99999", "scope").total > 4.99, "the last name");
 }
 
