@@ -104,13 +104,11 @@ PERF_COLD_FN_ uint32_t perf_nvtx_color_(const perf_label_ *label)
         0xff4e79a7, 0xfff28e2b, 0xff59a14f, 0xffb07aa1, 0xff76b7b2, 0xffedc948,
         0xff9c755f, 0xff86bcb6, 0xffd37295, 0xff499894, 0xffa0cbe8, 0xffbab0ac,
     };
-    uint32_t    hash = UINT32_C(2166136261);
-    const char *text;
+    uint32_t hash;
 
     if (label->kind == PERF_KIND_WAIT_)
         return 0xffe15759;
-    for (text = label->text; *text && *text != ':'; text++)
-        hash = (hash ^ PERF_CAST_(unsigned char, *text)) * UINT32_C(16777619);
+    hash = perf_text_hash_(PERF_TEXT_HASH_, label->text, strcspn(label->text, ":"));
     return color[(hash >> 16) % 12];
 }
 

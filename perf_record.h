@@ -488,11 +488,11 @@ PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *reg)
 #define PERF_DIFFERENT_NAMES_ (1u << 20)      /* a number in each name is a common mistake        */
 
 /* The entry of a site's name and kind, made on first sight; NULL: no room.  The kind is the highest
- * byte of its `line`; the hash is FNV-1a.  Called with the lock held.                            */
+ * byte of its `line`.  Called with the lock held.                                                */
 PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site_ *site)
 {
     const char *name = site->name;
-    uint32_t    length, i, kind = site->line >> 24, hash = UINT32_C(2166136261) ^ kind;
+    uint32_t    length, hash, kind = site->line >> 24;
     const char *file = site->file ? site->file : "";
     size_t      file_length = PERF_LIBC_(strlen)(file);
     perf_name_ *entry, *first = PERF_NULL_;
@@ -505,8 +505,7 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site
         name = "(empty)";
     }
     length = perf_name_length_(name);
-    for (i = 0; i < length; i++)
-        hash = (hash ^ PERF_CAST_(unsigned char, name[i])) * UINT32_C(16777619);
+    hash = perf_text_hash_(PERF_TEXT_HASH_ ^ kind, name, length);
     if (reg->room)
         first = reg->by_hash[hash & (reg->hash_room - 1)];
     for (entry = first; entry; entry = entry->next_same)

@@ -162,7 +162,7 @@ PERF_COLD_FN_ int perf_same_text_(const char *one, const char *other)
 PERF_COLD_FN_ void perf_copy_id_(char *to, size_t cap, const char *id)
 {
     static const char digit[] = "0123456789abcdef";
-    uint32_t          hash = UINT32_C(2166136261);      /* FNV-1a                                 */
+    const uint32_t    hash = perf_text_hash_(PERF_TEXT_HASH_, id, strlen(id));
     perf_out_         out;
     int               shift;
 
@@ -170,8 +170,6 @@ PERF_COLD_FN_ void perf_copy_id_(char *to, size_t cap, const char *id)
         return;
     (void)perf_copy_text_(to, cap - PERF_ID_MARK_, id);
     out = perf_out_open_(to + strlen(to), PERF_ID_MARK_ + 1);
-    for (; *id; id++)
-        hash = (hash ^ PERF_CAST_(unsigned char, *id)) * UINT32_C(16777619);
     perf_put_char_(&out, '-');
     for (shift = 28; shift >= 0; shift -= 4)
         perf_put_char_(&out, digit[hash >> shift & 15]);

@@ -36,6 +36,7 @@ PERF_BEGIN_DECLS
  *   perf_put_bytes_in_ and perf_put_blanks_ write one cell alone
  *   perf_skip_word_, perf_skip_number_  what is behind a word, a number; NULL: it is not there
  *   PERF_NAME_MAX_, perf_name_length_, perf_text_length_  bytes kept of a name, of a text
+ *   perf_text_hash_, PERF_TEXT_HASH_  a hash of a text, and what it begins with
  *   perf_few_, perf_few_add_, perf_put_few_  the first names of many
  *   perf_putf_, perf_putv_  by a format, see below
  *   perf_digits_, perf_digits_us_  digits in memory
@@ -437,6 +438,18 @@ PERF_COLD_FN_ uint32_t perf_text_length_(const char *name, uint32_t most)
 }
 
 #define perf_name_length_(name) perf_text_length_(name, PERF_NAME_MAX_)
+
+#define PERF_TEXT_HASH_ UINT32_C(2166136261)
+
+/* FNV-1a of n bytes, beginning with `hash`. */
+PERF_FN uint32_t perf_text_hash_(uint32_t hash, const char *text, size_t n)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        hash = (hash ^ PERF_CAST_(unsigned char, text[i])) * UINT32_C(16777619);
+    return hash;
+}
 
 /* A character: how many bytes it has, 1 if it is broken. */
 typedef struct perf_char_ {

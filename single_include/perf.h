@@ -1749,6 +1749,7 @@ PERF_BEGIN_DECLS
  *   perf_put_bytes_in_ and perf_put_blanks_ write one cell alone
  *   perf_skip_word_, perf_skip_number_  what is behind a word, a number; NULL: it is not there
  *   PERF_NAME_MAX_, perf_name_length_, perf_text_length_  bytes kept of a name, of a text
+ *   perf_text_hash_, PERF_TEXT_HASH_  a hash of a text, and what it begins with
  *   perf_few_, perf_few_add_, perf_put_few_  the first names of many
  *   perf_putf_, perf_putv_  by a format, see below
  *   perf_digits_, perf_digits_us_  digits in memory
@@ -2150,6 +2151,18 @@ PERF_COLD_FN_ uint32_t perf_text_length_(const char *name, uint32_t most)
 }
 
 #define perf_name_length_(name) perf_text_length_(name, PERF_NAME_MAX_)
+
+#define PERF_TEXT_HASH_ UINT32_C(2166136261)
+
+/* FNV-1a of n bytes, beginning with `hash`. */
+PERF_FN uint32_t perf_text_hash_(uint32_t hash, const char *text, size_t n)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        hash = (hash ^ PERF_CAST_(unsigned char, text[i])) * UINT32_C(16777619);
+    return hash;
+}
 
 /* A character: how many bytes it has, 1 if it is broken. */
 typedef struct perf_char_ {
@@ -10859,11 +10872,11 @@ PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *reg)
 #define PERF_DIFFERENT_NAMES_ (1u << 20)      /* a number in each name is a common mistake        */
 
 /* The entry of a site's name and kind, made on first sight; NULL: no room.  The kind is the highest
- * byte of its `line`; the hash is FNV-1a.  Called with the lock held.                            */
+ * byte of its `line`.  Called with the lock held.                                                */
 PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site_ *site)
 {
     const char *name = site->name;
-    uint32_t    length, i, kind = site->line >> 24, hash = UINT32_C(2166136261) ^ kind;
+    uint32_t    length, hash, kind = site->line >> 24;
     const char *file = site->file ? site->file : "";
     size_t      file_length = PERF_LIBC_(strlen)(file);
     perf_name_ *entry, *first = PERF_NULL_;
@@ -10876,8 +10889,7 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *reg, const perf_site
         name = "(empty)";
     }
     length = perf_name_length_(name);
-    for (i = 0; i < length; i++)
-        hash = (hash ^ PERF_CAST_(unsigned char, name[i])) * UINT32_C(16777619);
+    hash = perf_text_hash_(PERF_TEXT_HASH_ ^ kind, name, length);
     if (reg->room)
         first = reg->by_hash[hash & (reg->hash_room - 1)];
     for (entry = first; entry; entry = entry->next_same)
@@ -19081,13 +19093,11 @@ PERF_COLD_FN_ uint32_t perf_nvtx_color_(const perf_label_ *label)
         0xff4e79a7, 0xfff28e2b, 0xff59a14f, 0xffb07aa1, 0xff76b7b2, 0xffedc948,
         0xff9c755f, 0xff86bcb6, 0xffd37295, 0xff499894, 0xffa0cbe8, 0xffbab0ac,
     };
-    uint32_t    hash = UINT32_C(2166136261);
-    const char *text;
+    uint32_t hash;
 
     if (label->kind == PERF_KIND_WAIT_)
         return 0xffe15759;
-    for (text = label->text; *text && *text != ':'; text++)
-        hash = (hash ^ PERF_CAST_(unsigned char, *text)) * UINT32_C(16777619);
+    hash = perf_text_hash_(PERF_TEXT_HASH_, label->text, strcspn(label->text, ":"));
     return color[(hash >> 16) % 12];
 }
 
@@ -22099,7 +22109,7 @@ PERF_COLD_FN_ int perf_same_text_(const char *one, const char *other)
 PERF_COLD_FN_ void perf_copy_id_(char *to, size_t cap, const char *id)
 {
     static const char digit[] = "0123456789abcdef";
-    uint32_t          hash = UINT32_C(2166136261);      /* FNV-1a                                 */
+    const uint32_t    hash = perf_text_hash_(PERF_TEXT_HASH_, id, strlen(id));
     perf_out_         out;
     int               shift;
 
@@ -22107,8 +22117,6 @@ PERF_COLD_FN_ void perf_copy_id_(char *to, size_t cap, const char *id)
         return;
     (void)perf_copy_text_(to, cap - PERF_ID_MARK_, id);
     out = perf_out_open_(to + strlen(to), PERF_ID_MARK_ + 1);
-    for (; *id; id++)
-        hash = (hash ^ PERF_CAST_(unsigned char, *id)) * UINT32_C(16777619);
     perf_put_char_(&out, '-');
     for (shift = 28; shift >= 0; shift -= 4)
         perf_put_char_(&out, digit[hash >> shift & 15]);
