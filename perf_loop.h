@@ -48,7 +48,6 @@ PERF_COLD_DECL_ void perf_race_bet_(perf_loop_state_ *state);
 PERF_COLD_DECL_ int perf_race_spent_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ int perf_race_still_open_(perf_loop_state_ *state);
-PERF_FN int perf_loop_by_(const perf_loop_state_ *state);
 PERF_COLD_DECL_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, const char **why);
 PERF_COLD_DECL_ int perf_race_interval_open_(perf_loop_state_ *state);
 PERF_COLD_DECL_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
@@ -618,7 +617,7 @@ PERF_COLD_FN_ int perf_loop_waits_apart_(const perf_loop_arm_ *one, const perf_l
 
 PERF_FN const double *perf_loop_times_(const perf_loop_state_ *state, int i)
 {
-    if (perf_loop_by_(state))
+    if (perf_loop_decides_(state, PERF_NULL_) == PERF_DECIDES_CPU)
         return state->arm[i].cpu;
     return state->arm[i].ns;
 }
@@ -1441,7 +1440,8 @@ PERF_COLD_FN_ int perf_race_wall_objects_(const perf_loop_state_ *state, int i,
     double                ratio, cpu = verdict->ratio.estimate;
     int                   accepted, apart;
 
-    if (!perf_loop_by_(state) || verdict->decision == PERF_INCONCLUSIVE)
+    if (verdict->decision == PERF_INCONCLUSIVE ||
+        perf_loop_decides_(state, PERF_NULL_) == PERF_DECIDES_WALL)
         return 0;
     if (other->seq[0].decision != PERF_INCONCLUSIVE && other->seq[0].decision != verdict->decision)
         return 1;
@@ -2088,8 +2088,9 @@ PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now)
 /* How many variants are not decided yet.  Holm: the fewer, the less evidence each needs. */
 PERF_COLD_FN_ int perf_race_still_open_(perf_loop_state_ *state)
 {
-    double level;
-    int    i, open = 0, by = perf_loop_by_(state);
+    const perf_decides by = perf_loop_decides_(state, PERF_NULL_);
+    double             level;
+    int                i, open = 0;
 
     for (i = 1; i < state->variants; i++)
         open += state->arm[i].seq[by].decision == PERF_INCONCLUSIVE;
@@ -2097,12 +2098,6 @@ PERF_COLD_FN_ int perf_race_still_open_(perf_loop_state_ *state)
     for (i = 1; i < state->variants && state->variants > 2; i++)
         state->arm[i].seq[by].level = level;
     return open;
-}
-
-/* Times and bets of an arm by the clock that decides: 0 the wall, 1 processor time. */
-PERF_FN int perf_loop_by_(const perf_loop_state_ *state)
-{
-    return perf_loop_decides_(state, PERF_NULL_) == PERF_DECIDES_CPU;
 }
 
 /* Which clock the answers rest on; *why: a sentence, or which option was refused.  It depends on
@@ -2148,8 +2143,9 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, con
 /* What is asked of variant i, with the confidence that its bets have to reach. */
 PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i)
 {
-    const double      level = state->arm[i].seq[perf_loop_by_(state)].level;
-    perf_compare_opts opts = state->ask.accept;
+    const perf_decides by = perf_loop_decides_(state, PERF_NULL_);
+    const double       level = state->arm[i].seq[by].level;
+    perf_compare_opts  opts = state->ask.accept;
 
     if ((state->variants > 2 || opts.rules > 1) && state->typical && level > 0.0)
         opts.confidence = 1.0 - 2.0 / level;
@@ -2159,9 +2155,10 @@ PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, 
 /* 1: the interval of a variant does not give the answer of its bets yet; a pair later it may. */
 PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *state)
 {
-    const perf_guard  none = PERF_ZERO;
-    perf_compare_opts opts;
-    int               i, open = 0, by = perf_loop_by_(state);
+    const perf_decides by = perf_loop_decides_(state, PERF_NULL_);
+    const perf_guard   none = PERF_ZERO;
+    perf_compare_opts  opts;
+    int                i, open = 0;
 
     state->looked_at = state->arm[0].count;
     for (i = 1; i < state->variants; i++) {
@@ -2178,7 +2175,7 @@ PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i
                                             const perf_compare_opts *opts)
 {
     const size_t logs = perf_race_logs_(state, 0, i, PERF_ALL_PAIRS_);
-    perf_seq     bets = state->arm[i].seq[perf_loop_by_(state)];
+    perf_seq     bets = state->arm[i].seq[perf_loop_decides_(state, PERF_NULL_)];
 
     bets.tick = perf_race_tick_(state, 0, i);       /* pauses may have made it longer             */
     return perf_pairs_judge_(&bets, state->logs, logs, n, opts);
@@ -2413,8 +2410,9 @@ PERF_COLD_FN_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n)
 /* The verdict on variant i after n rounds, by the rule alone; n 0: it says nothing yet. */
 PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int i, size_t n)
 {
-    perf_compare_opts opts = perf_race_asked_(state, i);
-    perf_verdict      verdict;
+    static const char *const clock[] = {"by the wall's clock", "by processor time"};
+    perf_compare_opts        opts = perf_race_asked_(state, i);
+    perf_verdict             verdict;
 
     if (state->seen.compared)
         opts.guard.seen = state->seen;
@@ -2426,7 +2424,7 @@ PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int 
     else
         verdict = perf_race_judge_(state, i, n, &opts);
     if (state->timer.clocks > 1)
-        verdict.clock = perf_loop_by_(state) ? "by processor time" : "by the wall's clock";
+        verdict.clock = clock[perf_loop_decides_(state, PERF_NULL_)];
     if (state->typical && perf_race_wall_objects_(state, i, &verdict))
         perf_verdict_cap_(&verdict,
                           "by the wall's clock the answer is the opposite: does one of them "

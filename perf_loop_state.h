@@ -176,8 +176,7 @@ typedef struct perf_loop_arm_ {
     double       *cpu;                  /* likewise by processor time                             */
     size_t        count;
     double        pending[2];           /* ns, cpu: of the round under way                        */
-    perf_seq      seq[2];               /* bets against variant 0: by the wall's clock, by        */
-                                        /* processor time                                         */
+    perf_seq      seq[2];               /* [perf_decides] bets against variant 0, by either clock */
     /* the lead of this round; times are of a longer one:                                         */
     uint64_t      lead_began, lead_ended;       /* processor time                                 */
     uint64_t      lead_runs;            /* iterations                                             */
