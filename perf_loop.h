@@ -45,7 +45,6 @@ PERF_COLD_DECL_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now
 PERF_COLD_DECL_ void perf_loop_file_leads_(perf_loop_state_ *state);
 PERF_COLD_DECL_ int perf_race_round_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ void perf_race_bet_(perf_loop_state_ *state);
-PERF_COLD_DECL_ int perf_race_spent_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ int perf_race_still_open_(perf_loop_state_ *state);
 PERF_COLD_DECL_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, const char **why);
@@ -1997,6 +1996,8 @@ PERF_COLD_FN_ void perf_loop_file_leads_(perf_loop_state_ *state)
 PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *state, uint64_t now)
 {
     const double took = perf_since_(state->round_began, now);
+    const size_t rounds = state->arm[state->order[0]].count;
+    const int    few = rounds < PERF_CAST_(size_t, state->ask.min_pairs);
 
     if (state->longer)
         state->longer_ns += took;
@@ -2007,10 +2008,15 @@ PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *state, uint64_t now)
     state->round_began = now;
     if (state->running > 1)
         perf_race_bet_(state);
-    if (perf_race_spent_(state, now))
+    if (rounds >= PERF_CAST_(size_t, state->ask.max_pairs))
         return 1;
+    if (perf_timer_late_(&state->timer, now, state->opts.max_seconds, 0.5 * state->round_ns)) {
+        if (few)
+            state->ended = "opts.max_seconds ended it, too few pairs for an answer";
+        return 1;
+    }
     if (state->running == 1)
-        return state->arm[state->order[0]].count >= PERF_CAST_(size_t, state->ask.min_pairs);
+        return !few;
     if (perf_race_settled_(state, now))
         return 1;
     perf_race_draw_lead_(state, now);
@@ -2036,20 +2042,6 @@ PERF_COLD_FN_ void perf_race_bet_(perf_loop_state_ *state)
         if (state->timer.clocks > 1)
             (void)perf_seq_add(&arm->seq[1], state->arm[0].cpu[rounds - 1], arm->cpu[rounds - 1]);
     }
-}
-
-/* 1: there is no room or no time for another round. */
-PERF_COLD_FN_ int perf_race_spent_(perf_loop_state_ *state, uint64_t now)
-{
-    const size_t rounds = state->arm[state->order[0]].count;
-
-    if (rounds >= PERF_CAST_(size_t, state->ask.max_pairs))
-        return 1;
-    if (!perf_timer_late_(&state->timer, now, state->opts.max_seconds, 0.5 * state->round_ns))
-        return 0;
-    if (rounds < PERF_CAST_(size_t, state->ask.min_pairs))
-        state->ended = "opts.max_seconds ended it, too few pairs for an answer";
-    return 1;
 }
 
 /* 1: the loop ends: nothing speaks against the answers, or more of it will not help.  It looks in
