@@ -40,18 +40,18 @@ PERF_COLD_DECL_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop
 PERF_COLD_DECL_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late);
 PERF_COLD_DECL_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ int perf_loop_sample_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm);
-PERF_COLD_DECL_ void perf_loop_file_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm);
+PERF_COLD_DECL_ void perf_loop_time_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm);
 PERF_COLD_DECL_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now);
-PERF_COLD_DECL_ void perf_loop_file_leads_(perf_loop_state_ *state);
+PERF_COLD_DECL_ void perf_loop_compare_leads_(perf_loop_state_ *state);
 PERF_COLD_DECL_ int perf_race_round_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ void perf_race_bet_(perf_loop_state_ *state);
 PERF_COLD_DECL_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now);
-PERF_COLD_DECL_ int perf_race_still_open_(perf_loop_state_ *state);
+PERF_COLD_DECL_ int perf_race_open_bets_(perf_loop_state_ *state);
 PERF_COLD_DECL_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, const char **why);
-PERF_COLD_DECL_ int perf_race_interval_open_(perf_loop_state_ *state);
+PERF_COLD_DECL_ int perf_race_interval_differs_(perf_loop_state_ *state);
 PERF_COLD_DECL_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
                                               const perf_compare_opts *opts);
-PERF_COLD_DECL_ int perf_race_gravest_(const perf_loop_state_ *state);
+PERF_COLD_DECL_ int perf_race_gravest_objection_(const perf_loop_state_ *state);
 PERF_COLD_DECL_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ uint64_t perf_loop_count_(perf_loop_state_ *state);
 PERF_COLD_DECL_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state);
@@ -203,7 +203,7 @@ PERF_FN void perf_host_begin_(perf_loop_state_ *state, int arm)
 }
 
 /* Adds up how far the clocks of a slice are apart, and who gave the processor up in it. */
-PERF_FN void perf_timer_compare_(perf_timer_ *timer, perf_loop_arm_ *arm)
+PERF_FN void perf_timer_add_waits_(perf_timer_ *timer, perf_loop_arm_ *arm)
 {
     const double thread = timer->ns[PERF_BY_THREAD_];
     const double wait = perf_most_(timer->ns[PERF_BY_WALL_] - thread, 0.0);
@@ -565,7 +565,7 @@ PERF_FN int perf_loop_is_full_(const perf_loop_arm_ *arm)
 }
 
 /* All batches are found: the warm-up begins, or the first round.  0: the filling ends the loop. */
-PERF_COLD_FN_ int perf_loop_grown_(perf_loop_state_ *state, int late)
+PERF_COLD_FN_ int perf_loop_begin_rounds_(perf_loop_state_ *state, int late)
 {
     state->phase = PERF_LOOP_SAMPLE_;
     if (state->left_to_warm > 0 && !late)
@@ -649,7 +649,7 @@ PERF_COLD_FN_ uint64_t perf_loop_own_time_(void)
 
 /* Starts a slice of order[at]: opts.before, then its clocks.  Returns it as perf_loop_slice_ does;
  * 0: the filling has ended the loop.                                                             */
-PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *state)
+PERF_COLD_FN_ uint64_t perf_loop_begin_slice_(perf_loop_state_ *state)
 {
     int variant = state->order[state->at];
 
@@ -669,7 +669,7 @@ PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *state, perf_status why)
 }
 
 /* A slice of a lead has ended: one less is to come, and its iterations are counted. */
-PERF_COLD_FN_ void perf_loop_led_(perf_loop_state_ *state, perf_loop_arm_ *arm)
+PERF_COLD_FN_ void perf_loop_lead_slice_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm)
 {
     state->leads_left--;
     arm->lead_runs += arm->batch;
@@ -1715,51 +1715,51 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *state, int k
     if (!own_kind || !by_its_next || state->phase == PERF_LOOP_DONE_)
         return 0;
     if (state->phase == PERF_LOOP_COUNT_)
-        return perf_loop_count_(state);
+        return perf_loop_count_(state);         /* more slices for perf_counters_loop()           */
     arm = &state->arm[state->order[state->at]];
-    if (state->phase != PERF_LOOP_START_)
+    if (state->phase != PERF_LOOP_START_)       /* perf_host_end_, into timer.ns[]                */
         good = state->fill->end(state, state->order[state->at], now);
     if (state->phase == PERF_LOOP_DONE_)
         return 0;
     if (perf_loop_no_clock_(state, now))
         return perf_loop_stop_(state, PERF_ERANGE);
     if (state->leads_left) {
-        perf_loop_led_(state, arm);
-        return perf_loop_go_(state);
+        perf_loop_lead_slice_ended_(state, arm);
+        return perf_loop_begin_slice_(state);
     }
     if (!good && state->phase != PERF_LOOP_COLD_)
-        return perf_loop_go_(state);                /* the clock stepped back: again              */
+        return perf_loop_begin_slice_(state);   /* the clock stepped back: again                  */
     state->last = state->order[state->at];
     late = perf_timer_late_(&state->timer, now, state->opts.max_seconds, 0.0);
     switch (state->phase) {
-    case PERF_LOOP_START_:
+    case PERF_LOOP_START_:                      /* nothing has run yet                            */
         perf_loop_shuffle_(state);
         state->phase = PERF_LOOP_COLD_;
         break;
-    case PERF_LOOP_COLD_:
+    case PERF_LOOP_COLD_:                       /* a first call, into arm->first_ns               */
         complete = perf_loop_first_ended_(state, arm, late);
         break;
-    case PERF_LOOP_HEAT_:
+    case PERF_LOOP_HEAT_:                       /* a device warms up, the host does not           */
         perf_loop_heated_(state, late);
         break;
-    case PERF_LOOP_GROW_:
+    case PERF_LOOP_GROW_:                       /* arm->batch grows until slices are long         */
         perf_loop_reading_ended_(state, arm, now, late);
         break;
-    case PERF_LOOP_WARM_:
+    case PERF_LOOP_WARM_:                       /* slices of the warm-up are thrown away          */
         perf_loop_warm_up_ended_(state, now);
         break;
-    default:
+    default:                                    /* a sample                                       */
         complete = perf_loop_sample_ended_(state, arm);
     }
     if (state->phase == PERF_LOOP_DONE_)
         return 0;
     if (complete) {
         if (perf_loop_round_ended_(state, now))
-            return perf_loop_count_(state);
+            return perf_loop_count_(state);     /* the last round                                 */
         if (state->phase == PERF_LOOP_SAMPLE_)
             perf_loop_shuffle_(state);
     }
-    return perf_loop_turn_begins_(state);
+    return perf_loop_turn_begins_(state);       /* of order[at]: its lead, then a slice           */
 }
 
 /* Reads the clocks after the body (the wall's is `now`): timer->ns[] is the slice, without pauses
@@ -1798,7 +1798,7 @@ PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now)
     }
     timer->spent_ns += wall;
     if (timer->clocks > 1)
-        perf_timer_compare_(timer, arm);
+        perf_timer_add_waits_(timer, arm);
     return 1;
 }
 
@@ -1829,7 +1829,7 @@ PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_
     perf_loop_shuffle_(state);
     for (i = 0; i < state->running; i++)
         state->arm[state->order[i]].steady = state->hurry;
-    if (state->hurry && !perf_loop_grown_(state, 1))
+    if (state->hurry && !perf_loop_begin_rounds_(state, 1))
         (void)perf_loop_stop_(state, state->status);
     return 0;
 }
@@ -1856,7 +1856,7 @@ PERF_COLD_FN_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_a
         return;
     }
     perf_loop_shuffle_(state);
-    if (!perf_loop_unsteady_(state) && !perf_loop_grown_(state, late))
+    if (!perf_loop_unsteady_(state) && !perf_loop_begin_rounds_(state, late))
         (void)perf_loop_stop_(state, state->status);
 }
 
@@ -1923,14 +1923,16 @@ PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t no
 PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm)
 {
     if (state->longer)
-        perf_loop_file_lead_(state, arm);
+        perf_loop_time_lead_(state, arm);
     arm->pending[0] = state->timer.ns[PERF_BY_WALL_] / PERF_CAST_(double, arm->batch);
     arm->pending[1] = state->timer.ns[PERF_BY_THREAD_] / PERF_CAST_(double, arm->batch);
-    return ++state->at == state->running && !perf_loop_was_cold_(state, state->fill->want(state));
+    if (++state->at < state->running)
+        return 0;
+    return !perf_loop_was_cold_(state, state->fill->want(state));  /* else: first find batches    */
 }
 
 /* A longer lead and the slice after it, by the same clock, ns an iteration. */
-PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm)
+PERF_COLD_FN_ void perf_loop_time_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm)
 {
     const double lead = perf_since_(arm->lead_began, arm->lead_ended);
     const double after = perf_since_(arm->lead_ended, perf_loop_own_time_());
@@ -1960,8 +1962,8 @@ PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now)
         }
         state->longer_count += PERF_CAST_(size_t, state->longer);
         if (state->longer)
-            perf_loop_file_leads_(state);
-        enough = state->round(state, now);
+            perf_loop_compare_leads_(state);
+        enough = state->round(state, now);      /* perf_race_round_, perf_bench_enough_           */
     }
     if (state->fill->stop)
         return state->fill->stop(state, enough);
@@ -1971,7 +1973,7 @@ PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now)
 /* How the leads of a round compare, into `owed` of all variants but 0.  On a busy machine a reading
  * of processor time may be off by half a slice: leads then compare with the slices as they were
  * timed.  With untimed work, or waits, only with those right after them.                         */
-PERF_COLD_FN_ void perf_loop_file_leads_(perf_loop_state_ *state)
+PERF_COLD_FN_ void perf_loop_compare_leads_(perf_loop_state_ *state)
 {
     const perf_loop_arm_ *arm = &state->arm[0];
     perf_loop_arm_       *other;
@@ -2019,7 +2021,7 @@ PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *state, uint64_t now)
         return !few;
     if (perf_race_settled_(state, now))
         return 1;
-    perf_race_draw_lead_(state, now);
+    perf_race_draw_lead_(state, now);           /* of the next round                              */
     return 0;
 }
 
@@ -2050,7 +2052,7 @@ PERF_COLD_FN_ void perf_race_bet_(perf_loop_state_ *state)
 PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now)
 {
     const size_t rounds = state->arm[0].count;
-    const int    decided = state->typical && !perf_race_still_open_(state);
+    const int    decided = state->typical && !perf_race_open_bets_(state);
     const double took = perf_race_took_(state, now);
     const int    late = took > 0.5e9 * state->opts.max_seconds;
     const int    first_late = late && state->few_longer && !state->lenient;
@@ -2060,10 +2062,10 @@ PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now)
     int          objection;
 
     if (decided && enough && (grown || first_late)) {
-        if (perf_race_interval_open_(state))
+        if (perf_race_interval_differs_(state))  /* from the bets: a pair later it may not        */
             return 0;
         state->lenient = late;
-        objection = perf_race_gravest_(state);
+        objection = perf_race_gravest_objection_(state);
         state->few_longer = objection == PERF_TOO_FEW_ || objection == PERF_DEBT_PERHAPS_;
         if (objection >= PERF_RATIO_DRIFTS_)
             return perf_race_anew_(state, now, objection);
@@ -2072,13 +2074,13 @@ PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now)
     if (rounds < state->look_at)
         return 0;
     state->look_at = 2 * rounds;
-    if (perf_race_gravest_(state) == PERF_TURNS_MATTER_)
+    if (perf_race_gravest_objection_(state) == PERF_TURNS_MATTER_)
         (void)perf_race_anew_(state, now, PERF_TURNS_MATTER_);
     return 0;
 }
 
 /* How many variants are not decided yet.  Holm: the fewer, the less evidence each needs. */
-PERF_COLD_FN_ int perf_race_still_open_(perf_loop_state_ *state)
+PERF_COLD_FN_ int perf_race_open_bets_(perf_loop_state_ *state)
 {
     const perf_decides by = perf_loop_decides_(state, PERF_NULL_);
     double             level;
@@ -2144,8 +2146,8 @@ PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, 
     return opts;
 }
 
-/* 1: the interval of a variant does not give the answer of its bets yet; a pair later it may. */
-PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *state)
+/* 1: the interval of a variant does not give the answer of its bets. */
+PERF_COLD_FN_ int perf_race_interval_differs_(perf_loop_state_ *state)
 {
     const perf_decides by = perf_loop_decides_(state, PERF_NULL_);
     const perf_guard   none = PERF_ZERO;
@@ -2200,7 +2202,7 @@ PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *state, int i)
 }
 
 /* The gravest objection to the answer on any variant. */
-PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *state)
+PERF_COLD_FN_ int perf_race_gravest_objection_(const perf_loop_state_ *state)
 {
     int i, one, gravest = PERF_NO_OBJECTION_;
 
@@ -2264,7 +2266,7 @@ PERF_COLD_FN_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state)
     state->arm[variant].lead_runs = 0;
     if (state->longer)
         state->arm[variant].lead_began = perf_loop_own_time_();
-    return perf_loop_go_(state);
+    return perf_loop_begin_slice_(state);
 }
 
 PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *state, int64_t left)
@@ -2403,7 +2405,7 @@ PERF_COLD_FN_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n)
 PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int i, size_t n)
 {
     static const char *const clock[] = {"by the wall's clock", "by processor time"};
-    perf_compare_opts        opts = perf_race_asked_(state, i);
+    perf_compare_opts        opts = perf_race_asked_(state, i);   /* state->ask.accept            */
     perf_verdict             verdict;
 
     if (state->seen.compared)

@@ -50,10 +50,17 @@ typedef struct perf_timer_ {
     double      pause_doubt_ns;         /* it may be off by so much                               */
 } perf_timer_;
 
-/* Phases: the first run of each arm, rounds until the filling is warm, batches are found, rounds
- * that are thrown away, samples, what comes after them. */
-enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_HEAT_, PERF_LOOP_GROW_, PERF_LOOP_WARM_,
-       PERF_LOOP_SAMPLE_, PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
+/* Phases of a loop, in this order. */
+enum {
+    PERF_LOOP_START_,                   /* nothing has run yet                                    */
+    PERF_LOOP_COLD_,                    /* the first run of each arm                              */
+    PERF_LOOP_HEAT_,                    /* rounds until a device is warm                          */
+    PERF_LOOP_GROW_,                    /* batches are found                                      */
+    PERF_LOOP_WARM_,                    /* rounds that are thrown away                            */
+    PERF_LOOP_SAMPLE_,                  /* rounds that count                                      */
+    PERF_LOOP_COUNT_,                   /* slices for the processor's counters                    */
+    PERF_LOOP_DONE_
+};
 
 enum { PERF_RACE_MOST_ = 64 };          /* variants                                               */
 
@@ -62,11 +69,11 @@ struct perf_filling_;
 
 /* A loop of any kind. */
 typedef struct perf_loop_state_ {
-    perf_kept_loop_       loop;              /* first: the list is of these                       */
+    perf_kept_loop_  loop;              /* first: the list is of these                            */
     perf_bench_opts  opts;              /* of other loops: max_seconds, slice_ns, before, user    */
     perf_ab_opts     ask;
     perf_timer_      timer;
-    const struct perf_filling_ *fill;   /* how a slice is timed                                   */
+    const struct perf_filling_ *fill;   /* how a slice is timed: by the host, or by a device      */
     void            *own;               /* of the filling                                         */
     struct perf_loop_arm_ *arm;         /* [variants]                                             */
     perf_race_entry *entry;             /* [variants]                                             */

@@ -1423,6 +1423,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
     logs.sorted = sorted;
     logs.finite = finite;
     level = 2.0 / (1.0 - confidence);
+    /* How many of the smallest, and of the largest values the bets rule out as the median. */
     low = perf_seq_excluded_(&logs, 1.0, level);
     high = perf_seq_excluded_(&logs, -1.0, level);
     result.estimate = perf_quantile_(sorted, finite, 0.5);
