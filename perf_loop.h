@@ -49,9 +49,11 @@ PERF_COLD_DECL_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ int perf_race_open_bets_(perf_loop_state_ *state);
 PERF_COLD_DECL_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, const char **why);
 PERF_COLD_DECL_ int perf_race_interval_differs_(perf_loop_state_ *state);
+PERF_COLD_DECL_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i);
 PERF_COLD_DECL_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
                                               const perf_compare_opts *opts);
 PERF_COLD_DECL_ int perf_race_gravest_objection_(const perf_loop_state_ *state);
+PERF_COLD_DECL_ int perf_race_objection_(const perf_loop_state_ *state, int i);
 PERF_COLD_DECL_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ uint64_t perf_loop_count_(perf_loop_state_ *state);
 PERF_COLD_DECL_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state);
@@ -2134,18 +2136,6 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, con
     return PERF_DECIDES_CPU;
 }
 
-/* What is asked of variant i, with the confidence that its bets have to reach. */
-PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i)
-{
-    const perf_decides by = perf_loop_decides_(state, PERF_NULL_);
-    const double       level = state->arm[i].seq[by].level;
-    perf_compare_opts  opts = state->ask.accept;
-
-    if ((state->variants > 2 || opts.rules > 1) && state->typical && level > 0.0)
-        opts.confidence = 1.0 - 2.0 / level;
-    return opts;
-}
-
 /* 1: the interval of a variant does not give the answer of its bets. */
 PERF_COLD_FN_ int perf_race_interval_differs_(perf_loop_state_ *state)
 {
@@ -2164,6 +2154,18 @@ PERF_COLD_FN_ int perf_race_interval_differs_(perf_loop_state_ *state)
     return open;
 }
 
+/* What is asked of variant i, with the confidence that its bets have to reach. */
+PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i)
+{
+    const perf_decides by = perf_loop_decides_(state, PERF_NULL_);
+    const double       level = state->arm[i].seq[by].level;
+    perf_compare_opts  opts = state->ask.accept;
+
+    if ((state->variants > 2 || opts.rules > 1) && state->typical && level > 0.0)
+        opts.confidence = 1.0 - 2.0 / level;
+    return opts;
+}
+
 /* The verdict on variant i after n rounds, from its bets and the interval of its log ratios. */
 PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
                                             const perf_compare_opts *opts)
@@ -2173,6 +2175,19 @@ PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i
 
     bets.tick = perf_race_tick_(state, 0, i);       /* pauses may have made it longer             */
     return perf_pairs_judge_(&bets, state->logs, logs, n, opts);
+}
+
+/* The gravest objection to the answer on any variant. */
+PERF_COLD_FN_ int perf_race_gravest_objection_(const perf_loop_state_ *state)
+{
+    int i, one, gravest = PERF_NO_OBJECTION_;
+
+    for (i = 1; i < state->variants; i++) {
+        one = perf_race_objection_(state, i);
+        if (one > gravest)
+            gravest = one;
+    }
+    return gravest;
 }
 
 /* What speaks against an answer on variant i, the gravest first. */
@@ -2199,19 +2214,6 @@ PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *state, int i)
     if (!perf_race_confirmed_(state, i))
         return PERF_NOT_CONFIRMED_;
     return PERF_NO_OBJECTION_;
-}
-
-/* The gravest objection to the answer on any variant. */
-PERF_COLD_FN_ int perf_race_gravest_objection_(const perf_loop_state_ *state)
-{
-    int i, one, gravest = PERF_NO_OBJECTION_;
-
-    for (i = 1; i < state->variants; i++) {
-        one = perf_race_objection_(state, i);
-        if (one > gravest)
-            gravest = one;
-    }
-    return gravest;
 }
 
 /* Draws the lead of the next round: the usual one; in one round of four, and always while those are

@@ -50,18 +50,6 @@ typedef struct perf_timer_ {
     double      pause_doubt_ns;         /* it may be off by so much                               */
 } perf_timer_;
 
-/* Phases of a loop, in this order. */
-enum {
-    PERF_LOOP_START_,                   /* nothing has run yet                                    */
-    PERF_LOOP_COLD_,                    /* the first run of each arm                              */
-    PERF_LOOP_HEAT_,                    /* rounds until a device is warm                          */
-    PERF_LOOP_GROW_,                    /* batches are found                                      */
-    PERF_LOOP_WARM_,                    /* rounds that are thrown away                            */
-    PERF_LOOP_SAMPLE_,                  /* rounds that count                                      */
-    PERF_LOOP_COUNT_,                   /* slices for the processor's counters                    */
-    PERF_LOOP_DONE_
-};
-
 enum { PERF_RACE_MOST_ = 64 };          /* variants                                               */
 
 struct perf_loop_arm_;
@@ -127,33 +115,17 @@ typedef struct perf_loop_state_ {
     perf_race_result race;
 } perf_loop_state_;
 
-/* How slices are run and timed: by the host's clocks (perf_host_begin_, perf_host_end_ and so on in
- * perf_loop.h), or by those of a device (perf_gpu_bench.h).  Called in this order: begin, the body,
- * end; both once a slice.
- *   begin   starts the clocks of a slice of that arm; state->arm[arm].batch iterations follow
- *   end     reads them into state->timer.ns[].  1: file it; 0: it does not count, and runs again.
- *           `now` is the wall's clock, read before anything else
- *   want    ns that a slice should last at least
- *   grown   all batches are found; 0: the loop ends with state->status
- *   warm    every arm has run once more, by single iterations.  1: batches may be looked for; 0:
- *           another such round.  NULL: no such rounds
- *   keep    a round of samples is complete; 0: it does not count.  NULL: each does
- *   stop    that round is over; `enough`: what the loop's own rule says, 0 where it did not count.
- *           1: there are no more.  NULL: as that rule says
- *   beside  a slice up to so many times as long as another has its batch; a longer one leaves cold
- *           caches behind, and the other one runs twice.  0: neither
- * Begin and end may set state->phase to PERF_LOOP_DONE_: the loop has ended, with state->status.
- * Times of a filling without processor time stay by the wall's clock: state->timer.clocks is 1.  */
-typedef struct perf_filling_ {
-    void   (*begin)(struct perf_loop_state_ *state, int arm);
-    int    (*end)(struct perf_loop_state_ *state, int arm, uint64_t now);
-    double (*want)(const struct perf_loop_state_ *state);
-    int    (*grown)(struct perf_loop_state_ *state);
-    int    (*warm)(struct perf_loop_state_ *state, int late);
-    int    (*keep)(struct perf_loop_state_ *state);
-    int    (*stop)(struct perf_loop_state_ *state, int enough);
-    double beside;
-} perf_filling_;
+/* Phases of a loop, in this order. */
+enum {
+    PERF_LOOP_START_,                   /* nothing has run yet                                    */
+    PERF_LOOP_COLD_,                    /* the first run of each arm                              */
+    PERF_LOOP_HEAT_,                    /* rounds until a device is warm                          */
+    PERF_LOOP_GROW_,                    /* batches are found                                      */
+    PERF_LOOP_WARM_,                    /* rounds that are thrown away                            */
+    PERF_LOOP_SAMPLE_,                  /* rounds that count                                      */
+    PERF_LOOP_COUNT_,                   /* slices for the processor's counters                    */
+    PERF_LOOP_DONE_
+};
 
 enum { PERF_OWED_ = 64 };               /* longer leads that are kept                             */
 
@@ -195,6 +167,34 @@ typedef struct perf_loop_arm_ {
     double        turns_ratio;          /* to variant 0, in turns without leads; 0: is the result */
     int           objection;            /* PERF_NO_OBJECTION_, or why the answer is withheld      */
 } perf_loop_arm_;
+
+/* How slices are run and timed: by the host's clocks (perf_host_begin_, perf_host_end_ and so on in
+ * perf_loop.h), or by those of a device (perf_gpu_bench.h).  Called in this order: begin, the body,
+ * end; both once a slice.
+ *   begin   starts the clocks of a slice of that arm; state->arm[arm].batch iterations follow
+ *   end     reads them into state->timer.ns[].  1: file it; 0: it does not count, and runs again.
+ *           `now` is the wall's clock, read before anything else
+ *   want    ns that a slice should last at least
+ *   grown   all batches are found; 0: the loop ends with state->status
+ *   warm    every arm has run once more, by single iterations.  1: batches may be looked for; 0:
+ *           another such round.  NULL: no such rounds
+ *   keep    a round of samples is complete; 0: it does not count.  NULL: each does
+ *   stop    that round is over; `enough`: what the loop's own rule says, 0 where it did not count.
+ *           1: there are no more.  NULL: as that rule says
+ *   beside  a slice up to so many times as long as another has its batch; a longer one leaves cold
+ *           caches behind, and the other one runs twice.  0: neither
+ * Begin and end may set state->phase to PERF_LOOP_DONE_: the loop has ended, with state->status.
+ * Times of a filling without processor time stay by the wall's clock: state->timer.clocks is 1.  */
+typedef struct perf_filling_ {
+    void   (*begin)(struct perf_loop_state_ *state, int arm);
+    int    (*end)(struct perf_loop_state_ *state, int arm, uint64_t now);
+    double (*want)(const struct perf_loop_state_ *state);
+    int    (*grown)(struct perf_loop_state_ *state);
+    int    (*warm)(struct perf_loop_state_ *state, int late);
+    int    (*keep)(struct perf_loop_state_ *state);
+    int    (*stop)(struct perf_loop_state_ *state, int enough);
+    double beside;
+} perf_filling_;
 
 /* What may be said against an answer: docs/loops.md has the table. */
 enum {

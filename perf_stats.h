@@ -1345,6 +1345,40 @@ PERF_FN double perf_seq_bet_(double *capital, double x, double toward)
     return sum;
 }
 
+/* From bets and a log interval to the verdict: callers above what they call. */
+PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
+                                      double hidden, double n);
+PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
+                                  const perf_compare_opts *opts);
+PERF_FN perf_decision perf_rule_answer_(const perf_rule *rule, perf_interval log_ratio);
+PERF_FN void perf_verdict_cap_(perf_verdict *verdict, const char *reason);
+
+/* The answer of the interval of n log ratios, which come in the order of time, and are sorted.  An
+ * ACCEPT needs that of the bets, too.  pairs: with those that have no log ratio.                 */
+PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
+                                             size_t pairs, const perf_compare_opts *opts)
+{
+    const perf_interval log_ratio = perf_seq_interval(logs, n, opts->confidence);
+    perf_verdict        verdict =
+        perf_verdict_of_(opts, &log_ratio, bets->tick, PERF_CAST_(double, pairs));
+    int                 by_median;
+
+    verdict.pairs = pairs;
+    verdict.excluded = bets->excluded;
+    perf_sort_values_(logs, n);
+    if (perf_lopsided_(logs, n, 2.58, bets->tick))
+        verdict.warnings |= PERF_WARN_SHAPE;
+    by_median = (verdict.warnings & PERF_WARN_SHAPE) && !(verdict.warnings & PERF_WARN_OUTPUTS);
+    if (by_median && verdict.decision == PERF_ACCEPT)
+        verdict.reason = "the median of the pairs' ratios clears the threshold";
+    else if (by_median && verdict.decision == PERF_REJECT)
+        verdict.reason = "the median of the pairs' ratios misses the threshold";
+    if (verdict.decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
+        perf_verdict_cap_(&verdict,
+                          "the pairs disagree: the interval clears it, too few of them do");
+    return verdict;
+}
+
 /* 1: the bet that the centre lies in direction `toward` of theta was ever won at `level`. */
 PERF_FN int perf_seq_rules_out_(const double *d, size_t n, double theta, double toward,
                                 double level)
@@ -1437,13 +1471,6 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
 }
 
 /* ---- verdicts ---- */
-
-/* From bets and a log interval to the verdict: callers above what they call. */
-PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
-                                      double hidden, double n);
-PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
-                                  const perf_compare_opts *opts);
-PERF_FN perf_decision perf_rule_answer_(const perf_rule *rule, perf_interval log_ratio);
 
 PERF_FN double perf_metric_p_(perf_metric metric)
 {
@@ -1568,32 +1595,6 @@ PERF_FN void perf_verdict_hidden_(perf_verdict *verdict, perf_interval exact, do
         perf_is_finite_(exact.high) &&
         hidden >= perf_fabs_(perf_rule_room_(&verdict->rule, exact.estimate)))
         verdict->pairs_needed = PERF_INF_;
-}
-
-/* The answer of the interval of n log ratios, which come in the order of time, and are sorted.  An
- * ACCEPT needs that of the bets, too.  pairs: with those that have no log ratio.                 */
-PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
-                                             size_t pairs, const perf_compare_opts *opts)
-{
-    const perf_interval log_ratio = perf_seq_interval(logs, n, opts->confidence);
-    perf_verdict        verdict =
-        perf_verdict_of_(opts, &log_ratio, bets->tick, PERF_CAST_(double, pairs));
-    int                 by_median;
-
-    verdict.pairs = pairs;
-    verdict.excluded = bets->excluded;
-    perf_sort_values_(logs, n);
-    if (perf_lopsided_(logs, n, 2.58, bets->tick))
-        verdict.warnings |= PERF_WARN_SHAPE;
-    by_median = (verdict.warnings & PERF_WARN_SHAPE) && !(verdict.warnings & PERF_WARN_OUTPUTS);
-    if (by_median && verdict.decision == PERF_ACCEPT)
-        verdict.reason = "the median of the pairs' ratios clears the threshold";
-    else if (by_median && verdict.decision == PERF_REJECT)
-        verdict.reason = "the median of the pairs' ratios misses the threshold";
-    if (verdict.decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
-        perf_verdict_cap_(&verdict,
-                          "the pairs disagree: the interval clears it, too few of them do");
-    return verdict;
 }
 
 /* perf_verdict_finish_ makes it; without a log interval, or with refused opts, it says nothing. */
