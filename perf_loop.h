@@ -77,6 +77,8 @@ PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdic
 #define PERF_LOOP_STEPS_BACK_   100     /* a clock that steps back this often is no clock         */
 #define PERF_LOOP_ROUNDS_       8.0     /* two arms or more: so many rounds must fit for a batch  */
 #define PERF_LOOP_FULL_         0.7     /* of the slice that was asked for: long enough           */
+#define PERF_LOOP_GROWS_MOST_   10.0    /* times larger the next batch: one reading may mislead   */
+#define PERF_LOOP_GROWS_LEAST_  1.2
 #define PERF_PROBE_READINGS_    20      /* of a clock: a group, whose time tells what each costs  */
 #define PERF_LONG_BESIDE_       4.0     /* a slice this much longer leaves cold caches behind     */
 
@@ -540,7 +542,8 @@ PERF_COLD_FN_ int perf_loop_readings_needed_(const perf_loop_state_ *state, uint
 
 /* 1: there is no body: a million iterations, more by a coarse clock, took less time than the loop's
  * own branches.                                                                                  */
-PERF_COLD_FN_ int perf_loop_empty_(const perf_loop_state_ *state, uint64_t batch, double slowest)
+PERF_COLD_FN_ int perf_loop_has_no_body_(const perf_loop_state_ *state, uint64_t batch,
+                                         double slowest)
 {
     uint64_t enough = 1000000;
 
@@ -549,16 +552,6 @@ PERF_COLD_FN_ int perf_loop_empty_(const perf_loop_state_ *state, uint64_t batch
     if (state->timer.coarse && state->timer.least_ns > 0.0)
         enough = 100000000;
     return batch >= enough && slowest < 0.03 * PERF_CAST_(double, batch);
-}
-
-/* How many times larger the next batch is; one reading may mislead. */
-PERF_COLD_FN_ double perf_loop_growth_(double want, double slowest)
-{
-    const double most = 10.0, least = 1.2;
-
-    if (!(slowest > 0.0))
-        return most;
-    return perf_most_(perf_least_(want / slowest, most), least);
 }
 
 PERF_FN int perf_loop_is_full_(const perf_loop_arm_ *arm)
@@ -959,8 +952,8 @@ PERF_FN perf_status perf_loop_status_(const perf_loop_state_ *state, uint64_t co
     return state->status;
 }
 
-/* Why a loop of another state than `kind` cannot end: no memory, no begin, or ended already. */
-PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kind)
+/* PERF_OK; or why this is no loop of that kind to be ended: no memory, no begin, ended already. */
+PERF_COLD_FN_ perf_status perf_loop_may_end_(const perf_loop_state_ *state, int kind)
 {
     if (state == PERF_LOOP_NO_MEMORY_)
         return PERF_ENOMEM;
@@ -970,7 +963,7 @@ PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kin
 }
 
 /* There are no more slices.  Takes the warnings about them. */
-PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left)
+PERF_COLD_FN_ void perf_loop_slices_over_(perf_loop_state_ *state, int64_t left)
 {
     perf_loop_arm_ *arm = &state->arm[perf_loop_arm_now_(state)];
     const int       timing = state->phase < PERF_LOOP_COUNT_,
@@ -996,10 +989,10 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *state, i
     const perf_summary   *sum;
 
     result.why = "nothing was measured";
-    result.status = perf_loop_over_(state, PERF_LOOP_BENCH_);
+    result.status = perf_loop_may_end_(state, PERF_LOOP_BENCH_);
     if (result.status != PERF_OK)
         return result;
-    perf_loop_settle_(state, left);
+    perf_loop_slices_over_(state, left);
     arm = &state->arm[0];
     result.decides = perf_loop_decides_(state, &result.why);
     result.time.status = state->status;             /* never a plausible time beside a failure    */
@@ -1657,7 +1650,7 @@ PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *stat
 
     result.best = -1;
     result.why = "nothing was measured";
-    result.status = perf_loop_over_(state, PERF_LOOP_RACE_);
+    result.status = perf_loop_may_end_(state, PERF_LOOP_RACE_);
     if (result.status != PERF_OK)
         return result;
     result = perf_race_found_(state, left);
@@ -1869,7 +1862,7 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late
 {
     const double    full = PERF_LOOP_FULL_ * want;
     perf_loop_arm_ *first, *arm;
-    double          slowest = 0.0, factor;
+    double          slowest = 0.0, factor = PERF_LOOP_GROWS_MOST_;
     int             i, hurried, enough, fits, all_full = 1;
 
     state->at = 0;
@@ -1882,14 +1875,15 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late
         slowest = perf_most_(arm->fastest, slowest);
         all_full &= perf_loop_is_full_(arm);
     }
-    if (perf_loop_empty_(state, first->batch, slowest))
+    if (perf_loop_has_no_body_(state, first->batch, slowest))
         return 0;
     hurried = late && !first->most;
     enough = slowest >= full || hurried || all_full;
     if (enough && !hurried &&
         first->readings < perf_loop_readings_needed_(state, first->batch, slowest))
         return 1;
-    factor = perf_loop_growth_(want, slowest);
+    if (slowest > 0.0)
+        factor = perf_most_(perf_least_(want / slowest, factor), PERF_LOOP_GROWS_LEAST_);
     for (; state->at < state->running; state->at++) {
         arm = &state->arm[state->order[state->at]];
         if (arm->steady)
@@ -2276,7 +2270,7 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *state, i
     perf_ab_result result = PERF_ZERO;
 
     result.why = "nothing was measured";
-    result.status = result.verdict.status = perf_loop_over_(state, PERF_LOOP_AB_);
+    result.status = result.verdict.status = perf_loop_may_end_(state, PERF_LOOP_AB_);
     if (result.status != PERF_OK) {
         result.verdict.reason = perf_status_text(result.status);
         return result;
@@ -2333,7 +2327,7 @@ PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *state, int64_t
     uint32_t         of_variant, of_baseline = 0;
     int              i;
 
-    perf_loop_settle_(state, left);
+    perf_loop_slices_over_(state, left);
     if (state->status == PERF_OK)
         result.rounds = state->arm[state->order[0]].count;
     result.entry = state->entry;
