@@ -50,8 +50,6 @@ PERF_COLD_DECL_ int perf_race_open_bets_(perf_loop_state_ *state);
 PERF_COLD_DECL_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, const char **why);
 PERF_COLD_DECL_ int perf_race_interval_differs_(perf_loop_state_ *state);
 PERF_COLD_DECL_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i);
-PERF_COLD_DECL_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
-                                              const perf_compare_opts *opts);
 PERF_COLD_DECL_ int perf_race_gravest_objection_(const perf_loop_state_ *state);
 PERF_COLD_DECL_ int perf_race_objection_(const perf_loop_state_ *state, int i);
 PERF_COLD_DECL_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now);
@@ -61,6 +59,8 @@ PERF_COLD_DECL_ perf_ab_result perf_ab_found_(perf_loop_state_ *state, int64_t l
 PERF_COLD_DECL_ perf_race_result perf_race_found_(perf_loop_state_ *state, int64_t left);
 PERF_COLD_DECL_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n);
 PERF_COLD_DECL_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int i, size_t n);
+PERF_COLD_DECL_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
+                                              const perf_compare_opts *opts);
 PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdict *verdict);
 
 /* ---- timing a slice ---- */
@@ -2136,16 +2136,16 @@ PERF_COLD_FN_ int perf_race_interval_differs_(perf_loop_state_ *state)
     const perf_decides by = perf_loop_decides_(state, PERF_NULL_);
     const perf_guard   none = PERF_ZERO;
     perf_compare_opts  opts;
-    int                i, open = 0;
+    int                i, differs = 0;
 
     state->looked_at = state->arm[0].count;
     for (i = 1; i < state->variants; i++) {
         opts = perf_race_asked_(state, i);
         opts.guard = none;
-        open |= state->arm[i].seq[by].decision !=
-                perf_race_judge_(state, i, state->looked_at, &opts).decision;
+        differs |= state->arm[i].seq[by].decision !=
+                   perf_race_judge_(state, i, state->looked_at, &opts).decision;
     }
-    return open;
+    return differs;
 }
 
 /* What is asked of variant i, with the confidence that its bets have to reach. */
@@ -2158,17 +2158,6 @@ PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, 
     if ((state->variants > 2 || opts.rules > 1) && state->typical && level > 0.0)
         opts.confidence = 1.0 - 2.0 / level;
     return opts;
-}
-
-/* The verdict on variant i after n rounds, from its bets and the interval of its log ratios. */
-PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
-                                            const perf_compare_opts *opts)
-{
-    const size_t logs = perf_race_logs_(state, 0, i, PERF_ALL_PAIRS_);
-    perf_seq     bets = state->arm[i].seq[perf_loop_decides_(state, PERF_NULL_)];
-
-    bets.tick = perf_race_tick_(state, 0, i);       /* pauses may have made it longer             */
-    return perf_pairs_judge_(&bets, state->logs, logs, n, opts);
 }
 
 /* The gravest objection to the answer on any variant. */
@@ -2420,6 +2409,17 @@ PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int 
                           "by the wall's clock the answer is the opposite: does one of them "
                                     "wait for others who work for it?");
     return verdict;
+}
+
+/* The verdict on variant i after n rounds, from its bets and the interval of its log ratios. */
+PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
+                                            const perf_compare_opts *opts)
+{
+    const size_t logs = perf_race_logs_(state, 0, i, PERF_ALL_PAIRS_);
+    perf_seq     bets = state->arm[i].seq[perf_loop_decides_(state, PERF_NULL_)];
+
+    bets.tick = perf_race_tick_(state, 0, i);       /* pauses may have made it longer             */
+    return perf_pairs_judge_(&bets, state->logs, logs, n, opts);
 }
 
 /* Withholds the verdict on variant i, or explains why there is none. */
