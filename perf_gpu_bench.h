@@ -1214,7 +1214,7 @@ PERF_COLD_FN_ int perf_gpu_lacks_work_(const perf_gpu_loop_state_ *loop, const p
 }
 
 /* Files the sample that has ended; 0 or what speaks against it. */
-PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm)
+PERF_COLD_FN_ uint32_t perf_gpu_file_sample_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm)
 {
     perf_gpu_sample *sample = &arm->sample[arm->count++];
     const double     batch = PERF_CAST_(double, arm->loop_arm->batch);
@@ -1324,8 +1324,8 @@ PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *
     return ok;
 }
 
-/* The next rounds are thrown away. */
-PERF_COLD_FN_ void perf_gpu_discard_(perf_gpu_loop_state_ *loop)
+/* The next rounds are a warm-up, and thrown away. */
+PERF_COLD_FN_ void perf_gpu_warm_up_anew_(perf_gpu_loop_state_ *loop)
 {
     if (loop->state->phase == PERF_LOOP_DONE_)
         return;
@@ -1345,7 +1345,7 @@ PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_state_ *loop)
     loop->no_graph = 1;
     for (i = 0; i < loop->state->variants; i++)
         loop->state->arm[i].batch = loop->arm[i].plain;
-    perf_gpu_discard_(loop);
+    perf_gpu_warm_up_anew_(loop);
 }
 
 /* The stream records the body of this slice into a graph; 0: it cannot. */
@@ -1428,20 +1428,22 @@ PERF_COLD_FN_ void perf_gpu_watch_gate_(perf_gpu_loop_state_ *loop, perf_gpu_arm
     arm->timeouts_in_a_row = 0;
 }
 
-/* What a slice means that was timed, by the phase.  0: it does not count, the arm runs again. */
-PERF_COLD_FN_ int perf_gpu_timed_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm, uint64_t now)
+/* A slice was timed: what it is for depends on the phase.  0: it does not count, the arm runs
+ * again. */
+PERF_COLD_FN_ int perf_gpu_slice_counts_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm,
+                                         uint64_t now)
 {
     switch (loop->state->phase) {
-    case PERF_LOOP_COLD_:
+    case PERF_LOOP_COLD_:                       /* the first call of an arm */
         loop->warm_began = loop->block_began = now;
         return 1;
-    case PERF_LOOP_HEAT_:
+    case PERF_LOOP_HEAT_:                       /* until the device's clock is steady */
         perf_gpu_look_after_(loop);
         loop->warm_ns += loop->slice.ns;
         return 1;
-    case PERF_LOOP_GROW_:
+    case PERF_LOOP_GROW_:                       /* the batch grows until slices are long */
         return perf_gpu_reading_(loop, arm);
-    default:
+    default:                                    /* thrown away, or a sample */
         break;
     }
     if (loop->own_graph && !arm->exec)          /* it begins anew as a graph */
@@ -1450,7 +1452,7 @@ PERF_COLD_FN_ int perf_gpu_timed_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm
         return 1;
     if (!loop->state->at)
         loop->useless = 0;
-    loop->useless |= perf_gpu_file_(loop, arm);
+    loop->useless |= perf_gpu_file_sample_(loop, arm);
     return 1;
 }
 
@@ -1465,7 +1467,7 @@ PERF_COLD_FN_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_
         arm->loop_arm->runs += arm->loop_arm->batch;
         if (!perf_gpu_captured_(loop, arm))
             perf_gpu_no_graph_(loop);
-        perf_gpu_discard_(loop);
+        perf_gpu_warm_up_anew_(loop);
         return 0;
     }
     if (!perf_gpu_slice_end_(loop, 1))
@@ -1476,7 +1478,7 @@ PERF_COLD_FN_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_
     perf_gpu_watch_gate_(loop, arm);
     state->timer.ns[0] = loop->slice.ns;
     state->timer.spent_ns += loop->slice.ns;
-    return perf_gpu_timed_(loop, arm, now);
+    return perf_gpu_slice_counts_(loop, arm, now);
 }
 
 PERF_FN const perf_filling_ *perf_device_filling_(void)
@@ -1532,8 +1534,9 @@ PERF_COLD_FN_ uint64_t perf_gpu_profile_(perf_gpu_loop_state_ *loop)
     return 64 + PERF_CAST_(uint64_t, variant);
 }
 
-/* The next slice in which the body runs, 64 * iterations + variant; 0: there is none. */
-PERF_COLD_FN_ uint64_t perf_gpu_go_on_(perf_gpu_loop_state_ *loop)
+/* The next slice in which the body runs, as perf_loop_slice_ returns it; 0: there is none.  That
+ * calls perf_device_end_ and perf_device_begin_. */
+PERF_COLD_FN_ uint64_t perf_gpu_next_slice_(perf_gpu_loop_state_ *loop)
 {
     uint64_t next;
 
@@ -1541,7 +1544,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_go_on_(perf_gpu_loop_state_ *loop)
         return perf_gpu_profile_(loop);
     do {
         loop->replayed = 0;
-        next = perf_bench_engine_get_()->slice(loop->state, loop->state->variants);
+        next = perf_bench_engine_get_()->slice(loop->state, loop->state->loop.kind);
     } while (next && loop->replayed);
     return next;
 }
@@ -1561,7 +1564,7 @@ PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *run)
     loop->waited = entered.waited;
     (void)perf_gpu_required_(loop, code);
     if (loop->state->status == PERF_OK && !(loop->host && loop->host->status != PERF_OK))
-        next = perf_gpu_go_on_(loop);
+        next = perf_gpu_next_slice_(loop);
     if (!next)
         loop->state->phase = PERF_LOOP_DONE_;
     if (!code && !loop->down)
@@ -1619,7 +1622,7 @@ PERF_COLD_FN_ perf_gpu_loop_state_ *perf_gpu_loop_open_(void *stream, size_t sam
 }
 
 /* Is there a device, and can it be measured? */
-PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_state_ *loop)
+PERF_COLD_FN_ void perf_gpu_find_device_(perf_gpu_loop_state_ *loop)
 {
     const int         named = PERF_PTR_(uintptr_t, loop->stream) > 2;   /* no default stream */
     perf_gpu_entered_ entered;
@@ -1684,7 +1687,7 @@ PERF_COLD_FN_ perf_gpu_loop_state_ *perf_gpu_bench_open_(const char *name, void 
     state = perf_loop_pages_(name, !host && !options.profile, 1, room, own);
     loop = perf_gpu_loop_open_(stream, room, &options, state, host);
     if (loop)
-        perf_gpu_ask_(loop);
+        perf_gpu_find_device_(loop);
     return loop;
 }
 
@@ -1707,7 +1710,7 @@ PERF_COLD_FN_ perf_gpu_loop_state_ *perf_gpu_ab_open_(const char *name, void *st
     loop = perf_gpu_loop_open_(stream, PERF_CAST_(size_t, state->ask.max_pairs), &options.device,
                                state, PERF_NULL_);
     if (state->status == PERF_OK)
-        perf_gpu_ask_(loop);
+        perf_gpu_find_device_(loop);
     return loop;
 }
 
@@ -1937,7 +1940,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_state_ *loop, i
 }
 
 /* Energy as numbers of the loop's own, for its row and the files. */
-PERF_COLD_FN_ void perf_gpu_count_(perf_kept_loop_ *loop, const perf_gpu_result *result)
+PERF_COLD_FN_ void perf_gpu_tell_energy_(perf_kept_loop_ *loop, const perf_gpu_result *result)
 {
     static const char *const name[] = {"joules", "watts", "celsius", "busy %"};
     const double value[] = {result->joules, result->watts, result->celsius, result->busy};
@@ -1953,8 +1956,9 @@ PERF_COLD_FN_ void perf_gpu_count_(perf_kept_loop_ *loop, const perf_gpu_result 
     }
 }
 
-/* Why a loop cannot end: no memory, no begin, another kind, or ended already. */
-PERF_COLD_FN_ perf_status perf_gpu_over_(const perf_gpu_loop *was, int arms)
+/* PERF_OK; or why this is no loop of so many arms to be ended: no memory, no begin, ended already.
+ * Notes that it was left early. */
+PERF_COLD_FN_ perf_status perf_gpu_may_end_(const perf_gpu_loop *was, int arms)
 {
     perf_gpu_loop_state_ *loop = was->state;
 
@@ -1968,7 +1972,7 @@ PERF_COLD_FN_ perf_status perf_gpu_over_(const perf_gpu_loop *was, int arms)
 }
 
 /* The loop's result is known: the device gets back what was taken, the report shows `result`. */
-PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_state_ *loop, const char *text,
+PERF_COLD_FN_ void perf_gpu_loop_done_(perf_gpu_loop_state_ *loop, const char *text,
                                     const void *result)
 {
     perf_loop_state_ *host = loop->host;
@@ -1993,7 +1997,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop was)
     perf_gpu_result result = PERF_ZERO;
     perf_result    *kept;       /* for the report and the writers of results */
 
-    result.status = perf_gpu_over_(&was, 1);
+    result.status = perf_gpu_may_end_(&was, 1);
     if (result.status != PERF_OK)
         return result;
     result = perf_gpu_arm_result_(loop, 0);
@@ -2010,8 +2014,8 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop was)
         kept->status = PERF_OK;
     kept->warnings = result.warnings;
     perf_result_rates_(kept);
-    perf_gpu_count_(loop->host ? &loop->host->loop : &loop->state->loop, &result);
-    perf_gpu_settle_(loop, result.text, kept);
+    perf_gpu_tell_energy_(loop->host ? &loop->host->loop : &loop->state->loop, &result);
+    perf_gpu_loop_done_(loop, result.text, kept);
     return result;
 }
 
@@ -2021,7 +2025,7 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
     perf_gpu_ab_result result = PERF_ZERO;
     perf_ab_result    *kept;
 
-    result.status = result.verdict.status = perf_gpu_over_(&was, 2);
+    result.status = result.verdict.status = perf_gpu_may_end_(&was, 2);
     result.verdict.reason = perf_status_text(result.status);
     if (result.status != PERF_OK)
         return result;
@@ -2046,7 +2050,7 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
     kept->candidate = result.candidate.time;
     kept->warnings = result.warnings;
     result.forced = kept->forced;
-    perf_gpu_settle_(loop, loop->state->forced ? result.candidate.text : result.baseline.text,
+    perf_gpu_loop_done_(loop, loop->state->forced ? result.candidate.text : result.baseline.text,
                      kept);
     return result;
 }
