@@ -157,13 +157,6 @@ PERF_INLINE_FN_ uint32_t perf_cell_id_(const perf_cell_ *cell)
     return PERF_CAST_(uint32_t, cell->tag >> 32 & 0xffffff);
 }
 
-/* A bucket whose 32-bit counter has come to 2^31, or beyond its range.  `halves` is the durations
- * / 2^31 at the last perf_halves_look_: its lowest bit was the highest one of the counter then.  */
-typedef struct perf_halves_ {
-    struct perf_halves_ *next;  /* of the same block                                              */
-    uint32_t             index, halves;
-} perf_halves_;
-
 /* Where the durations of a cell are counted.  Frequent ones lie together: each index of a bucket
  * has a counter in n.  The others are far from those, and few: each index has an entry in the
  * block `rare`.  An index has either of the two, never both.  A block that is outgrown stays as it
@@ -171,10 +164,17 @@ typedef struct perf_halves_ {
 typedef struct perf_buckets_ {
     uint32_t first, room;       /* index of the bucket of n[0]; number of counters                */
     struct perf_buckets_ *rare; /* the block of entries: this one where `room` is 0               */
-    perf_halves_         *halves;       /* those that had 2^31 durations; NULL: none              */
+    struct perf_halves_  *halves;       /* those that had 2^31 durations; NULL: none              */
     uint32_t n[1];              /* [room], or entries: [PERF_RARE_]                               */
 } perf_buckets_;
 enum { PERF_RARE_ = 10 };       /* entries: index : 16, durations : 16; 0: a free one             */
+
+/* A bucket whose 32-bit counter has come to 2^31, or beyond its range.  `halves` is the durations
+ * / 2^31 at the last perf_halves_look_: its lowest bit was the highest one of the counter then.  */
+typedef struct perf_halves_ {
+    struct perf_halves_ *next;  /* of the same block                                              */
+    uint32_t             index, halves;
+} perf_halves_;
 
 typedef struct perf_gauge_ {    /* of a counter, or of the numbers of scopes                      */
     uint64_t last, least, most, values; /* bits of doubles                                        */

@@ -281,6 +281,7 @@ PERF_COLD_FN_ perf_scope *perf_begin_other_(perf_scope *scope, perf_site_ *site)
 PERF_COLD_DECL_ void perf_end_(perf_scope *scope);
 PERF_FN int perf_late_step_(perf_recorder_ *rec);
 PERF_FN void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
+PERF_FN uint64_t perf_bucket_index_(uint64_t ticks);
 PERF_FN void perf_event_hot_(perf_recorder_ *rec, uint64_t start, uint64_t what);
 
 #if defined(__cplusplus)
@@ -354,13 +355,6 @@ PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *rec)
 #endif
 }
 
-/* The bucket of a duration: the exponent of `ticks` as a double, and the first PERF_CELL_BITS_
- * bits of its mantissa.                                                                          */
-PERF_INLINE_FN_ uint64_t perf_bucket_index_(uint64_t ticks)
-{
-    return perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_);
-}
-
 /* Puts the bucket of a duration into `late`, and counts the one that stood there: the duration of
  * PERF_LATE_ scopes ago.  One word changes at a time.  So a signal handler in between has at worst
  * one of its scopes counted in the bucket before.                                                */
@@ -374,6 +368,13 @@ PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uin
     __builtin_prefetch(bucket, 1);              /* which will be written                          */
 #endif
     PERF_SET_(&rec->late[i], bucket);
+}
+
+/* The bucket of a duration: the exponent of `ticks` as a double, and the first PERF_CELL_BITS_
+ * bits of its mantissa.                                                                          */
+PERF_INLINE_FN_ uint64_t perf_bucket_index_(uint64_t ticks)
+{
+    return perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_);
 }
 
 /* ---- the trace's ring ----
