@@ -121,7 +121,7 @@ PERF_FN void perf_thread_name(const char *name);
 #define PERF_INSTANT(name)          PERF_NOTHING_
 #define PERF_SCOPE_VALUE(name, n)   PERF_CAST_(void, sizeof(n))
 #define PERF_SCOPE_TEXT(name, text) PERF_CAST_(void, sizeof(text))
-#else
+#else                           /* PERF_LITERAL_: the name itself, an error where it is none      */
 #define PERF_SCOPE(name)                                                                          \
     PERF_ONLY_LITERAL_(name) PERF_SCOPE_OF_(PERF_LITERAL_(name), PERF_KIND_SCOPE_, __COUNTER__)
 #define PERF_FUNCTION()             PERF_SCOPE_OF_(__func__, PERF_KIND_SCOPE_, __COUNTER__)
@@ -172,14 +172,15 @@ enum {                          /* what a mark is                               
 #endif
 
 /* Two variables: the scope lives in memory, the pointer to it in a register.  So a scope that is
- * switched off costs one compare; with one variable the end would have to read it back.          */
+ * switched off costs one compare; with one variable the end would have to read it back.
+ * PERF_OPEN_ declares the pointer: at the end of the block perf_end_ gets it, unless it is NULL. */
 #define PERF_SCOPE_OF_(name, kind, n)                                                             \
     PERF_SITE_(PERF_CAT_(perf_site_, n), name, kind)                                              \
     perf_scope PERF_CAT_(perf_here_, n);                                                          \
     PERF_OPEN_(PERF_CAT_(perf_open_, n),                                                          \
                PERF_ON_() ? perf_begin_(&PERF_CAT_(perf_here_, n), &PERF_CAT_(perf_site_, n))     \
                           : PERF_NULL_)
-#define PERF_SITE_(site, name, kind)                                                              \
+#define PERF_SITE_(site, name, kind)  /* a static object; 0: the name has no number yet */        \
     static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0};                          \
     PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, site), site)
 #if defined(__cplusplus)
@@ -221,7 +222,9 @@ enum {                          /* what a mark is                               
  *   perf_entries_put_  several entries of the trace's ring side by side
  *   perf_event_hot_  an event, where there is a trace                                            */
 
-/* >>private: bodies, in the order of the prototypes; callers above what they call -------------- */
+/* >>private: bodies, in the order of the prototypes; callers above what they call ---------------
+ * PERF_GET_, PERF_PEEK_ and PERF_ACQ_ load, PERF_SET_, PERF_REL_ and PERF_ADD_ store what other
+ * threads or signal handlers look at, too: plain instructions on x86-64.                         */
 
 /* ---- one scope: its begin ---- */
 
@@ -230,11 +233,12 @@ PERF_FN perf_cell_ **perf_quick_cell_at_(const perf_recorder_ *rec, perf_cell_ *
 PERF_COLD_DECL_ perf_scope *perf_begin_other_(perf_scope *scope, perf_site_ *site);
 
 /* Begins the scope of a PERF_SCOPE; NULL: it is not recorded.  perf_begin_other_ is called last,
- * so this function needs no frame: six instructions.                                             */
+ * so this function needs no frame: six instructions.  `quick` has a cell at each place, found by a
+ * hash of name and caller: it may be the cell of others.                                         */
 PERF_OUTLINE_FN_ perf_scope *perf_begin_(perf_scope *scope, perf_site_ *site)
 {
-    perf_recorder_ *rec = PERF_SELF_;
-    uintptr_t       id = PERF_GET_(&site->id);
+    perf_recorder_ *rec = PERF_SELF_;           /* of this thread; NULL: none yet                 */
+    uintptr_t       id = PERF_GET_(&site->id);  /* of the name; 0: none yet                       */
     perf_cell_    **quick = rec ? PERF_PEEK_(rec->quick) : PERF_NULL_, *cell;
 
     if (PERF_UNLIKELY_(!quick))
@@ -306,12 +310,6 @@ PERF_INLINE_FN_ void perf_guard_ends_(perf_scope *const *open)
 }
 #endif
 
-#if defined(__cpp_impl_coroutine)       /* one may end its scopes in the thread that resumes it   */
-#define PERF_STRANGER_(rec) ((rec) != PERF_SELF_)
-#else
-#define PERF_STRANGER_(rec) 0
-#endif
-
 #if PERF_ONE_CORE_
 #define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* there is one: it began this  */
 #else
@@ -327,8 +325,14 @@ PERF_OUTLINE_FN_ void perf_end_(perf_scope *scope)
     perf_cell_     *cell = scope->open, *outer;
     uint64_t        end = perf_ticks(), ticks = end - scope->start;
 
-    if (PERF_UNLIKELY_(PERF_STRANGER_(rec) || rec->open != cell ||
-                       ticks - cell->low > cell->width || perf_late_step_(rec))) {
+#if defined(__cpp_impl_coroutine)       /* one may end its scopes in the thread that resumes it   */
+    if (PERF_UNLIKELY_(rec != PERF_SELF_)) {
+        perf_core_known_()->end(scope, end);
+        return;
+    }
+#endif
+    if (PERF_UNLIKELY_(rec->open != cell || ticks - cell->low > cell->width ||
+                       perf_late_step_(rec))) {
         perf_core_known_()->end(scope, end);    /* also after a fork, where rec->open is NULL     */
         return;
     }
@@ -370,8 +374,8 @@ PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uin
     PERF_SET_(&rec->late[i], bucket);
 }
 
-/* The bucket of a duration: the exponent of `ticks` as a double, and the first PERF_CELL_BITS_
- * bits of its mantissa.                                                                          */
+/* The bucket of a duration, 2^PERF_CELL_BITS_ = 32 an octave: the exponent of `ticks` as a double,
+ * and the first bits of its mantissa.                                                            */
 PERF_INLINE_FN_ uint64_t perf_bucket_index_(uint64_t ticks)
 {
     return perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_);
