@@ -58,7 +58,7 @@ PERF_BEGIN_DECLS
 
 /* A table of places and sizes in bytes, for readers from outside.  An ELF note leads to it, beside
  * the note of perf_images_walk_.  Readers know an entry by its number: new ones go to the end, one
- * that is gone becomes ~0.  Version 3: counters have 32 bits, see perf_halves_sum_, and rare
+ * that is gone becomes ~0.  Version 3: counters have 32 bits, see perf_cell_counter_, and rare
  * durations entries.  Of a process that runs, what was read of a cell is right if the cell has the
  * same `count` and `buckets` afterwards.
  * Writable, as core files leave out the pages that nobody can write.                             */

@@ -95,7 +95,6 @@ PERF_COLD_DECL_ int perf_write_lines_(FILE *file, const char *line, int width);
 PERF_COLD_DECL_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts);
 PERF_COLD_DECL_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double tick, size_t *n);
 PERF_COLD_DECL_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap);
 PERF_COLD_DECL_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock);
 PERF_COLD_DECL_ void perf_put_spent_(perf_out_ *out, const perf_spent_ *spent);
 PERF_COLD_DECL_ void perf_put_sources_(perf_out_ *out, perf_registry_ *reg, int json);
@@ -215,7 +214,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
     snap.clock = perf_clock();
     reg = perf_registry_read_();                /* this image may not have recorded anything      */
     snap.registry = reg;
-    snap.tick = snap.clock.tick_ns;
+    snap.tick = snap.clock.tick_ns;             /* ns a tick, as calibrated by now                */
     snap.evidence.busy = -1;
     if (reg) {
         perf_sources_collect_(reg);
@@ -273,7 +272,7 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double ti
 {
     uint32_t   id, count = PERF_ACQ_(&reg->count);
     perf_row_ *row = PERF_CAST_(perf_row_ *, PERF_MALLOC((count + 1) * sizeof *row));
-    perf_sum_ *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
+    perf_sum_ *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));     /* in ticks           */
 
     *n = 0;
     if (!row || !sum) {
@@ -282,7 +281,7 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double ti
         return PERF_NULL_;
     }
     for (id = 1; id < count; id++) {
-        perf_row_fill_(&row[*n], reg, id, sum, tick);
+        perf_row_fill_(&row[*n], reg, id, sum, tick);   /* in ns, of all threads                  */
         if (row[*n].count)
             ++*n;
     }
@@ -293,31 +292,26 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double ti
 
 /* ---- the view that is asked for ---- */
 
-/* Writes it in the view that is asked for. */
+/* Writes it in the view that is asked for: a table or a tree with what stands above and below. */
 PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap)
 {
+    perf_registry_ *reg = snap->registry;
+
     switch (PERF_CAST_(int, snap->opts.view)) {
     case PERF_VIEW_CSV: perf_put_csv_report_(out, snap); return;
     case PERF_VIEW_JSON: perf_put_json_report_(out, snap); return;
     case PERF_VIEW_DIAGNOSIS:
-        if (snap->registry && PERF_ACQ_(&snap->registry->put_diagnosis))
-            snap->registry->put_diagnosis(out, PERF_DIAGNOSIS_LINES_);
+        if (reg && PERF_ACQ_(&reg->put_diagnosis))
+            reg->put_diagnosis(out, PERF_DIAGNOSIS_LINES_);
         else
             perf_put_(out, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
                            "perf_diagnosis.h\n");
         return;
-    case PERF_VIEW_TABLE:
-    case PERF_VIEW_TREE:
-    default: perf_put_report_(out, snap);
+    default: break;
     }
-}
-
-/* Table or tree, and what stands above and below either. */
-PERF_COLD_FN_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap)
-{
     perf_put_clock_(out, &snap->clock);
     perf_put_spent_(out, &snap->spent);
-    if (snap->registry) {
+    if (reg) {
         if (snap->opts.view == PERF_VIEW_TREE) {
             perf_put_tree_(out, snap);
         } else {
@@ -325,12 +319,12 @@ PERF_COLD_FN_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap)
             perf_put_waits_(out, snap);
             perf_put_bound_(out, snap);
             perf_put_counters_(out, snap);
-            if (PERF_ACQ_(&snap->registry->put_marks))
-                PERF_ACQ_(&snap->registry->put_marks)(out, snap->registry);
+            if (PERF_ACQ_(&reg->put_marks))
+                PERF_ACQ_(&reg->put_marks)(out, reg);
         }
-        perf_put_open_(out, snap->registry);
+        perf_put_open_(out, reg);
         perf_put_losses_(out, snap);
-        perf_put_sources_(out, snap->registry, 0);
+        perf_put_sources_(out, reg, 0);
     }
     perf_report_results_(out);
 }

@@ -51,7 +51,7 @@ typedef struct perf_cell_time_ {    /* the time of a cell                       
     uint64_t self;              /* without the scopes inside                                      */
 } perf_cell_time_;
 
-PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *rec, uint32_t id);
+PERF_FN perf_cell_ *perf_kin_first_(perf_recorder_ *rec, uint32_t id);
 PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *cell, const perf_cell_ *first);
 PERF_COLD_DECL_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *rec,
                                     perf_cell_ *cell);
@@ -86,7 +86,7 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *reg, uint32_t 
     row->kind = table[id]->kind;
     row->point = row->kind == PERF_KIND_COUNT_ || row->kind == PERF_KIND_INSTANT_;
     for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
-        first = perf_kin_(rec, id);
+        first = perf_kin_first_(rec, id);       /* its cells of that name, whoever called it      */
         for (cell = first; cell; cell = perf_kin_next_(cell, first))
             perf_sum_cell_(sum, row, rec, cell);
     }
@@ -97,7 +97,7 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *reg, uint32_t 
 
 /* The cells of a name in a thread, whoever called it: the first one, and the one after it; NULL:
  * none.  A thread that has yet to carry out a reset shows nothing.                               */
-PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *rec, uint32_t id)
+PERF_FN perf_cell_ *perf_kin_first_(perf_recorder_ *rec, uint32_t id)
 {
     if (id >= PERF_ACQ_(&rec->room) || (PERF_GET_(&rec->request) & PERF_ASK_RESET_))
         return PERF_NULL_;
@@ -127,7 +127,7 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
         return;
     }
     sum->sum += PERF_GET_(&cell->sum);
-    ticks = perf_cell_ticks_(cell);
+    ticks = perf_cell_ticks_(cell);             /* by the formulas of perf_cell_                  */
     sum->total += ticks.total;
     sum->self += ticks.self;
     value = PERF_GET_(&cell->of.calls.min);
@@ -159,7 +159,7 @@ PERF_FN perf_cell_time_ perf_cell_ticks_(perf_cell_ *cell)
 PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_cell_ *cell)
 {
     perf_buckets_ *buckets;
-    uint32_t       i, at, index[PERF_RARE_];
+    uint32_t       i, at, place, index[PERF_RARE_];
 
     do {
         buckets = PERF_ACQ_(&cell->buckets);
@@ -174,29 +174,21 @@ PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_c
             at = index[i - buckets->room];
         if (i >= buckets->room && at - buckets->first < buckets->room)
             continue;                           /* this entry is moving to a counter              */
-        at -= PERF_CELL_BIAS_;                  /* slack may reach below the first                */
-        if (at < PERF_CELL_BUCKETS_)
-            sum->bucket[at] += perf_cell_counter_(rec, cell, at + PERF_CELL_BIAS_);
+        place = at - PERF_CELL_BIAS_;           /* bucket[0] has the durations of 1 tick          */
+        if (place < PERF_CELL_BUCKETS_)         /* slack may reach below it                       */
+            sum->bucket[place] += perf_cell_counter_(rec, cell, at);
     }
 }
 
-/* The durations of a bucket = halves * 2^31 + the low 31 bits of its counter.  The counter's
- * highest bit says whether it has come to one more half since `halves` was written.              */
-PERF_FN uint64_t perf_halves_sum_(uint32_t halves, uint32_t counter)
-{
-    if (counter >> 31 != (halves & 1))
-        halves++;
-    return PERF_CAST_(uint64_t, halves) << 31 | (counter & 0x7fffffffu);
-}
-
-/* The durations of one index, with those that are still in `late`.  All is read again if the owner
- * has moved the counters meanwhile.                                                              */
+/* The durations of one index = halves * 2^31 + the low 31 bits of its counter + those that are
+ * still in `late`.  The counter's highest bit says whether it has come to one more half since
+ * `halves` was written.  All is read again if the owner has moved the counters meanwhile.        */
 PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index)
 {
     perf_buckets_ *buckets;
     perf_halves_  *half;
     uint64_t       calls;
-    uint32_t       place, i, halves, entry;
+    uint32_t       place, i, halves, counter, entry;
 
     do {
         buckets = PERF_ACQ_(&cell->buckets);
@@ -206,8 +198,13 @@ PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *rec, perf_cell_ *cell,
             half = half->next;
         halves = half ? PERF_GET_(&half->halves) : 0;
         calls = 0;
-        if (place < buckets->room)
-            calls = perf_halves_sum_(halves, PERF_ACQ_(&buckets->n[place]));
+        if (place < buckets->room) {
+            counter = PERF_ACQ_(&buckets->n[place]);
+            calls = halves;
+            if (counter >> 31 != (halves & 1))
+                calls++;
+            calls = calls << 31 | (counter & 0x7fffffffu);
+        }
         for (i = 0; i < PERF_LATE_ && place < buckets->room; i++)
             calls += PERF_GET_(&rec->late[i]) == &buckets->n[place];
         for (i = 0; i < PERF_RARE_ && place >= buckets->room; i++) {
@@ -317,7 +314,7 @@ PERF_COLD_FN_ int perf_visit_next_(perf_visit_ *visit)
     while (!visit->cell) {
         if (++visit->id >= PERF_ACQ_(&reg->count))
             return 0;
-        visit->cell = visit->first = perf_kin_(visit->recorder, visit->id);
+        visit->cell = visit->first = perf_kin_first_(visit->recorder, visit->id);
     }
     visit->name = PERF_ACQ_(&reg->names)[visit->id];
     visit->ticks = perf_cell_ticks_(visit->cell);

@@ -291,7 +291,7 @@ typedef struct look_block {
     uint32_t entry[LOOK_RARE_MOST];     /* rare durations: index : 16, how many : 16              */
 } look_block;
 
-/* Adds to the counters what they have no bits for, as perf_halves_sum_ does. */
+/* Adds to the counters what they have no bits for, as perf_cell_counter_ does. */
 PERF_FN void look_read_halves(look_target *target, const look_layout *layout, const look_cell *cell,
                               uint64_t at, uint64_t *count)
 {
