@@ -849,21 +849,21 @@ PERF_COLD_FN_ void perf_activity_put_row_(perf_table_ *table, const perf_activit
     const double calls = PERF_CAST_(double, row->calls), ns = PERF_CAST_(double, row->ns);
     const double placed = PERF_CAST_(double, row->placed);
 
-    perf_cell_text_(table, perf_activity_text_(row->name));
-    perf_cell_text_(table, perf_activity_text_(row->scope));
-    perf_cell_fixed_(table, calls, 0);
-    perf_cell_ns_(table, ns);
-    perf_cell_fixed_(table, sum > 0 ? 100 * ns / sum : 0, 1);
-    perf_cell_ns_(table, ns / calls);
+    perf_table_text_(table, perf_activity_text_(row->name));
+    perf_table_text_(table, perf_activity_text_(row->scope));
+    perf_table_fixed_(table, calls, 0);
+    perf_table_ns_(table, ns);
+    perf_table_fixed_(table, sum > 0 ? 100 * ns / sum : 0, 1);
+    perf_table_ns_(table, ns / calls);
     if (row->placed)
-        perf_cell_ns_(table, PERF_CAST_(double, row->waited) / placed);
+        perf_table_ns_(table, PERF_CAST_(double, row->waited) / placed);
     else
-        perf_cell_text_(table, "");
+        perf_table_text_(table, "");
     if (row->bytes)
-        perf_cell_bytes_(table, PERF_CAST_(double, row->bytes));
+        perf_table_bytes_(table, PERF_CAST_(double, row->bytes));
     else
-        perf_cell_text_(table, "");
-    perf_row_end_(table);
+        perf_table_text_(table, "");
+    perf_table_row_end_(table);
 }
 
 /* The name of an id, or why there is none. */

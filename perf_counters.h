@@ -2021,16 +2021,16 @@ PERF_COLD_FN_ void perf_put_counted_path_row_(perf_table_ *table, const perf_tre
         indent = 20;
     perf_put_blanks_(&out, indent);
     (void)perf_put_cut_(&out, name, 40);
-    perf_cell_text_(table, text);
-    perf_cell_fixed_(table, perf_counted_path_calls_(path), 0);
+    perf_table_text_(table, text);
+    perf_table_fixed_(table, perf_counted_path_calls_(path), 0);
     perf_counted_path_figures_(path, figure);
     for (i = 0; i < 3; i++) {
         if (perf_is_nan_(figure[i]))
-            perf_cell_text_(table, "-");
+            perf_table_text_(table, "-");
         else
-            perf_cell_fixed_(table, figure[i], i == 2 ? 2 : 0);
+            perf_table_fixed_(table, figure[i], i == 2 ? 2 : 0);
     }
-    perf_row_end_(table);
+    perf_table_row_end_(table);
 }
 
 PERF_COLD_FN_ void perf_put_counted_paths_note_(perf_out_ *out, double calls, const char *what)

@@ -2353,14 +2353,14 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *out, const perf_gpu_state_ *gpu
             continue;
         if (!title++)
             perf_table_head_(&table);
-        perf_cell_text_(&table, name->site.name);
-        perf_cell_fixed_(&table, calls, 0);
-        perf_cell_text_(&table, perf_kind_text_(name->kind));
-        perf_cell_ns_(&table, row->device_ns / calls);
-        perf_cell_ns_(&table, PERF_CAST_(double, row->submit) * tick / calls);
-        perf_cell_ns_(&table, PERF_CAST_(double, row->lag) * tick / calls);
-        perf_cell_ns_(&table, PERF_CAST_(double, row->lag_max) * tick);
-        perf_row_end_(&table);
+        perf_table_text_(&table, name->site.name);
+        perf_table_fixed_(&table, calls, 0);
+        perf_table_text_(&table, perf_kind_text_(name->kind));
+        perf_table_ns_(&table, row->device_ns / calls);
+        perf_table_ns_(&table, PERF_CAST_(double, row->submit) * tick / calls);
+        perf_table_ns_(&table, PERF_CAST_(double, row->lag) * tick / calls);
+        perf_table_ns_(&table, PERF_CAST_(double, row->lag_max) * tick);
+        perf_table_row_end_(&table);
     }
 }
 

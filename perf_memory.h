@@ -78,23 +78,23 @@ PERF_COLD_FN_ void perf_put_mark_(perf_table_ *table, const perf_mark_ *mark,
 
     for (i = 0; i < 4; i++)
         io[i] = PERF_CAST_(double, mark->io[i] - before->io[i]);
-    perf_cell_text_(table, mark->name->site.name);
-    perf_cell_ns_(table, PERF_CAST_(double, mark->ns - before->ns));
-    perf_cell_ns_(table, PERF_CAST_(double, mark->cpu_ns - before->cpu_ns));
-    perf_cell_bytes_(table, PERF_CAST_(double, mark->resident));
-    perf_cell_bytes_(table, PERF_CAST_(double, mark->resident) -
-                            PERF_CAST_(double, before->resident));
-    perf_cell_bytes_(table, PERF_CAST_(double, mark->peak));
-    perf_cell_bytes_(table, PERF_CAST_(double, mark->heap));
-    perf_cell_fixed_(table, PERF_CAST_(double, mark->minor - before->minor), 0);
-    perf_cell_fixed_(table, PERF_CAST_(double, mark->major - before->major), 0);
-    perf_cell_fixed_(table, PERF_CAST_(double, mark->read_blocks - before->read_blocks), 0);
-    perf_cell_fixed_(table, PERF_CAST_(double, mark->written_blocks - before->written_blocks), 0);
-    perf_cell_bytes_(table, io[0]);             /* read, ...                                      */
-    perf_cell_fixed_(table, io[2], 0);          /* ... in so many calls                           */
-    perf_cell_bytes_(table, io[1]);             /* written, ...                                   */
-    perf_cell_fixed_(table, io[3], 0);
-    perf_row_end_(table);
+    perf_table_text_(table, mark->name->site.name);
+    perf_table_ns_(table, PERF_CAST_(double, mark->ns - before->ns));
+    perf_table_ns_(table, PERF_CAST_(double, mark->cpu_ns - before->cpu_ns));
+    perf_table_bytes_(table, PERF_CAST_(double, mark->resident));
+    perf_table_bytes_(table, PERF_CAST_(double, mark->resident) -
+                             PERF_CAST_(double, before->resident));
+    perf_table_bytes_(table, PERF_CAST_(double, mark->peak));
+    perf_table_bytes_(table, PERF_CAST_(double, mark->heap));
+    perf_table_fixed_(table, PERF_CAST_(double, mark->minor - before->minor), 0);
+    perf_table_fixed_(table, PERF_CAST_(double, mark->major - before->major), 0);
+    perf_table_fixed_(table, PERF_CAST_(double, mark->read_blocks - before->read_blocks), 0);
+    perf_table_fixed_(table, PERF_CAST_(double, mark->written_blocks - before->written_blocks), 0);
+    perf_table_bytes_(table, io[0]);            /* read, ...                                      */
+    perf_table_fixed_(table, io[2], 0);         /* ... in so many calls                           */
+    perf_table_bytes_(table, io[1]);            /* written, ...                                   */
+    perf_table_fixed_(table, io[3], 0);
+    perf_table_row_end_(table);
 }
 
 /* The marks so far, oldest first, as a table of the report. */

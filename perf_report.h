@@ -438,7 +438,7 @@ PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
 }
 
 /* A bar of nine columns. */
-PERF_COLD_FN_ void perf_cell_bar_(perf_table_ *table, double share)
+PERF_COLD_FN_ void perf_table_bar_(perf_table_ *table, double share)
 {
     char      text[32];
     perf_out_ out = perf_out_open_(text, sizeof text);
@@ -451,17 +451,17 @@ PERF_COLD_FN_ void perf_cell_bar_(perf_table_ *table, double share)
         perf_put_char_(&out, i <= share * 9 + 0.5 ? '#' : ' ');
     if (colored)
         perf_put_(&out, "\033[0m");
-    perf_cell_text_(table, text);
+    perf_table_text_(table, text);
 }
 
 /* "12.3 %" */
-PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *table, double share)
+PERF_COLD_FN_ void perf_table_percent_(perf_table_ *table, double share)
 {
     char      text[32];
     perf_out_ out = perf_out_open_(text, sizeof text);
 
     perf_putf_(&out, "%.1f %%", share * 100);
-    perf_cell_text_(table, text);
+    perf_table_text_(table, text);
 }
 
 /* The cells of one row, from left to right. */
@@ -471,24 +471,24 @@ PERF_COLD_FN_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
     const double *figure = row->figure;
     const double  share = figure[PERF_COLUMN_SELF_] / snap->self;
 
-    perf_cell_text_(table, row->name);
-    perf_cell_fixed_(table, PERF_CAST_(double, row->count), 0);
-    perf_cell_ns_(table, figure[PERF_COLUMN_TOTAL_]);
+    perf_table_text_(table, row->name);
+    perf_table_fixed_(table, PERF_CAST_(double, row->count), 0);
+    perf_table_ns_(table, figure[PERF_COLUMN_TOTAL_]);
     if (perf_kind_is_host_(row->kind)) {
-        perf_cell_ns_(table, figure[PERF_COLUMN_SELF_]);
-        perf_cell_percent_(table, share);
-        perf_cell_bar_(table, share);
+        perf_table_ns_(table, figure[PERF_COLUMN_SELF_]);
+        perf_table_percent_(table, share);
+        perf_table_bar_(table, share);
     } else {
-        perf_cell_text_(table, perf_kind_text_(row->kind));
-        perf_cell_text_(table, "");
-        perf_cell_text_(table, "");
+        perf_table_text_(table, perf_kind_text_(row->kind));
+        perf_table_text_(table, "");
+        perf_table_text_(table, "");
     }
-    perf_cell_ns_(table, figure[PERF_COLUMN_MEAN_]);
-    perf_cell_ns_(table, figure[PERF_COLUMN_P50_]);
-    perf_cell_ns_(table, figure[PERF_COLUMN_P95_]);
-    perf_cell_ns_(table, figure[PERF_COLUMN_P99_]);
-    perf_cell_ns_(table, figure[PERF_COLUMN_MAX_]);
-    perf_row_end_(table);
+    perf_table_ns_(table, figure[PERF_COLUMN_MEAN_]);
+    perf_table_ns_(table, figure[PERF_COLUMN_P50_]);
+    perf_table_ns_(table, figure[PERF_COLUMN_P95_]);
+    perf_table_ns_(table, figure[PERF_COLUMN_P99_]);
+    perf_table_ns_(table, figure[PERF_COLUMN_MAX_]);
+    perf_table_row_end_(table);
 }
 
 /* Counters: their last, mean and extreme values; instants: how many there were. */
@@ -507,15 +507,15 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *out, const perf_snapshot_ *snap
             continue;
         if (!titles++)
             perf_table_head_(&table);
-        perf_cell_text_(&table, row->name);
-        perf_cell_fixed_(&table, PERF_CAST_(double, row->count), 0);
+        perf_table_text_(&table, row->name);
+        perf_table_fixed_(&table, PERF_CAST_(double, row->count), 0);
         if (row->numbers) {
-            perf_cell_fixed_(&table, row->figure[PERF_COLUMN_LAST_], 2);
-            perf_cell_fixed_(&table, row->figure[PERF_COLUMN_MEAN_], 2);
-            perf_cell_fixed_(&table, row->figure[PERF_COLUMN_MIN_], 2);
-            perf_cell_fixed_(&table, row->figure[PERF_COLUMN_MAX_], 2);
+            perf_table_fixed_(&table, row->figure[PERF_COLUMN_LAST_], 2);
+            perf_table_fixed_(&table, row->figure[PERF_COLUMN_MEAN_], 2);
+            perf_table_fixed_(&table, row->figure[PERF_COLUMN_MIN_], 2);
+            perf_table_fixed_(&table, row->figure[PERF_COLUMN_MAX_], 2);
         }
-        perf_row_end_(&table);
+        perf_table_row_end_(&table);
     }
 }
 

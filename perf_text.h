@@ -31,8 +31,8 @@ PERF_BEGIN_DECLS
  *   perf_member_whole_, perf_member_fixed_, perf_member_real_  members of JSON, with their commas
  *   perf_put_clean_  a name without control characters and broken bytes
  *   perf_table_, perf_column_, perf_table_open_, perf_table_head_ a table as wide as the screen:
- *   its cells from left to right are perf_cell_text_, perf_cell_ns_, perf_cell_bytes_ and
- *   perf_cell_fixed_; perf_row_end_ ends a row; perf_put_ns_in_, perf_put_fixed_in_,
+ *   its cells from left to right are perf_table_text_, perf_table_ns_, perf_table_bytes_ and
+ *   perf_table_fixed_; perf_table_row_end_ ends a row; perf_put_ns_in_, perf_put_fixed_in_,
  *   perf_put_bytes_in_ and perf_put_blanks_ write one cell alone
  *   perf_skip_word_, perf_skip_number_  what is behind a word, a number; NULL: it is not there
  *   PERF_NAME_MAX_, perf_name_length_, perf_text_length_  bytes kept of a name, of a text
@@ -748,7 +748,7 @@ PERF_COLD_FN_ perf_table_ perf_table_open_(perf_out_ *out, const perf_column_ *c
 }
 
 /* The width of the next cell of a row, from left to right; 0: its column is left out. */
-PERF_COLD_FN_ int perf_cell_width_(perf_table_ *table)
+PERF_COLD_FN_ int perf_table_width_(perf_table_ *table)
 {
     const int at = table->at++;
 
@@ -756,9 +756,9 @@ PERF_COLD_FN_ int perf_cell_width_(perf_table_ *table)
 }
 
 /* A name in the first column, a text in others. */
-PERF_COLD_FN_ void perf_cell_text_(perf_table_ *table, const char *text)
+PERF_COLD_FN_ void perf_table_text_(perf_table_ *table, const char *text)
 {
-    const int first = table->at == 0, width = perf_cell_width_(table);
+    const int first = table->at == 0, width = perf_table_width_(table);
 
     if (first)
         perf_put_padded_(table->out, text, PERF_CAST_(size_t, table->name));
@@ -766,31 +766,31 @@ PERF_COLD_FN_ void perf_cell_text_(perf_table_ *table, const char *text)
         perf_put_cell_(table->out, text, PERF_CAST_(size_t, width));
 }
 
-PERF_COLD_FN_ void perf_cell_fixed_(perf_table_ *table, double x, int decimals)
+PERF_COLD_FN_ void perf_table_fixed_(perf_table_ *table, double x, int decimals)
 {
-    const int width = perf_cell_width_(table);
+    const int width = perf_table_width_(table);
 
     if (width)
         perf_put_fixed_in_(table->out, x, decimals, width);
 }
 
-PERF_COLD_FN_ void perf_cell_ns_(perf_table_ *table, double ns)
+PERF_COLD_FN_ void perf_table_ns_(perf_table_ *table, double ns)
 {
-    const int width = perf_cell_width_(table);
+    const int width = perf_table_width_(table);
 
     if (width)
         perf_put_ns_in_(table->out, ns, width);
 }
 
-PERF_COLD_FN_ void perf_cell_bytes_(perf_table_ *table, double bytes)
+PERF_COLD_FN_ void perf_table_bytes_(perf_table_ *table, double bytes)
 {
-    const int width = perf_cell_width_(table);
+    const int width = perf_table_width_(table);
 
     if (width)
         perf_put_bytes_in_(table->out, bytes, width);
 }
 
-PERF_COLD_FN_ void perf_row_end_(perf_table_ *table)
+PERF_COLD_FN_ void perf_table_row_end_(perf_table_ *table)
 {
     table->at = 0;
     perf_put_char_(table->out, '\n');
@@ -802,8 +802,8 @@ PERF_COLD_FN_ void perf_table_head_(perf_table_ *table)
     int i;
 
     for (i = 0; i < table->columns; i++)
-        perf_cell_text_(table, table->column[i].title);
-    perf_row_end_(table);
+        perf_table_text_(table, table->column[i].title);
+    perf_table_row_end_(table);
 }
 
 /* ---- by a format ---- */
