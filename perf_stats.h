@@ -1965,9 +1965,15 @@ PERF_FN perf_verdict perf_compare_samples_(const perf_samples_ *in, const perf_c
         return verdict;
     options.confidence = 1.0 - (1.0 - options.confidence) / PERF_CAST_(double, opts->rules);
     strict = perf_compare_alone_(in, &options);
+    if (strict.status == PERF_ENOMEM)
+        return strict;
     if (verdict.decision != PERF_ACCEPT) {          /* the interval shown is the one that decides */
         verdict.ratio.low = strict.ratio.low;
         verdict.speedup.high = strict.speedup.high;
+    }
+    if (verdict.decision != PERF_ACCEPT && verdict.rule.kind == PERF_RULE_SAME) {
+        verdict.ratio.high = strict.ratio.high;
+        verdict.speedup.low = strict.speedup.low;
     }
     if (verdict.decision == PERF_REJECT && strict.decision != PERF_REJECT) {
         verdict.decision = PERF_INCONCLUSIVE;
@@ -2074,6 +2080,8 @@ PERF_FN void perf_put_confidence_(perf_out_ *out, double confidence)
         digits = 4;
     else if (digits == 5)                           /* 1 - 0.05 / 3                               */
         digits = 1;
+    if (percent >= 99.99995)                        /* of one of many: never "100.0000 %"         */
+        digits = 9;
     perf_put_fixed_(out, percent, digits);
     perf_put_(out, " % CI ");
 }

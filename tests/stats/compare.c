@@ -291,7 +291,7 @@ static void joined(void)
     perf_verdict      v;
     int               i, k;
 
-    for (k = 0; k < 60; k++) {                  /* past the lower limit in small steps            */
+    for (k = -40; k < 60; k++) {                /* past the lower limit in small steps            */
         for (i = 0; i < 40; i++) {
             a[i] = 100.0 + 0.013 * (i * 7 % 40);
             b[i] = a[i] * (0.98 + 0.0005 * k) * (1.0 + 0.001 * (i * 11 % 40 - 19.5));
@@ -301,6 +301,8 @@ static void joined(void)
         v = perf_compare_pairs(a, b, 40, &o);
         CHECK(v.decision != PERF_ACCEPT || (v.ratio.low > 1.0 / 1.02 && v.ratio.high < 1.02 && v.speedup.high < 1.02),
               "%d: %s", k, perf_verdict_text(&v));
+        CHECK((v.decision == PERF_REJECT) == (v.ratio.low > 1.02 || v.ratio.high < 1.0 / 1.02),
+              "REJECT if the interval lies outside of a limit, %d: %s", k, perf_verdict_text(&v));
     }
     o.confidence = 0.999999;                    /* the highest, and above it for a REJECT         */
     o.rules = 1000;
@@ -761,6 +763,8 @@ static void texts(void)
     }
     v.confidence = 1.0 - 0.05 / 3.0;            /* three rules */
     CHECK(strstr(perf_verdict_text(&v), "(98.3 % CI "), "%s", v.text);
+    v.confidence = 1.0 - 0.00001 / 63.0;        /* 64 variants */
+    CHECK(strstr(perf_verdict_text(&v), "(99.999984127 % CI "), "%s", v.text);
     v.ratio.estimate = 0.607;
     v.ratio.high = CHECK_INF;
     CHECK(strstr(perf_verdict_text(&v), "ACCEPT: -39.30 % (no interval yet), asked"), "%s", v.text);
