@@ -82,6 +82,8 @@ typedef struct perf_baseline_entry {
     int                again;   /* how often a program of benchmarks measured it again before it  */
                                 /* answered; 0: not                                               */
     int                withdrawn;       /* 1: that took a REJECT back                             */
+    double             hidden;  /* what steps of the clock, or of a scope's histogram, hide of    */
+                                /* the ratio, as a log, however many runs there are               */
 } perf_baseline_entry;
 
 typedef struct perf_baseline_odd {  /* a saved run that was left out                              */
@@ -676,6 +678,7 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_ent
     judged.tick = perf_entry_tick_(like->kind, check->opts.rule.metric,
                                    perf_entry_step_(check->old, saved.last),
                                    perf_entry_step_(check->now, now.last));
+    entry->hidden = judged.tick;
     judged.beside = check->each >= PERF_BASELINE_BESIDE_ && saved.count == check->used &&
                     like->kind != PERF_BASELINE_AB;
     entry->verdict = perf_judge_(check, &judged, &entry->p);
@@ -974,7 +977,7 @@ struct perf_spread_ {
 };
 
 /* The verdict on an entry alone.  *p: two-sided, of no change beyond the threshold; 1: no claim.
- * half: of the interval; gap: from its middle to the threshold.                                  */
+ * half: of the interval; gap: from its middle to the threshold or the nearer limit.              */
 PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_ *judged, double *p)
 {
     const perf_compare_opts *opts = &check->opts;
@@ -996,7 +999,7 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
         verdict.pairs_needed = PERF_INF_;       /* one new run stays one, however many were saved */
     if (verdict.warnings & PERF_WARN_OUTPUTS)   /* wrong outputs: no number of runs mends that    */
         return verdict;
-    gap = perf_fabs_(change - perf_log_(verdict.threshold)) - (judged->tick + 1e-12);
+    gap = perf_fabs_(perf_rule_room_(&verdict.rule, change)) - (judged->tick + 1e-12);
     perf_judge_reasons_(judged, &spread, gap, &verdict);
     if (runs < PERF_BASELINE_RUNS_ || !(gap > 0.0))
         return verdict;
@@ -2073,8 +2076,9 @@ PERF_COLD_FN_ size_t perf_undecided_runs_(const perf_baseline *baseline,
 {
     const double p = perf_family_quantile_(baseline);
     const double walk = perf_walk_(baseline->age_s, baseline->span_s, entry->runs);
-    const double gap =
-        perf_fabs_(perf_log_(entry->verdict.ratio.estimate / entry->verdict.threshold));
+    const double gap = perf_fabs_(perf_rule_room_(&entry->verdict.rule,
+                                                  perf_log_(entry->verdict.ratio.estimate))) -
+                       entry->hidden;
     double       df, sd;
     size_t       runs = entry->runs + 1;
 

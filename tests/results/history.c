@@ -305,6 +305,63 @@ static void two_rules(void)
     CHECK(only_alone >= 2, "%d", only_alone);
 }
 
+/* "The same within 5 %": a family asks as much of what is faster as of what is slower. */
+static void same(void)
+{
+    static const double by[] = {1.02, 1.04, 1.075, 1.1};
+    double              level[ENTRIES] = {1, 1, 1, 1, 1, 1}, p[2], ratio = 1.0;
+    perf_baseline_opts  o = PERF_ZERO;
+    perf_baseline       b;
+    int                 i, k;
+
+    history(8, ENTRIES, -1, 1.0, 0);
+    o.accept.rule = perf_rule_make(PERF_RULE_SAME, 5.0, PERF_METRIC_PAIR);
+    for (i = -1; i < 4; i++) {
+        for (k = 0; k < 2; k++) {
+            dice = 4711;                        /* the noise of each run is the same              */
+            level[0] = i < 0 ? 1.0 : (k ? by[i] : 1.0 / by[i]) / ratio;
+            o.now = night(8, ENTRIES, level);
+            b = perf_baseline_check(path, &o);
+            CHECK(b.entries == ENTRIES, "%lu entries", (unsigned long)b.entries);
+            p[k] = b.entry[0].p;
+            if (i < 0)
+                ratio = b.entry[0].verdict.ratio.estimate;
+            perf_baseline_free(&b);
+        }
+        CHECK(i < 0 || (p[0] > 0.0 && p[0] < 1.001 * p[1] && p[1] < 1.001 * p[0]), "%g: p %g, of its inverse %g",
+              i < 0 ? 1.0 : by[i], p[1], p[0]);
+    }
+}
+
+/* What the steps of a scope's histogram hide is not found by more saved runs, and none are asked for. */
+static void hidden(const char *rule, double by, int helps)
+{
+    perf_baseline_opts o = PERF_ZERO;
+    perf_baseline      b;
+    char               id[16];
+    int                n, i;
+
+    (void)remove(path);
+    CHECK(perf_rule_parse(rule, &o.accept.rule) == PERF_OK, "%s", rule);
+    o.now.run = id;
+    for (n = 0; n <= 8; n++) {
+        perf_reset();
+        for (i = 0; i < 50; i++) {
+            perf_scope s = perf_scope_begin("scope");
+            now_ns += (uint64_t)(n < 8 ? 1e5 * (1.0 + 0.004 * (n * 3 % 8 - 3.5)) : 1e5 * by);
+            perf_scope_end(&s);
+        }
+        snprintf(id, sizeof id, "%d", n);
+        o.now.time_s = 1.79e9 + 3600.0 * n;
+        CHECK(n == 8 || perf_baseline_add(path, &o.now) == PERF_OK, "add");
+    }
+    b = perf_baseline_check(path, &o);
+    CHECK(b.entries == 1 && b.decision == PERF_INCONCLUSIVE && b.entry[0].hidden > 0.03 && b.entry[0].hidden < 0.033,
+          "%lu entries", (unsigned long)b.entries);
+    CHECK(says(&b, "more saved run") == helps, "%s: %g", rule, by);
+    perf_baseline_free(&b);
+}
+
 int main(int argc, char **argv)
 {
     printf("seed %lu\n", (unsigned long)dice);
@@ -315,5 +372,9 @@ int main(int argc, char **argv)
     rejected();
     wild_clocks();
     two_rules();
+    same();
+    hidden("no regression beyond 5 %", 1.02, 0);
+    hidden("same within 5 %", 0.97, 0);
+    hidden("no regression beyond 10 %", 1.042, 1);
     return check_done();
 }
