@@ -1163,8 +1163,8 @@ PERF_COLD_FN_ perf_change_ perf_change_of_(const double *logs, size_t n, double 
     perf_change_ none = {0, 0.0, 0.0, 0.0, 0.0, 1.0}, cut, line, found;
     double       part;
 
-    if (n < PERF_CHANGE_RUNS_ || n > PERF_READ_RUNS_ + 1 || !(threshold < 0.0 || threshold > 0.0))
-        return none;
+    if (n < PERF_CHANGE_RUNS_ || n > PERF_READ_RUNS_ + 1 || !(threshold >= 0.0))
+        return none;                            /* below 0: the rule asks for a change            */
     cut = perf_change_cut_(logs, n);
     line = perf_change_line_(logs, n);
     perf_change_judge_(&cut, threshold, tick, PERF_CAST_(double, n));
@@ -1306,12 +1306,12 @@ PERF_COLD_FN_ double perf_residuals_inflation_(const double *residual, size_t n)
     return 1.0 + 2.0 * one / (1.0 - lasts);
 }
 
-/* Sets p, of no change beyond the threshold, a log.  tries: places where it might have been. */
+/* Sets p, of no change beyond the threshold, a log, 0 or more.  tries: places where it might have
+ * been.                                                                                          */
 PERF_COLD_FN_ void perf_change_judge_(perf_change_ *change, double threshold, double tick,
                                       double tries)
 {
-    const double sign = threshold < 0.0 ? -1.0 : 1.0;
-    const double gap = sign * (change->size - threshold) - tick;
+    const double gap = change->size - threshold - tick;
 
     if (!(gap > 0.0) || !(change->se > 0.0))
         return;

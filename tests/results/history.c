@@ -305,6 +305,30 @@ static void two_rules(void)
     CHECK(only_alone >= 2, "%d", only_alone);
 }
 
+/* A step among the saved runs: by "no more than 0 % worse" it is found as by any other amount; a rule that
+ * asks for more than as before finds no change for the worse in one for the better.               */
+static void no_amount(double amount, double by, int found)
+{
+    perf_baseline_opts o = PERF_ZERO;
+    perf_baseline      b;
+    int                n;
+
+    (void)remove(path);
+    o.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, amount, PERF_METRIC_PAIR);
+    for (n = 0; n <= 20; n++) {
+        double level[ENTRIES] = {1, 1, 1, 1, 1, 1};
+        level[0] = n < 10 ? 1.0 : by;
+        o.now = night(n, ENTRIES, level);
+        CHECK(n == 20 || perf_baseline_add(path, &o.now) == PERF_OK, "add");
+    }
+    b = perf_baseline_check(path, &o);
+    CHECK(b.entries == ENTRIES && (b.entry[0].since != NULL) == found &&
+              (!found || (b.entry[0].decision == PERF_REJECT && b.entry[0].since_number == 11)),
+          "%g %%, x%g: %s, since run %lu", amount, by, perf_decision_text(b.entry[0].decision),
+          (unsigned long)b.entry[0].since_number);
+    perf_baseline_free(&b);
+}
+
 /* "The same within 5 %": a family asks as much of what is faster as of what is slower. */
 static void same(void)
 {
@@ -372,6 +396,11 @@ int main(int argc, char **argv)
     rejected();
     wild_clocks();
     two_rules();
+    no_amount(0.0, 1.1, 1);
+    no_amount(0.0, 0.9, 0);
+    no_amount(1.0, 1.1, 1);
+    no_amount(-10.0, 0.7, 0);
+    no_amount(-10.0, 1.3, 0);
     same();
     hidden("no regression beyond 5 %", 1.02, 0);
     hidden("same within 5 %", 0.97, 0);
