@@ -338,7 +338,8 @@ PERF_COLD_FN_ void *perf_family_take_(perf_family_ *family, size_t bytes)
     return PERF_NULL_;
 }
 
-/* A child's place in its family, made when it first takes the lock. */
+/* A child's place in its family, made when it first takes the lock.  Without room it begins another
+ * family: else it would take its parent's children for its own.                                  */
 PERF_COLD_FN_ void perf_member_make_(perf_registry_ *reg)
 {
     perf_family_ *family = PERF_ACQ_(&reg->family);
@@ -356,6 +357,8 @@ PERF_COLD_FN_ void perf_member_make_(perf_registry_ *reg)
             member->next = first;
         while (!__atomic_compare_exchange_n(&family->members, &first, member, 0, __ATOMIC_ACQ_REL,
                                             __ATOMIC_ACQUIRE));
+    } else {
+        PERF_REL_(&reg->family, PERF_CAST_(perf_family_ *, PERF_NULL_));
     }
     reg->member = member;
 }

@@ -91,6 +91,18 @@ static void has_children(void)
     CHECK(place_of("fetch", PERF_SORT_SELF) == 0, "a row of a child's");
 }
 
+/* A child that finds no room sees its own children, forgets them, and has no hand in its sisters. */
+static void has_no_room(void)
+{
+    many_names();
+    CHECK(number_of("child_calls") == 0, "%g: those of sisters", number_of("child_calls"));
+    (void)child_of(works);
+    CHECK(number_of("child_processes") == 1 && number_of("child_calls") == 100, "%g processes, %g calls",
+          number_of("child_processes"), number_of("child_calls"));
+    perf_reset();
+    CHECK(number_of("child_calls") == 0, "%g: not forgotten", number_of("child_calls"));
+}
+
 static void only_looks(void)
 {
     PERF_COUNT("a count is no scope", 1);
@@ -141,6 +153,9 @@ int main(void)
     calls = number_of("child_calls");
     CHECK(calls >= 700 && calls < 400 * 700, "%g calls: more than there is room for", calls);
     has_note(" (and more)\n");
+    CHECK(child_of(has_no_room) == 0, "no room");
+    CHECK(number_of("child_calls") == calls, "%g, not %g: a child has forgotten its sisters", number_of("child_calls"),
+          calls);
     CHECK(perf_error() == PERF_OK, "%s", perf_status_text(perf_error()));
     return check_done();
 }
