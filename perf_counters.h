@@ -1552,8 +1552,7 @@ PERF_COLD_FN_ void perf_thread_counters_sweep_(perf_counted_shared_ *shared)
         const int ours = counters->process == process;
         if ((ours && shared->has_key == 2) || counters->lead[0] < 0)
             continue;
-        if (!ours || perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, process),
-                                   PERF_CAST_(long, counters->thread), 0L))
+        if (!ours || perf_thread_ended_(process, counters->thread))
             perf_thread_counters_close_(counters);
     }
     if (shared->threads && shared->threads->process != process)

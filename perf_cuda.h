@@ -886,9 +886,8 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_adopt_(perf_gpu_state_ *gpu, perf_gpu_lin
 
     for (ring = PERF_ACQ_(&gpu->rings); ring; ring = ring->next) {
         was = PERF_GET_(&ring->thread);
-        if (ring->line == line && was != me &&
-            perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, perf_process_id_()),
-                          PERF_CAST_(long, was), 0L) && perf_claim_(&ring->thread, was, me)) {
+        if (ring->line == line && was != me && perf_thread_ended_(perf_process_id_(), was) &&
+            perf_claim_(&ring->thread, was, me)) {
             PERF_SET_(&ring->retry, 0u);
             return ring;
         }

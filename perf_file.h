@@ -185,6 +185,7 @@ PERF_BEGIN_DECLS
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
  *   perf_getenv_, PERF_SETUID_  a variable of the environment
  *   perf_process_id_, perf_thread_id_  who is running; perf_put_own_pid_  PATH becomes PATH.PID
+ *   perf_thread_ended_  asks the system whether a thread has ended
  *   perf_syscall_, perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: system's
  *   perf_claim_  atomic: compare and swap; perf_lock_word_, perf_unlock_  a lock in a word
  *   perf_not_cold_, perf_hide_, perf_fence_  a 1, a value, an order that compilers leave alone
@@ -222,6 +223,17 @@ PERF_COLD_FN_ uint32_t perf_thread_id_(void)
     return PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, &PERF_ERRNO_) >> 3) | 1u;
 #endif
 }
+
+#if PERF_SYS_GETTID_
+#define PERF_NO_SUCH_THREAD_ 3          /* ESRCH                                                  */
+
+/* Has this thread of this process ended?  Where a filter (seccomp) refuses the question: no. */
+PERF_COLD_FN_ int perf_thread_ended_(uint32_t process, uint64_t thread)
+{
+    return perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, process), PERF_CAST_(long, thread),
+                         0L) != 0 && PERF_ERRNO_ == PERF_NO_SUCH_THREAD_;
+}
+#endif
 
 /* Changes *word from `from` to `to`, if it is `from`.  0: it was not, so another thread has changed
  * it.                                                                                            */

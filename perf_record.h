@@ -860,8 +860,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *reg, uint32_t
     if (reg->alive >= reg->scan_at) {
         for (rec = reg->recorders; rec; rec = rec->next)
             if (!rec->gone && !rec->foreign_track &&
-                perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, reg->process),
-                              PERF_CAST_(long, rec->thread), 0L)) {
+                perf_thread_ended_(reg->process, rec->thread)) {
                 rec->gone = 1;
                 reg->alive--;
             }

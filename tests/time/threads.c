@@ -2,9 +2,19 @@
  * be taken while all of them record.                                                              */
 #define PERF_TRACE_EVENTS 1024
 #include "rows.h"
+#include "child.h"
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#if defined(__linux__) && !defined(__SANITIZE_THREAD__) && defined(__has_include)
+#if __has_include(<linux/seccomp.h>)
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
+#endif
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)       /* some 50 times slower */
 #define MANY   500
@@ -613,6 +623,50 @@ static void untraced(void)
     free(text);
 }
 
+#if defined(SECCOMP_MODE_FILTER)
+enum { LASTING = 150 };
+
+static pthread_barrier_t all_here;
+
+static void *lasts(void *unused)
+{
+    int i;
+    PERF_SCOPE("lasts");
+
+    pthread_barrier_wait(&all_here);            /* all have a recorder: some were asked about */
+    for (i = 0; i < 100; i++) {
+        PERF_SCOPE("inside");
+    }
+    pthread_barrier_wait(&all_here);
+    return unused;
+}
+
+/* A filter refuses the question whether a thread has ended: each keeps its own recorder. */
+static void not_told(void)
+{
+    struct sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_fprog filter = {sizeof program / sizeof *program, program};
+    pthread_t         t[LASTING];
+    int               i;
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+        return;                                 /* the system has no filters */
+    pthread_barrier_init(&all_here, NULL, LASTING);
+    for (i = 0; i < LASTING; i++)
+        CHECK(!pthread_create(&t[i], NULL, lasts, NULL), "thread %d", i);
+    for (i = 0; i < LASTING; i++)
+        pthread_join(t[i], NULL);
+    CHECK(row_of("lasts", "scope").calls == LASTING && row_of("inside", "scope").calls == 100 * LASTING, "%g, %g",
+          row_of("lasts", "scope").calls, row_of("inside", "scope").calls);
+    CHECK(number_of("never_ended") == 0 && number_of("begun_before_fork") == 0, "%g never ended, %g begun before a fork",
+          number_of("never_ended"), number_of("begun_before_fork"));
+}
+#endif
+
 int main(void)
 {
     pthread_t t;
@@ -652,6 +706,9 @@ int main(void)
     recursion();
     reset_in_lap();
     each_once();
+#if defined(SECCOMP_MODE_FILTER)
+    CHECK(child_of(not_told) == 0, "not told");
+#endif
     remove(scratch_file());
     return check_done();
 }
