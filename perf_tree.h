@@ -32,6 +32,7 @@ typedef struct perf_tree_ {     /* one block of memory, with its nodes and slots
     uint32_t   *slot;           /* [2 * room], by hash of parent and name: a node, 0 for none     */
     uint64_t    calls;
     perf_registry_ *registry;
+    int         poor;           /* 1: there was no memory for a node, or to sort                  */
 } perf_tree_;
 
 #define PERF_TREE_DEPTH_ 128u   /* deeper calls are added to the node at that depth               */
@@ -84,8 +85,10 @@ PERF_COLD_FN_ uint32_t perf_tree_child_(perf_tree_ **tree, uint32_t parent, uint
         return i;
     if ((*tree)->count == (*tree)->room) {
         grown = perf_tree_grow_(*tree, 2 * (*tree)->room);
-        if (!grown)
+        if (!grown) {
+            (*tree)->poor = 1;
             return parent;
+        }
         *tree = grown;
     }
     i = (*tree)->count++;
@@ -165,7 +168,7 @@ PERF_COLD_FN_ int perf_node_before_(const void *one, const void *two, const void
     return first > second;
 }
 
-/* Rewrites the nodes in that order; without memory they stay as they are. */
+/* Rewrites the nodes in that order. */
 PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
 {
     perf_node_ *out = PERF_CAST_(perf_node_ *, PERF_MALLOC(tree->count * sizeof *out));
@@ -186,6 +189,8 @@ PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
         PERF_LIBC_(memset)(tree->slot, 0, 2 * tree->room * sizeof *tree->slot);
         for (i = 1; i < tree->count; i++)
             *perf_tree_slot_(tree, out[i].parent, out[i].name) = i;
+    } else {
+        tree->poor = 1;
     }
     PERF_FREE(out);
     PERF_FREE(order);
@@ -221,7 +226,10 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *reg)
             parent->total = node->total;
     }
     perf_tree_sort_(tree);
-    return tree;
+    if (!tree->poor)
+        return tree;
+    PERF_FREE(tree);
+    return PERF_NULL_;
 }
 
 PERF_END_DECLS

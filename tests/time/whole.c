@@ -95,6 +95,63 @@ static void beside_loops(void)
     CHECK(!bad, "%d of %d reports are cut, with PERF_OK", bad, REPORTS);
 }
 
+/* More paths of names than the tree has room for at first. */
+static void many_paths(void)
+{
+    char name[32];
+    int  i;
+
+    for (i = 0; i < 400; i++) {
+        perf_scope inside;
+        PERF_SCOPE("of many");
+
+        sprintf(name, "inside %d", i);
+        inside = perf_scope_begin(name);
+        perf_scope_end(&inside);
+    }
+}
+
+/* What stands behind the lines that change from report to report. */
+static char *rows_of(FILE *f)
+{
+    const char *text = read_all(f), *rows = strstr(text, "of total");
+    char       *copy = strdup(rows ? rows : text);
+
+    if (!copy)
+        exit(1);
+    return copy;
+}
+
+/* A tree for which memory is short is no other tree. */
+static void tree_without_memory(void)
+{
+    perf_report_opts o = PERF_ZERO;
+    char            *whole = NULL, *rows;
+    int              at, left = 0, short_of = 0;
+
+    many_paths();
+    o.view = PERF_VIEW_TREE;
+    o.rows = -1;
+    for (at = 0; at < 100 && !left; at++) {
+        FILE       *f = tmpfile();
+        perf_status status;
+        refused = at;
+        status = perf_report_to(f, &o);
+        left = refused;
+        refused = 0;
+        rows = rows_of(f);
+        fclose(f);
+        if (!at)
+            whole = strdup(rows);
+        short_of += status == PERF_ENOMEM;
+        CHECK(status == PERF_ENOMEM || (whole && !strcmp(rows, whole)), "allocation %d: another tree, %s", at,
+              perf_status_text(status));
+        free(rows);
+    }
+    free(whole);
+    CHECK(left && short_of > 8, "%d", short_of);
+}
+
 /* Memory is short: PERF_ENOMEM, or each row is there. */
 static void without_memory(void)
 {
@@ -244,6 +301,8 @@ static void names(void)
 int main(void)
 {
     without_memory();
+    tree_without_memory();
+    (void)perf_reset();
     names();
     (void)perf_reset();
     through_a_pipe();
