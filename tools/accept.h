@@ -215,6 +215,8 @@ PERF_FN int accept_change(const history *past)
 
     if (past->files != 1)
         return usage_error("--accept-change needs one file, which is changed", "");
+    if (!strcmp(past->file[0], "-"))
+        return usage_error("--accept-change changes a file, not standard input", "");
     if (past->json || past->html || past->markdown)
         return usage_error("--accept-change writes no report: ask for it in a call of its own", "");
     entry = accept_split(past, past->accept, &named);

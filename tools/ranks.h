@@ -421,12 +421,12 @@ PERF_FN void ab_ranks_of(const perf_trace_part *part, size_t n, unsigned long lo
 /* ---- traces ---- */
 
 /* Is this file a trace of perf.h, of a kind that can be merged or not?  Judged by its first bytes; 0
- * also when it cannot be read.                                                                   */
+ * also when it cannot be read.  No pipe: what is taken out of one is gone.                       */
 PERF_FN int ab_is_trace(const char *path)
 {
     static const char pf[] = "\xe2\x03";        /* describes a track, behind a length of 1 or 2   */
     char   head[32];
-    FILE  *file = fopen(path, "rb");
+    FILE  *file = perf_file_read_(path);
     size_t n = file ? fread(head, 1, sizeof head - 1, file) : 0;
 
     if (file)

@@ -13,6 +13,8 @@
 #include "read_others.h"
 #include "read_xml.h"
 
+#include <sys/stat.h>
+
 PERF_FN const char *ab_format_name(ab_format format)
 {
     static const char *const name[AB_FORMATS] = {
@@ -246,22 +248,56 @@ PERF_FN char *ab_slurp_stream_(FILE *file, size_t *len, const char **why)
     return text;
 }
 
+/* Texts of what can be read only once: standard input, pipes.  Some are asked for again, as by a rule
+ * on times and one on memory.                                                                    */
+typedef struct ab_kept {
+    char  *file, *text;
+    size_t len;
+} ab_kept;
+
+static struct {
+    ab_kept *one;
+    size_t   n;
+} ab_kept_;
+
+/* The whole stream with a zero byte behind; NULL with a message. */
+PERF_FN char *ab_slurp_open_(FILE *f, const char *file, size_t *len, ab_error *error)
+{
+    const char *why = NULL;
+    char       *text = ab_slurp_stream_(f, len, &why);
+    struct stat info;
+    ab_kept    *one;
+
+    if (!text)
+        ab_fail(error, file, 0, 0, why ? "%s" : "cannot be read: %s", why ? why : strerror(errno));
+    if (text && (fstat(fileno(f), &info) != 0 || !S_ISREG(info.st_mode) || f == stdin)) {
+        ab_kept_.one = (ab_kept *)ab_grow(ab_kept_.one, ab_kept_.n + 1, sizeof *ab_kept_.one);
+        one = &ab_kept_.one[ab_kept_.n++];
+        one->file = ab_copy(file, strlen(file));
+        one->text = ab_copy(text, *len);
+        one->len = *len;
+    }
+    return text;
+}
+
 /* The whole file (- is standard input) with a zero byte behind; NULL with a message. */
 PERF_FN char *ab_slurp(const char *file, size_t *len, ab_error *error)
 {
-    FILE       *f = strcmp(file, "-") ? fopen(file, "rb") : stdin;
-    const char *why = NULL;
-    char       *text;
+    FILE  *f;
+    char  *text;
+    size_t i;
 
+    for (i = 0; i < ab_kept_.n; i++)
+        if (!strcmp(ab_kept_.one[i].file, file)) {
+            *len = ab_kept_.one[i].len;
+            return ab_copy(ab_kept_.one[i].text, *len);
+        }
+    f = strcmp(file, "-") ? fopen(file, "rb") : stdin;
     if (!f) {
         ab_fail(error, file, 0, 0, "cannot be opened: %s", strerror(errno));
         return NULL;
     }
-    text = ab_slurp_stream_(f, len, &why);
-    if (!text && why)
-        ab_fail(error, file, 0, 0, "%s", why);
-    else if (!text)
-        ab_fail(error, file, 0, 0, "cannot be read: %s", strerror(errno));
+    text = ab_slurp_open_(f, file, len, error);
     if (f != stdin)
         fclose(f);
     return text;

@@ -6,6 +6,7 @@
 #include "ab.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* "perf-ab: what 'which'"; which may be "".  Returns the exit status. */
 PERF_FN int usage_error(const char *what, const char *which)
@@ -38,13 +39,43 @@ PERF_FN int written(void)
     return AB_UNUSABLE;
 }
 
-/* 1: both are the same regular file. */
-PERF_FN int is_same_file(const char *one, const char *other)
+/* 1: a name in a folder, and the same name in the same folder. */
+PERF_FN int is_same_name_(const char *one, const char *other)
+{
+    const char *text[2], *last;
+    char       *folder;
+    struct stat info[2];
+    int         i, known = 1;
+
+    text[0] = one;
+    text[1] = other;
+    for (i = 0; i < 2 && known; i++) {
+        last = strrchr(text[i], '/');
+        folder = last ? ab_copy(text[i], (size_t)(last - text[i]) + 1) : ab_copy(".", 1);
+        known = stat(folder, &info[i]) == 0;
+        text[i] = last ? last + 1 : text[i];
+        free(folder);
+    }
+    return known && info[0].st_dev == info[1].st_dev && info[0].st_ino == info[1].st_ino &&
+           !strcmp(text[0], text[1]);
+}
+
+/* 1: both are the same regular file; "-" as input is the file that standard input is. */
+PERF_FN int is_same_file(const char *input, const char *output)
 {
     struct stat a, b;
 
-    return stat(one, &a) == 0 && stat(other, &b) == 0 && S_ISREG(a.st_mode) &&
-           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return (strcmp(input, "-") ? stat(input, &a) : fstat(0, &a)) == 0 && stat(output, &b) == 0 &&
+           S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* 1: both are "-", or will be one file.  A device takes several. */
+PERF_FN int is_same_output(const char *one, const char *other)
+{
+    if (!strcmp(one, "-") || !strcmp(other, "-"))
+        return !strcmp(one, other);
+    return is_same_file(one, other) ||
+           (access(one, F_OK) != 0 && access(other, F_OK) != 0 && is_same_name_(one, other));
 }
 
 /* Refuses an output that would replace an input or another output; one that is NULL was not asked
@@ -58,11 +89,10 @@ PERF_FN int would_replace(const char *const *output, size_t outputs, const char 
         if (!output[i])
             continue;
         for (k = 0; k < i; k++)
-            if (output[k] && (!strcmp(output[k], output[i]) ||
-                              (strcmp(output[i], "-") != 0 && is_same_file(output[k], output[i]))))
+            if (output[k] && is_same_output(output[k], output[i]))
                 return usage_error("two reports into one:", output[i]);
         for (k = 0; k < inputs && strcmp(output[i], "-") != 0; k++)
-            if (strcmp(input[k], "-") != 0 && is_same_file(input[k], output[i]))
+            if (is_same_file(input[k], output[i]))
                 return usage_error("the report would replace the measurements in", output[i]);
     }
     return 0;

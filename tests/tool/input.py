@@ -137,6 +137,25 @@ def skipped(c):
         c.status(2, c.file("skipped.json", text), c.file("skipped2.json", text), has="5.000 ns")
 
 
+def read_once(c):
+    """Pipes are read once, whatever asks for them again."""
+    def one(name, ns):
+        return c.file(name, json.dumps({"benchmarks": [{"name": "x", "real_time": ns + i % 3, "time_unit": "ns", "max_bytes_used": 100}
+                                                       for i in range(9)]}))
+    a, b = one("once_a.json", 10), one("once_b.json", 20)
+    asked = ("--accept", "no regression beyond 2 %", "--accept", "memory down >= 2 %")
+    want = c.run(a, b, *asked)[1].split("asked:")[1]
+    for args, text in ((("-", b), a.read_text()), (("/dev/stdin", b), a.read_text())):
+        c.status(2, *args, *asked, text=text, has=want)
+    both = c.run("merge", a, b)[1]
+    c.status(0, "merge", "/dev/stdin", b, text=a.read_text(), has=both)
+    log = DATA.parent / "hlog" / "jHiccup-2.0.7S.logV2.hlog"
+    want = c.run("convert", log, "--to", "percentiles")[1]
+    c.check(len(want) > 1000, f"{want}")
+    for name in ("-", "/dev/stdin"):
+        c.status(0, "convert", name, "--to", "percentiles", text=log.read_text(), has=want)
+
+
 def main():
     c = Checks("input")
     good = c.file("good.txt", GOOD)
@@ -312,6 +331,7 @@ def main():
     c.status(3, c.file("runs.csv", "run,value\n" + "".join(f"{i},1\n" for i in range(10002))), good,
              has="more than 10,000 runs")
     skipped(c)
+    read_once(c)
     c.finish()
 
 

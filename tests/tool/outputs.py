@@ -133,6 +133,23 @@ def rejected_first(c):
     c.check(all(f'<h2 id="b{k}">b{k} ' in text for k in (0, 97, 118, 119)), "a REJECT has no plot")
 
 
+def two_names(c):
+    """Two reports into one file, by two names of it, and a report into the file that standard input is."""
+    a, b = sides(c, ["x"])
+    (c.work / "folder").mkdir()
+    for one, other in (("new", "./new"), ("folder/new", "folder/../folder/new"), (c.work / "new", "new")):
+        c.status(3, a, b, "--json", one, "--csv", other, has="two reports into one")
+        c.check(not (c.work / one).exists(), f"{one}: written")
+    c.status(2, a, b, "--quiet", "--json", "new", "--csv", "folder/new")
+    c.status(2, a, b, "--quiet", "--json", "/dev/null", "--csv", "/dev/null")
+    for args in ((a, "-", "--csv", b), ("convert", "-", "--to", "csv", "-o", b), ("history", "-", "--json", b)):
+        was = b.read_text()
+        with open(b) as given:
+            done = subprocess.run([c.tool, *args], stdin=given, capture_output=True, text=True, cwd=c.work)
+        c.check(done.returncode == 3 and "would replace" in done.stderr and b.read_text() == was, f"{args}: {done}")
+    c.status(3, "history", "--accept-change", "x", "-", text=a.read_text(), has="not standard input")
+
+
 def main():
     c = Checks("outputs")
     whole(c)
@@ -141,6 +158,7 @@ def main():
     formulas(c)
     long_names(c)
     rejected_first(c)
+    two_names(c)
     c.finish()
 
 
