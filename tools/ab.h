@@ -163,7 +163,7 @@ typedef struct ab_series {              /* one benchmark                        
     size_t    failed;                   /* values of commands that ended with a failure           */
     ab_lack   lack;                     /* why it is not judged: AB_HAS where it is               */
     char     *why;                      /* the same in words, with its place; NULL: AB_HAS        */
-    int       zeros, fractions;         /* values that were 0; that are no whole numbers          */
+    int       zeros, fractions, parts;  /* values that were 0; no whole numbers; below 1          */
     size_t    aggregates;               /* 1 + where the file has means of it; 0: it has none     */
     ab_run   *run;
     size_t    runs, cap, last;          /* last: the run that was asked for last                  */
@@ -384,6 +384,7 @@ PERF_FN int ab_absorb_head_(ab_series *series, const ab_series *further, const c
     series->failed += further->failed;
     series->zeros |= further->zeros;
     series->fractions |= further->fractions;
+    series->parts |= further->parts;
     series->step = further->step > series->step ? further->step : series->step;
     if (further->lack != AB_HAS)
         ab_lacks(series, further->lack, further->why);
@@ -519,6 +520,22 @@ PERF_FN int ab_may_be_zero(const char *unit)
  * and 0 to 1 is a factor of 2, in the right direction.                                           */
 #define AB_ZERO_COUNT 0.5
 
+/* 1: a value is what stands for a count of 0. */
+PERF_FN int ab_is_zero(const ab_series *series, double x)
+{
+    return series->zeros && !(x < AB_ZERO_COUNT || x > AB_ZERO_COUNT);
+}
+
+/* 1: 0 beside fractions, which are no counts, or beside less than one byte, MB or allocation: half a
+ * unit would be more than they are.                                                              */
+PERF_FN int ab_is_odd_zero(const ab_series *one, const ab_series *other)
+{
+    if (!one->zeros && !other->zeros)
+        return 0;
+    return ab_unit_kind(*one->unit ? one->unit : other->unit) == AB_MEMORY
+               ? one->parts || other->parts : one->fractions || other->fractions;
+}
+
 /* ---- numbers and names as text ---- */
 
 typedef struct ab_text {
@@ -545,7 +562,7 @@ PERF_FN ab_text ab_number(double x)
     return text;
 }
 
-/* A value with its unit: 12.34 us, 4096 B.  Half a byte is no byte. */
+/* A value with its unit: 12.34 us, 4096 B. */
 PERF_FN ab_text ab_quantity(double x, const char *unit)
 {
     static const char *const time[] = {"ps", "ns", "us", "ms", "s"};
@@ -561,7 +578,7 @@ PERF_FN ab_text ab_quantity(double x, const char *unit)
     }
 
     if (strcmp(unit, "ns") != 0 || !perf_is_finite_(x)) {
-        n = ab_number(ab_unit_kind(unit) == AB_MEMORY && x <= AB_ZERO_COUNT ? 0.0 : x);
+        n = ab_number(x);
         if (*unit && perf_is_finite_(x))
             snprintf(text.s, sizeof text.s, "%.60s %.60s", n.s, unit);
         else
@@ -579,6 +596,12 @@ PERF_FN ab_text ab_quantity(double x, const char *unit)
     snprintf(text.s, sizeof text.s, a < 999.95 && a > 0.0 ? "%s%#.4g %s" : "%s%.4g %s",
              x < 0.0 ? "-" : "", a, time[i]);
     return text;
+}
+
+/* A figure of a benchmark with its unit; a count of 0 is "0 B". */
+PERF_FN ab_text ab_figure(const ab_series *series, double x)
+{
+    return ab_quantity(ab_is_zero(series, x) ? 0.0 : x, series->unit);
 }
 
 /* Bytes: 1.95 MB. */

@@ -66,9 +66,7 @@ PERF_FN void convert_arms(converting *conversion, void (*each)(converting *, con
 /* A count of zero is kept as half a unit: what it was. */
 PERF_FN double convert_value(const convert_arm *arm, size_t i)
 {
-    const int none = arm->s->zeros && arm->v->x[i] <= AB_ZERO_COUNT;
-
-    return none ? 0.0 : arm->v->x[i];
+    return ab_is_zero(arm->s, arm->v->x[i]) ? 0.0 : arm->v->x[i];
 }
 
 /* Names how many benchmarks are no times, for formats that hold times only. */
@@ -507,11 +505,12 @@ PERF_FN int convert_logs(converting *conversion, ab_error *error)
 /* Reads all files of measurements.  -1 with a message. */
 PERF_FN int convert_read(converting *conversion, ab_error *error)
 {
-    ab_read_opts opts;
-    ab_set       one;
-    size_t       i, len;
-    char        *text, id[32];
-    int          measured, found, failed = 0;
+    ab_about_file about;
+    ab_read_opts  opts;
+    ab_set        one;
+    size_t        i, len;
+    char         *text, id[32];
+    int           found, failed = 0;
 
     memset(&opts, 0, sizeof opts);
     memset(&one, 0, sizeof one);
@@ -523,11 +522,12 @@ PERF_FN int convert_read(converting *conversion, ab_error *error)
         if (!text)
             return -1;
         found = ab_read_scopes(&conversion->scopes, conversion->file[i], text, len, i + 1, NULL,
-                               &measured, error);
+                               &about, error);
         failed = found < 0;
-        if (!failed && (measured || !found))
+        if (!failed && (about.measured || !found))
             failed = ab_read(&one, conversion->file[i], text, len, &opts, error);
         if (!failed) {
+            ab_run_ids(&conversion->scopes, &one, i + 1, about.taken);
             say_left_out(&one, "converted");
             failed = ab_absorb(&conversion->set, &one, i + 1, conversion->file[i], error);
         }

@@ -285,8 +285,6 @@ PERF_FN void history_print_changes(FILE *file, const history *past)
         }
 }
 
-static const char history_level[][10] = {"normal", "rejected", "past", "undecided"};
-
 /* Rows with runs that have that mark: what is said of them, how many, the first, the end. */
 PERF_FN void history_print_marked(FILE *file, const history *past, int level, const char *what,
                                   const char *end)
@@ -328,8 +326,8 @@ PERF_FN void history_table(FILE *file, const history *past)
         ab_text            first, last, change;
         if (!row->n)
             continue;
-        first = ab_quantity(row->point[0].median, row->s->unit);
-        last = ab_quantity(row->point[row->n - 1].median, row->s->unit);
+        first = ab_figure(row->s, row->point[0].median);
+        last = ab_figure(row->s, row->point[row->n - 1].median);
         change = ab_effect_number_(row->change, 0, 1);
         fputs("  ", file);
         ab_print_column(file, row->s->name, width, width);
@@ -385,13 +383,14 @@ PERF_FN void history_json(FILE *file, const history *past)
                 fputs(", ", file);
             }
             if (point->run->level)
-                fprintf(file, "\"level\": \"%s\", ", history_level[point->run->level]);
+                fprintf(file, "\"level\": \"%s\", ", ab_level[point->run->level]);
             ab_json_member_(file, "time", point->time > 0.0 ? point->time : PERF_NAN_, ", ");
             if (point->high > 0.0) {
                 ab_json_member_(file, "low", point->low, ", ");
                 ab_json_member_(file, "high", point->high, ", ");
             }
-            ab_json_member_(file, "median", point->median, "}");
+            ab_json_member_(file, "median",
+                            ab_is_zero(row->s, point->median) ? 0.0 : point->median, "}");
         }
         fputs("]}", file);
     }
@@ -507,9 +506,9 @@ PERF_FN void history_picture(FILE *file, const history_row *row)
             fprintf(file, "<line class=\"whisker\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" "
                           "y2=\"%.1f\"/>", x, x, page_at_(&scale, point->low),
                     page_at_(&scale, point->high));
-        text = ab_quantity(point->median, row->s->unit);
+        text = ab_figure(row->s, point->median);
         fprintf(file, "<circle class=\"run %s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>run %zu",
-                history_level[point->run->level], x,
+                ab_level[point->run->level], x,
                 page_at_(&scale, point->median), i + 1);
         if (point->run->label && *point->run->label) {
             fputs(", ", file);
@@ -531,7 +530,7 @@ PERF_FN void history_section(FILE *file, const history_row *row)
     page_text_(file, row->s->name);
     fputs("</h2><p class=\"soft\">", file);
     page_text_(file, *row->machine ? row->machine : "machine not known");
-    text = ab_quantity(row->point[row->n - 1].median, row->s->unit);
+    text = ab_figure(row->s, row->point[row->n - 1].median);
     fprintf(file, ", %zu runs, the last one ", row->n);
     page_text_(file, text.s);
     text = ab_effect_number_(row->change, 0, 1);
@@ -590,10 +589,10 @@ PERF_FN void history_markdown_row(FILE *file, const history_row *row)
     fputs(" | ", file);
     ab_markdown_text_(file, row->machine);
     fprintf(file, " | %zu | ", row->n);
-    text = ab_quantity(row->point[0].median, row->s->unit);
+    text = ab_figure(row->s, row->point[0].median);
     ab_markdown_text_(file, text.s);
     fputs(" | ", file);
-    text = ab_quantity(row->point[row->n - 1].median, row->s->unit);
+    text = ab_figure(row->s, row->point[row->n - 1].median);
     ab_markdown_text_(file, text.s);
     fprintf(file, " | %s | ", change.s);
     for (k = 0; k < row->changes.n; k++) {

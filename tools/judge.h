@@ -616,6 +616,10 @@ PERF_FN int ab_collect(ab_data *data, const ab_series *first, const ab_series *s
     data->tick = first->step > second->step ? first->step : second->step;
     data->counts = first->zeros || second->zeros;
     ab_failures_(data, first, second, plan->failures_count);
+    if (ab_is_odd_zero(first, second))
+        snprintf(data->cap, sizeof data->cap,
+                 "0 on one side, fractions of %.40s on the other: no counts, and no ratio to 0",
+                 data->unit);
     if (first == second && first->same_order)
         snprintf(data->cap, sizeof data->cap, "%s",
                  "the same side was always measured first: no coin decided the order");

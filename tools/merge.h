@@ -93,12 +93,13 @@ PERF_FN void name_runs(ab_set *one, const char *rank)
 PERF_FN int merge_one(const merging *merge, size_t i, const char *rank, ab_set *set,
                       ab_scopes *scopes)
 {
-    ab_set       one;
-    ab_read_opts ro;
-    ab_error     error;
-    char         id[32], *text;
-    size_t       len = 0;
-    int          found, measured = 1, failed = 0;
+    ab_about_file about = {1, 0};
+    ab_set        one;
+    ab_read_opts  ro;
+    ab_error      error;
+    char          id[32], *text;
+    size_t        len = 0;
+    int           found, failed = 0;
 
     memset(&one, 0, sizeof one);
     memset(&ro, 0, sizeof ro);
@@ -108,12 +109,14 @@ PERF_FN int merge_one(const merging *merge, size_t i, const char *rank, ab_set *
     text = ab_slurp(merge->part[i].path, &len, &error);
     if (!text)
         return unusable(&error);
-    found = ab_read_scopes(scopes, merge->part[i].path, text, len, i + 1, rank, &measured, &error);
+    found = ab_read_scopes(scopes, merge->part[i].path, text, len, i + 1, rank, &about, &error);
     failed = found < 0;
-    if (!failed && (measured || !found))
+    if (!failed && (about.measured || !found))
         failed = ab_read(&one, merge->part[i].path, text, len, &ro, &error) < 0;
     if (!failed && rank)
         name_runs(&one, rank);
+    if (!failed)
+        ab_run_ids(scopes, &one, i + 1, about.taken && !rank);
     if (!failed)
         say_left_out(&one, "merged");
     if (!failed)

@@ -50,7 +50,7 @@ PERF_FN void ab_print_ranks(FILE *file, const ab_set *set)
             fputs("  benchmark                 runs     values        p50        p95        p99  "
                   "slowest run (its median, beyond the mean)\n", file);
         for (k = 0; k < 4; k++)
-            text[k] = ab_quantity(k < 3 ? perf_quantile_(all, n, at[k]) : worst, series->unit);
+            text[k] = ab_figure(series, k < 3 ? perf_quantile_(all, n, at[k]) : worst);
         fputs("  ", file);
         ab_print_column(file, series->name, 60, 24);
         fprintf(file, " %5zu %10zu %10s %10s %10s  ", series->runs, n, text[0].s, text[1].s,
@@ -131,36 +131,55 @@ PERF_FN void ab_scope_rename_(json_t *item, const char *rank, int taken, size_t 
     free(id);
 }
 
+/* 1: a run of this file has the id of one in a file before. */
+PERF_FN int ab_ids_taken_(const ab_scopes *set, const json_t *root)
+{
+    static const char *const list[] = {"runs", "scopes", "benchmarks"};
+    const json_t *item;
+    const char   *id;
+    size_t        i, k;
+
+    for (k = 0; k < 3; k++)
+        json_array_foreach(json_object_get(root, list[k]), i, item) {
+            id = json_string_value(json_object_get(item, "run"));
+            if (id && json_object_get(set->ids, id))
+                return 1;
+        }
+    return 0;
+}
+
+/* What a file says besides its measurements. */
+typedef struct ab_about_file {
+    int measured;                       /* 1: there are benchmarks, too                           */
+    int taken;                          /* 1: its runs get its number, as a file before has an id */
+} ab_about_file;
+
 /* Adds the scopes of a file; `text` may be anything, only results of perf.h have scopes.  Returns how
- * many there were, *measured: whether there are benchmarks too; -1 with a message.               */
+ * many there were; -1 with a message.                                                            */
 PERF_FN int ab_read_scopes(ab_scopes *set, const char *file, const char *text, size_t len,
-                           size_t number, const char *rank, int *measured, ab_error *error)
+                           size_t number, const char *rank, ab_about_file *about, ab_error *error)
 {
     size_t       i, start = set->n;
     json_error_t why;
     json_t      *root = json_of_file(text, len, 0, &why), *item;
-    int          taken = 0;
+    int          taken;
 
-    *measured = !json_object_get(root, "perf_results") ||
-                json_array_size(json_object_get(root, "benchmarks")) > 0;
+    about->measured = !json_object_get(root, "perf_results") ||
+                      json_array_size(json_object_get(root, "benchmarks")) > 0;
     if (!set->scopes) {
         set->runs = json_array();
         set->scopes = json_array();
         set->ids = json_object();
     }
+    about->taken = taken = 0;
     if (!json_object_get(root, "perf_results")) {
         json_decref(root);
         return 0;
     }
-    json_array_foreach(json_object_get(root, "runs"), i, item) {
-        const char *was = json_string_value(json_object_get(item, "run"));
-        taken |= was && json_object_get(set->ids, was);
-    }
+    about->taken = taken = ab_ids_taken_(set, root);
     json_array_foreach(json_object_get(root, "scopes"), i, item) {
-        const char *was = json_string_value(json_object_get(item, "run"));
-        ab_scope    scope;
+        ab_scope scope;
         memset(&scope, 0, sizeof scope);
-        taken |= was && json_object_get(set->ids, was);
         scope.name = json_string_value(json_object_get(item, "name"));
         scope.kind = json_string_value(json_object_get(item, "kind"));
         scope.calls = ab_scope_number_(item, "calls");
@@ -199,8 +218,30 @@ PERF_FN int ab_read_scopes(ab_scopes *set, const char *file, const char *text, s
     return (int)(set->n - start);
 }
 
-/* Adds to the list of runs when and where the others were measured, which files in other formats
- * say, too.                                                                                      */
+/* The measurements of the file: their runs get the ids that ab_scope_rename_ gives, and are known to
+ * the files behind it.                                                                           */
+PERF_FN void ab_run_ids(ab_scopes *scopes, ab_set *one, size_t number, int taken)
+{
+    char   own[32], *id;
+    size_t i, k, size;
+
+    snprintf(own, sizeof own, "%zu", number);
+    for (i = 0; i < one->n; i++)
+        for (k = 0; k < one->s[i].runs; k++) {
+            ab_run *run = &one->s[i].run[k];
+            if (taken && run->id && strcmp(run->id, own) != 0) {
+                size = strlen(run->id) + 32;
+                id = (char *)ab_grow(NULL, size, 1);
+                snprintf(id, size, "%zu.%s", number, run->id);
+                free(run->id);
+                run->id = id;
+            }
+            if (run->id)
+                json_object_set_new(scopes->ids, run->id, json_true());
+        }
+}
+
+/* Adds to the list of runs what is known of the others: files in other formats say it, too. */
 PERF_FN void ab_list_runs(ab_scopes *scopes, const ab_set *set)
 {
     json_t *listed = json_object(), *item;
@@ -212,7 +253,8 @@ PERF_FN void ab_list_runs(ab_scopes *scopes, const ab_set *set)
     for (i = 0; i < set->n; i++)
         for (k = 0; k < set->s[i].runs; k++) {
             const ab_run *run = &set->s[i].run[k];
-            if (!run->id || !(run->time > 0.0) || json_object_get(listed, run->id))
+            if (!run->id || json_object_get(listed, run->id) ||
+                (!(run->time > 0.0) && !run->label && !run->machine))
                 continue;
             json_object_set_new(listed, run->id, json_true());
             json_array_append_new(scopes->runs, json_pack(

@@ -124,7 +124,7 @@ PERF_FN void ab_conclude_(const ab_source *source)
 
     for (i = 0; i < source->set->n; i++) {
         ab_series *series = &source->set->s[i];
-        if (series->zeros && series->fractions && ab_unit_kind(series->unit) == AB_OTHER) {
+        if (ab_is_odd_zero(series, series)) {
             ab_fail(source->e, source->file, 0, 0,
                     "0 beside fractions of %.40s: no count, and no ratio to 0", series->unit);
             ab_refuse(source, series);

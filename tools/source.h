@@ -297,6 +297,7 @@ PERF_FN int ab_unit_of_(ab_series *series, const char *unit)
 PERF_FN double ab_counted_(ab_series *series, double x)
 {
     series->fractions |= x < 4e15 && x > (double)(uint64_t)x;
+    series->parts |= x > 0.0 && x < 1.0;
     if (x > 0.0)
         return x;
     series->zeros = 1;

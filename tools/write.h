@@ -113,12 +113,19 @@ PERF_FN const char *ab_shown_name(const ab_row *row)
     return *row->name ? row->name : "(all)";
 }
 
+/* The figure of one side; a count of 0 is kept as half a unit, and is 0. */
+PERF_FN double ab_shown(const ab_data *data, int side)
+{
+    const int none = data->counts && ab_abs(data->shown[side] - AB_ZERO_COUNT) < 1e-9;
+
+    return none ? 0.0 : data->shown[side];
+}
+
 /* "12.34 us +- 2 %": the figure of one side and its own interval; "~ 2 %", half the range, where
  * values are too few for one.  Pairs are about their ratio and have none.                        */
 PERF_FN ab_text ab_side_text(const ab_data *data, int side)
 {
-    const int none = data->counts && data->shown[side] <= AB_ZERO_COUNT;
-    ab_text figure = ab_quantity(none ? 0.0 : data->shown[side], data->unit), text;
+    ab_text figure = ab_quantity(ab_shown(data, side), data->unit), text;
     double  off = 100.0 * (data->ranged[side] ? 0.5 : 1.0) * data->off[side];
 
     if (!(data->off[side] >= 0.0))
@@ -148,6 +155,7 @@ PERF_FN size_t ab_geometric_mean(const ab_report *report, int k, ab_data *data)
         same &= !data->unit || !strcmp(data->unit, x->unit);
         data->unit = x->unit;
         data->rule = x->rule;
+        data->counts |= x->counts;
         data->v.threshold = x->v.threshold;
         sum[0] += perf_log_(x->v.ratio.low);
         sum[1] += perf_log_(x->v.ratio.estimate);
@@ -399,8 +407,8 @@ PERF_FN int ab_mean_cells_(const ab_report *report, int k, ab_line *line)
         snprintf(line->cell[CELL_METRIC].s, sizeof line->cell[0].s, "%s",
                  ab_metric_name(report->plan.rule[k].metric));
     if (data.shown[0] > 0.0) {
-        line->cell[CELL_BEFORE] = ab_quantity(data.shown[0], data.unit);
-        line->cell[CELL_AFTER] = ab_quantity(data.shown[1], data.unit);
+        line->cell[CELL_BEFORE] = ab_quantity(ab_shown(&data, 0), data.unit);
+        line->cell[CELL_AFTER] = ab_quantity(ab_shown(&data, 1), data.unit);
     }
     snprintf(line->cell[CELL_DATA].s, sizeof line->cell[0].s, "of %zu", n);
     line->cell[CELL_CHANGE] = ab_change(&data);
@@ -794,8 +802,8 @@ PERF_FN void ab_json_rule_(FILE *file, const ab_report *report, const ab_data *d
     fprintf(file, ", \"metric\": \"%s\", ", ab_metric_name(report->plan.rule[k].metric));
     ab_json_member_(file, "threshold", data->v.threshold, ", ");
     fprintf(file, "\"data\": \"%s\",\n         ", how.s);
-    ab_json_member_(file, "before", data->shown[0], ", ");
-    ab_json_member_(file, "after", data->shown[1], ", ");
+    ab_json_member_(file, "before", ab_shown(data, 0), ", ");
+    ab_json_member_(file, "after", ab_shown(data, 1), ", ");
     ab_json_interval_(file, "ratio", data->v.ratio, ",\n         ");
     ab_json_interval_(file, "speedup", data->v.speedup, ", ");
     ab_json_member_(file, "min_detectable_change", data->v.min_detectable_change, ", ");
@@ -949,8 +957,8 @@ PERF_FN void ab_print_csv(FILE *file, const ab_report *report)
             if (row->missing) {
                 fputs(",,,,,", file);
             } else {
-                ab_csv_number_(file, data->shown[0]);
-                ab_csv_number_(file, data->shown[1]);
+                ab_csv_number_(file, ab_shown(data, 0));
+                ab_csv_number_(file, ab_shown(data, 1));
                 ab_csv_number_(file, data->v.ratio.estimate);
                 ab_csv_number_(file, data->v.ratio.low);
                 ab_csv_number_(file, data->v.ratio.high);
@@ -1058,7 +1066,11 @@ PERF_FN void ab_print_markdown(FILE *file, const ab_report *report)
 
 /* ---- measurements as perf_results, which read.h reads ---- */
 
-PERF_FN void ab_print_list_(FILE *file, const char *key, const ab_values *values, int counts)
+/* PERF_LEVEL_... of perf_saved.h as files say it. */
+static const char ab_level[][10] = {"normal", "rejected", "past", "undecided"};
+
+PERF_FN void ab_print_list_(FILE *file, const char *key, const ab_series *series,
+                            const ab_values *values)
 {
     size_t i;
 
@@ -1066,7 +1078,7 @@ PERF_FN void ab_print_list_(FILE *file, const char *key, const ab_values *values
     for (i = 0; i < values->n; i++) {
         if (i)
             fputs(i % 8 ? ", " : ",\n       ", file);
-        ab_print_json_number(file, counts && values->x[i] <= AB_ZERO_COUNT ? 0.0 : values->x[i]);
+        ab_print_json_number(file, ab_is_zero(series, values->x[i]) ? 0.0 : values->x[i]);
     }
     putc(']', file);
 }
@@ -1082,7 +1094,6 @@ PERF_FN void ab_print_results_begin(FILE *file, const ab_set *set)
         for (k = 0; k < set->s[i].runs; k++) {
             const ab_series *series = &set->s[i];
             const ab_run    *run = &series->run[k];
-            int              counts = ab_unit_kind(series->unit) == AB_MEMORY;
             fprintf(file, "%s\n    {\"name\": ", entries++ ? "," : "");
             ab_print_json(file, series->name);
             fputs(", \"unit\": ", file);
@@ -1091,6 +1102,8 @@ PERF_FN void ab_print_results_begin(FILE *file, const ab_set *set)
                 fputs(", \"run\": ", file);
                 ab_print_json(file, run->id);
             }
+            if (run->level)
+                fprintf(file, ", \"level\": \"%s\"", ab_level[run->level]);
             if (series->failed && !k)
                 fprintf(file, ", \"failed\": %zu", series->failed);
             if (series->step > 0.0) {
@@ -1100,11 +1113,11 @@ PERF_FN void ab_print_results_begin(FILE *file, const ab_set *set)
             fprintf(file, ", \"design\": \"%s\",",
                     series->same_order ? "separate" : design[series->design]);
             if (series->design == AB_PAIRS) {
-                ab_print_list_(file, "baseline", &run->v[0], counts);
+                ab_print_list_(file, "baseline", series, &run->v[0]);
                 putc(',', file);
-                ab_print_list_(file, "candidate", &run->v[1], counts);
+                ab_print_list_(file, "candidate", series, &run->v[1]);
             } else {
-                ab_print_list_(file, "samples", &run->v[0], counts);
+                ab_print_list_(file, "samples", series, &run->v[0]);
             }
             putc('}', file);
         }

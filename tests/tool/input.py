@@ -137,6 +137,28 @@ def skipped(c):
         c.status(2, c.file("skipped.json", text), c.file("skipped2.json", text), has="5.000 ns")
 
 
+def zeros(c):
+    """A count of 0 is 0 in all that is written; 0 beside parts of a unit is no count."""
+    def counts(name, unit, *values):
+        return c.file(f"{name}.csv", "name,unit,value\n" + "".join(f"x,{unit},{v}\n" for v in values))
+    for unit, values in (("errors", (0, 0, 3)), ("MB", (0, 0, 3.5)), ("MB", (0.25, 0.5)), ("B", (0, 0, 1))):
+        file = counts("zeros", unit, *values)
+        kept = json.loads(c.status(0, "convert", file, "--to", "results"))["benchmarks"][0]["samples"]
+        c.check(kept == list(values), f"{unit} {values}: {kept}")
+    none, few = counts("none", "errors", *[0] * 8), counts("few", "errors", *[3] * 8)
+    report = json.loads(c.run(none, few, "--json", "-")[1])["benchmarks"][0]["rules"][0]
+    c.check((report["before"], report["after"]) == (0, 3), f"{report}")
+    c.check(c.run(none, few, "--csv", "-")[1].splitlines()[1].split(",")[3:5] == ["0", "3"], "the CSV")
+    past = json.loads(c.run("history", none, few, "--json", "-")[1])["benchmarks"][0]["runs"]
+    c.check([r["median"] for r in past] == [0, 3], f"{past}")
+    c.status(0, "history", none, few, has=" 0 errors ")
+    c.status(0, "history", counts("part", "MB", 0.3), has=" 0.3 MB ")
+    # 0 MB, kept as half a unit, against 0.3 MB was "memory down by 37 %".
+    c.status(2, counts("without", "MB", *[0] * 12), counts("parts", "MB", *[0.31 + i % 3 / 100 for i in range(12)]), "--random",
+             "--accept", "memory down >= 10 %", has="0 on one side, fractions of MB on the other")
+    c.status(3, counts("mixed", "MB", 0, 0.3), few, "--metric", "memory", has="0 beside fractions of MB")
+
+
 def read_once(c):
     """Pipes are read once, whatever asks for them again."""
     def one(name, ns):
@@ -331,6 +353,7 @@ def main():
     c.status(3, c.file("runs.csv", "run,value\n" + "".join(f"{i},1\n" for i in range(10002))), good,
              has="more than 10,000 runs")
     skipped(c)
+    zeros(c)
     read_once(c)
     c.finish()
 

@@ -96,6 +96,23 @@ def main():
     c.check([(b["name"], b["samples"]) for b in kept] == [(n, [x]) for n, x in (("Caf\ufffde9", 100), ("Caf\ufffde8", 300),
                                                                                ("\u00e9", 7)) for _ in range(2)], f"{kept}")
 
+    # Marks of runs stay, and ids and what is known of the runs stay together where two files have one id.
+    def of_runs(*runs):
+        return json.dumps({"perf_results": 1, "benchmarks": [{"name": "x", "unit": "ns", "run": r, "samples": [i + 1], **more}
+                                                             for i, (r, more) in enumerate(runs)],
+                           "runs": [{"run": r, "time": 1000 + i, "machine": "m"} for i, (r, _) in enumerate(runs)]})
+    one, other = c.file("one.json", of_runs(("n1", {}))), c.file("other.json", of_runs(
+        ("n1", {"level": "past"}), ("n2", {"level": "rejected"}), ("n3", {"level": "undecided"})))
+    for args in ("merge", one, other), ("convert", one, other, "--to", "results"):
+        kept = json.loads(c.status(0, *args))
+        c.check([(b["run"], b.get("level")) for b in kept["benchmarks"]] == [
+            ("n1", None), ("2.n1", "past"), ("2.n2", "rejected"), ("2.n3", "undecided")], f"{args}: {kept}")
+        c.check([(r["run"], r["time"]) for r in kept["runs"]] == [
+            ("n1", 1000), ("2.n1", 1000), ("2.n2", 1001), ("2.n3", 1002)], f"{args}: {kept['runs']}")
+    machine = c.file("machine.json", '{"context": {"host_name": "m"}, "benchmarks": [{"name": "x", "real_time": 1}]}')
+    kept = json.loads(c.status(0, "merge", machine, one))
+    c.check([r["machine"] for r in kept["runs"]] == ["m", "m"], f"a machine without a time is lost: {kept}")
+
     a, b = trace(c, "a.pftrace", 1000250), trace(c, "b.pftrace", 2000250)
     c.status(0, "merge", "--ranks", a, "--name", "gpu box", "--offset", "-500000+-40", b, "-o", c.work / "m.pftrace")
     steps = slices(c.work / "m.pftrace")
