@@ -157,7 +157,8 @@ typedef struct ab_series {              /* one benchmark                        
     char     *key;                      /* what it is found by: all that names it                 */
     char     *name, *unit;              /* unit: "ns" for every time; "" unknown                  */
     ab_design design;
-    int       same_order;               /* pairs whose column `first` never changed: no coin      */
+    int       same_order;               /* pairs of which a file says so: no coin                 */
+    int       led[2];                   /* pairs, column `first`: A was first in some, B in some  */
     int       processes;                /* runs are known to be processes, but not paired by name */
     double    step;                     /* of the clock, as the file says; 0: it does not         */
     size_t    failed;                   /* values of commands that ended with a failure           */
@@ -306,6 +307,22 @@ PERF_FN ab_run *ab_run_of(ab_series *series, const char *id)
     return run;
 }
 
+/* How many values, or pairs, it has. */
+PERF_FN size_t ab_total(const ab_series *series)
+{
+    size_t i, n = 0;
+
+    for (i = 0; i < series->runs; i++)
+        n += series->run[i].v[0].n;
+    return n;
+}
+
+/* 1: the same side came first in all of several pairs. */
+PERF_FN int ab_is_same_order(const ab_series *series)
+{
+    return series->same_order || (series->led[0] != series->led[1] && ab_total(series) > 1);
+}
+
 /* It is not judged, and why; what was said first stays. */
 PERF_FN void ab_lacks(ab_series *series, ab_lack lack, const char *why)
 {
@@ -381,6 +398,8 @@ PERF_FN int ab_absorb_head_(ab_series *series, const ab_series *further, const c
         series->processes = further->processes;
     }
     series->same_order |= further->same_order;
+    series->led[0] |= further->led[0];
+    series->led[1] |= further->led[1];
     series->failed += further->failed;
     series->zeros |= further->zeros;
     series->fractions |= further->fractions;

@@ -223,15 +223,6 @@ PERF_FN const char *ab_misfit(const perf_rule *rule, const char *unit)
 
 /* ---- the numbers behind one verdict ---- */
 
-PERF_FN size_t ab_total(const ab_series *series)
-{
-    size_t i, n = 0;
-
-    for (i = 0; i < series->runs; i++)
-        n += series->run[i].v[0].n;
-    return n;
-}
-
 /* All values of one arm, run after run; borrowed when there is one run. */
 PERF_FN void ab_flat_(ab_data *data, int side, const ab_series *series, int arm)
 {
@@ -620,7 +611,7 @@ PERF_FN int ab_collect(ab_data *data, const ab_series *first, const ab_series *s
         snprintf(data->cap, sizeof data->cap,
                  "0 on one side, fractions of %.40s on the other: no counts, and no ratio to 0",
                  data->unit);
-    if (first == second && first->same_order)
+    if (first == second && ab_is_same_order(first))
         snprintf(data->cap, sizeof data->cap, "%s",
                  "the same side was always measured first: no coin decided the order");
     if (first == second && first->runs == 1) {

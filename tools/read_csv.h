@@ -56,7 +56,6 @@ typedef struct ab_csv {
     int  columns;                       /* of the header; 0: it has not been read                 */
     int  column[COL_COUNT];             /* which field holds what; -1: none                       */
     int  part[AB_NAME_PARTS];           /* fields that together are the name; -1: none            */
-    int  first_seen[2];                 /* column `first`: A was first in some row, B was         */
 } ab_csv;
 
 /* The field that begins at *at, which moves behind it.  -1 with a message. */
@@ -418,7 +417,7 @@ PERF_FN char *ab_row_name_(const ab_source *source, const ab_field *field, int n
 }
 
 /* The values of a row into a series.  -1 with a message. */
-PERF_FN int ab_csv_values_(const ab_source *source, const ab_field *field, ab_csv *csv,
+PERF_FN int ab_csv_values_(const ab_source *source, const ab_field *field, const ab_csv *csv,
                            ab_series *series, ab_reading *reading)
 {
     const int       pairs = csv->column[COL_VALUE] < 0;
@@ -439,13 +438,13 @@ PERF_FN int ab_csv_values_(const ab_source *source, const ab_field *field, ab_cs
     if (ab_add_(source, x->at, series, reading) < 0)
         return -1;
     if (pairs && first && first->len)
-        csv->first_seen[source->text[first->at] == '1'] = 1;
+        series->led[source->text[first->at] == '1'] = 1;
     return 0;
 }
 
 /* One row; what is wrong with it costs its benchmark. */
 PERF_FN void ab_csv_row_(const ab_source *source, size_t start, const ab_field *field, int n,
-                         ab_csv *csv)
+                         const ab_csv *csv)
 {
     char       *name = ab_row_name_(source, field, n, csv),
                *unit = ab_cell_(source, field, n, csv->column[COL_UNIT]);
@@ -477,7 +476,7 @@ PERF_FN int ab_read_csv_(const ab_source *source)
 {
     ab_field field[AB_FIELDS];
     ab_csv   csv;
-    size_t   at = 0, start, i;
+    size_t   at = 0, start;
     int      n;
 
     memset(&csv, 0, sizeof csv);
@@ -498,10 +497,6 @@ PERF_FN int ab_read_csv_(const ab_source *source)
             return -1;
         ab_csv_row_(source, start, field, n, &csv);
     }
-    for (i = 0; i < source->set->n; i++)            /* one value is no order                      */
-        if (csv.first_seen[0] != csv.first_seen[1] && source->set->s[i].runs &&
-            source->set->s[i].run[0].v[0].n > 1)
-            source->set->s[i].same_order = 1;
     return 0;
 }
 

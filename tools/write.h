@@ -901,11 +901,13 @@ PERF_FN void ab_print_report_json(FILE *file, const ab_report *report)
 /* ---- CSV ---- */
 
 /* A text as a cell.  A spreadsheet would run one that begins with = + - @ as a formula: an
- * apostrophe before it says that it is text.  Control characters become '?'.                     */
+ * apostrophe before it says that it is text.  Control characters become '?'.  A line that begins
+ * with # is a comment, but not with "#, and blanks around a text count in quotes alone.          */
 PERF_FN void ab_csv_text_(FILE *file, const char *text)
 {
     const int formula = *text && strchr("=+-@", *text) != NULL;
-    const int quoted = strpbrk(text, ",\"\r\n") != NULL;
+    const int quoted = strpbrk(text, ",\"\r\n") != NULL || *text == '#' || *text == ' ' ||
+                       (*text && text[strlen(text) - 1] == ' ');
     size_t    n;
     int       safe;
 
@@ -1111,7 +1113,7 @@ PERF_FN void ab_print_results_begin(FILE *file, const ab_set *set)
                 ab_json_member_(file, "step", series->step, "");
             }
             fprintf(file, ", \"design\": \"%s\",",
-                    series->same_order ? "separate" : design[series->design]);
+                    ab_is_same_order(series) ? "separate" : design[series->design]);
             if (series->design == AB_PAIRS) {
                 ab_print_list_(file, "baseline", series, &run->v[0]);
                 putc(',', file);

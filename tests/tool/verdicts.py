@@ -92,6 +92,14 @@ def order_of_pairs(c):
     c.status(0, c.file("coin.csv", csv_pairs(rows, "first,a,b")))
     same = [(0, a, b) for _, a, b in rows]
     c.status(2, c.file("same.csv", csv_pairs(same, "first,a,b")), has="always measured first")
+    # Each benchmark needs a coin of its own, and so do processes of one pair each.
+    two = [(name, first, a, b) for _, a, b in rows for name, first in (("x", 0), ("y", 1))]
+    c.status(2, c.file("two.csv", csv_pairs(two, "name,first,a,b")), has="0 ACCEPT, 0 REJECT, 2 INCONCLUSIVE")
+    for name, status, first in (("coin", 0, rows), ("same", 2, same)):
+        c.status(status, c.file(f"{name}_runs.csv", csv_pairs([(k, *r) for k, r in enumerate(first)], "run,first,a,b")))
+    single = [c.file(f"single{k}.csv", csv_pairs([r], "first,a,b")) for k, r in enumerate(same)]
+    c.status(0, "merge", *single, "-o", c.work / "singles.json")
+    c.status(2, c.work / "singles.json", has="always measured first")
     listed = json.dumps({"perf_results": 1, "benchmarks": [
         {"name": "x", "unit": "ns", "design": "separate", "baseline": [r[1] for r in rows],
          "candidate": [r[2] for r in rows]}]})
