@@ -41,14 +41,17 @@ PERF_FN size_t accept_at(const history_row *row, const char *named)
     return i;
 }
 
-/* Marks the entry `object` of the file if it is one of the row's runs.  Returns whether. */
-PERF_FN int accept_mark(const history_row *row, size_t at, json_t *object)
+/* Marks the entry `object` of the file if it is one of the row's runs.  Returns whether.  Time and
+ * memory of one name are two rows.                                                               */
+PERF_FN int accept_mark(const history_row *row, size_t at, json_t *object, int is_scope)
 {
     const char *name = json_string_value(json_object_get(object, "name"));
     const char *id = json_string_value(json_object_get(object, "run"));
     size_t      i;
 
     if (!name || strcmp(name, row->s->name) != 0)
+        return 0;
+    if (!is_scope && ab_unit_kind(json_text_(object, "unit", "")) != ab_unit_kind(row->s->unit))
         return 0;
     for (i = 0; i < row->n; i++)
         if (!strcmp(row->point[i].run->id ? row->point[i].run->id : "", id ? id : ""))
@@ -71,7 +74,7 @@ PERF_FN size_t accept_row(const history_row *row, size_t at, json_t *root)
 
     for (k = 0; k < 2; k++)
         json_array_foreach(json_object_get(root, list[k]), i, object)
-            marked += (size_t)accept_mark(row, at, object);
+            marked += (size_t)accept_mark(row, at, object, k == 1);
     return marked;
 }
 

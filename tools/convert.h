@@ -120,10 +120,11 @@ PERF_FN const ab_run *convert_dated(const ab_set *set)
 PERF_FN int convert_google(converting *conversion)
 {
     const ab_run *run = convert_dated(&conversion->set);
-    const time_t  when = run ? (time_t)run->time : 0;
+    const time_t  when = run && run->time < 2e11 ? (time_t)run->time : 0;
     char          date[40] = "";
 
-    if (run && !strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S+00:00", gmtime(&when)))
+    if (run && run->time < 2e11 &&
+        !strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S+00:00", gmtime(&when)))
         *date = '\0';
     fputs("{\"context\": {\"date\": ", conversion->f);
     ab_print_json(conversion->f, date);

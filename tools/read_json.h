@@ -221,8 +221,7 @@ PERF_FN int json_google_without_(ab_json *json, json_t *object, const char *name
 
     if (aggregate) {
         json->s->set->aggregates++;
-        if (name && !json->s->o->every && !derived && !json->s->o->value &&
-            json->s->o->want == AB_TIME)
+        if (name && !derived && !json->s->o->value && json->s->o->want == AB_TIME)
             json_google_mean_(json, ab_series_of(json->s->set, name));
     } else if (derived && !json_object_get(object, "real_time")) {
         ab_note_at(json->s, json_where_(json), "a fitted complexity, which is no measurement");

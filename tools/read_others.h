@@ -111,14 +111,19 @@ PERF_FN const char *json_jmh_rate_(const char *unit, double *scale)
     return "ops/s";
 }
 
-/* All values of a rate in operations a second. */
-PERF_FN void ab_scale_(ab_series *series, double scale)
+/* All values of a rate in operations a second.  -1: one is out of range. */
+PERF_FN int ab_scale_(ab_series *series, double scale)
 {
     size_t i, k;
+    int    failed = 0;
 
     for (i = 0; i < series->runs; i++)
-        for (k = 0; k < series->run[i].v[0].n; k++)
+        for (k = 0; k < series->run[i].v[0].n; k++) {
             series->run[i].v[0].x[k] *= scale;
+            if (!perf_is_finite_(series->run[i].v[0].x[k]))
+                failed = -1;
+        }
+    return failed;
 }
 
 PERF_FN int json_jmh_(ab_json *json, json_t *object)
@@ -153,7 +158,8 @@ PERF_FN int json_jmh_(ab_json *json, json_t *object)
         failed = json_fail_(json, "expected a list called \"rawData\" in its metric", NULL);
     for (i = 0; i < json_array_size(raw) && !failed; i++)
         failed = json_jmh_fork_(json, json_array_get(raw, i), i, series, reading);
-    ab_scale_(series, scale);
+    if (ab_scale_(series, scale) < 0 && !failed)
+        failed = json_fail_(json, "operations a second are out of range", NULL);
     return failed ? json_refuse_(json, series) : 0;
 }
 
@@ -365,7 +371,7 @@ PERF_FN int json_asv_one_(ab_json *json, ab_asv *asv, const json_t *entry, size_
         if (json_add_(json, series, reading, one, NULL) < 0)
             return json_refuse_(json, series);
     }
-    if (series->runs && when > 0.0)
+    if (series->runs && when > 0.0 && when < 1e15)
         series->run[0].time = when / 1000.0;
     return 0;
 }
@@ -406,7 +412,7 @@ PERF_FN void json_asv_commit_(ab_json *json, const json_t *root)
             continue;
         if (commit && !run->label)
             run->label = ab_copy(commit, strlen(commit) < 10 ? strlen(commit) : 10);
-        if (json->s->o->every && date > 0.0)
+        if (json->s->o->every && date > 0.0 && date < 1e15)
             run->time = date / 1000.0;
     }
 }

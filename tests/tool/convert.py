@@ -62,6 +62,22 @@ def measurements(c):
         if to in ("results", "google"):
             c.status(0, "convert", hostile, "--to", to, "-o", c.work / "hostile.out")
             json.loads((c.work / "hostile.out").read_text())
+    # Names that CSV would take for a comment, or lose blanks of; dates that are none; a rate beyond all numbers.
+    odd = c.file("odd.json", json.dumps({"perf_results": 1, "benchmarks": [
+        {"name": n, "unit": "ns", "samples": [1]} for n in ("#1", " x", "y ", "z")]}))
+    c.status(0, "convert", odd, "--to", "csv", "-o", c.work / "odd.csv")
+    c.check([n for n, _ in values(c, c.work / "odd.csv")] == ["#1", " x", "y ", "z"], (c.work / "odd.csv").read_text())
+    late = c.file("late.json", json.dumps({"date": 1e300, "params": {"machine": "m"}, "result_columns": ["result", "params"],
+                                           "results": {"time_x": [[0.5], []]}}))
+    c.status(0, "convert", late, "--to", "google", has='"date": ""')
+    rates = [{"benchmark": f"o.{n}", "mode": "thrpt", "primaryMetric": {"scoreUnit": "ops/us", "rawData": [[x, 2]]}}
+             for n, x in (("good", 1), ("huge", 1e308))]
+    out = c.status(0, "convert", c.file("huge.json", json.dumps(rates)), "--to", "csv", has="'o.huge (mode=thrpt)'")
+    c.check("out of range" in out and "null" not in out and "o.good (mode=thrpt),ops/s,1,1000000" in out, out)
+    mixed = c.file("mixed.json", json.dumps({"benchmarks": [{"name": "a", "real_time": 1}, {
+        "name": "b_mean", "run_name": "b", "run_type": "aggregate", "real_time": 1}]}))
+    for args in ("convert", mixed, "--to", "csv"), ("merge", mixed), ("history", mixed):
+        c.status(0, *args, has="'b': ")
     old = c.file("old.json", "old\n")
     c.status(3, "convert", "nowhere.json", "--to", "go", "-o", old, has="cannot be opened")
     c.check(old.read_text() == "old\n", "the old file is gone")

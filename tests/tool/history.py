@@ -196,6 +196,15 @@ def accept(c):
     report = json.loads(c.run("history", file, "--json", "-")[1])["benchmarks"]
     c.check(sum(p.get("level") == "past" for p in next(b for b in report if b["name"] == "a@b" and b["machine"] == "p")["runs"]) == 6,
             "levels in JSON")
+    # Time and memory of one name are two histories: that of the memory did not change.
+    memory = [dict(entry("a@b", k, "p", 1), unit="B") for k in range(12)]
+    rejected = json.loads(before)
+    both = c.file("both.json", json.dumps(dict(rejected, benchmarks=rejected["benchmarks"] + memory)))
+    c.status(0, "history", "--accept-change", "a@b@c8", c.file("one.json", both.read_text()))
+    c.status(0, "history", "--accept-change", "a@b", both, has="run 9 of 12 and later, on p")
+    for file, want in ((both, [None] * 12), (c.work / "one.json", ["past"] * 8 + [None] * 4)):
+        levels = [e.get("level") for e in json.loads(file.read_text())["benchmarks"] if e["unit"] == "B"]
+        c.check(levels == want, f"{file}: {levels}")
     merged = c.file("steps.json", json.dumps({"perf_results": 1, "benchmarks": [
         entry("s", k, "", 1.5 if k >= 20 else 1, None if k >= 20 else "past") for k in range(40)]}))
     c.status(0, "history", merged, has=" % since run 21 of 40, accepted")
