@@ -13,7 +13,9 @@ typedef enum ab_printed {
     AB_PRINTED_NONE,                    /* there is no number                                     */
     AB_PRINTED_NUMBER,
     AB_PRINTED_COMMA,                   /* its digits are joined by a comma                       */
+    AB_PRINTED_GROUPS,                  /* its digits are joined by _ or '                        */
     AB_PRINTED_PART,                    /* it is a part of a time, as the 5 of 1m5s               */
+    AB_PRINTED_NO_NUMBER,               /* NaN or infinity stands in its place                    */
     AB_PRINTED_OTHER_UNIT,              /* its unit does not go with the one before               */
     AB_PRINTED_RATE                     /* its unit is a rate, and --unit does not say so         */
 } ab_printed;
@@ -37,6 +39,10 @@ PERF_FN const char *ab_printed_why(ab_printed result)
         return NULL;
     case AB_PRINTED_COMMA:
         return "printed a decimal comma? write 1.5, not 1,5";
+    case AB_PRINTED_GROUPS:
+        return "printed a number in groups, as 1_000 or 1'000: have it print 1000";
+    case AB_PRINTED_NO_NUMBER:
+        return "printed NaN or infinity in place of a number";
     case AB_PRINTED_PART:
         return "printed a time in parts, as 1m5s or 0:01:30: have it print one number";
     case AB_PRINTED_OTHER_UNIT:
@@ -138,7 +144,8 @@ PERF_FN int ab_unit_goes_with_(const ab_printed_unit *unit, const char *word)
     const char *first = unit->word.s, *given = unit->given.s;
 
     if (*given && strcmp(word, given) &&
-        (ab_units_scale_(word, given) || (unit->ns > 0.0 && ab_is_unit_(word))))
+        (ab_units_scale_(word, given) || (unit->ns > 0.0 && ab_is_unit_(word)) ||
+         (ab_unit_kind(word) != ab_unit_kind(given) && ab_unit_kind(word) != AB_OTHER)))
         return 0;
     if (!strcmp(word, first))
         return 1;
@@ -266,6 +273,29 @@ PERF_FN const char *ab_find_number_(const char *text, int first)
     return found;
 }
 
+/* 1: behind blanks and signs of a table ("= : |") stands nan or inf, the word of no number. */
+PERF_FN int ab_is_no_number_(const char *at)
+{
+    static const char *const word[] = {"nan", "inf", "infinity"};
+    size_t i, n;
+
+    at += strspn(at, " \t=:|+-");
+    for (n = 0; ab_is_letter(at[n]); n++)
+        continue;
+    for (i = 0; i < sizeof word / sizeof *word; i++)
+        if (n == strlen(word[i]) && !strncasecmp(at, word[i], n))
+            return 1;
+    return 0;
+}
+
+/* 1: the digits go on, or began before, with _ or ' between them. */
+PERF_FN int ab_is_in_groups_(const char *text, const char *number, const char *end)
+{
+    if (strchr("_'", *end) && *end && ab_is_digit(end[1]))
+        return 1;
+    return number > text + 1 && strchr("_'", number[-1]) && ab_is_digit(number[-2]);
+}
+
 /* One unit of the last digit of a number as it is printed; 0: it has an exponent. */
 PERF_FN double ab_last_digit_(const char *number, const char *end)
 {
@@ -294,6 +324,8 @@ PERF_FN ab_printed ab_printed_number(const char *text, const char *behind, ab_pr
         if (!found)
             return AB_PRINTED_NONE;
         at = found + strlen(behind);
+        if (ab_is_no_number_(at))
+            return AB_PRINTED_NO_NUMBER;
     }
     found = ab_find_number_(at, *behind != '\0');
     if (!found)
@@ -302,6 +334,8 @@ PERF_FN ab_printed ab_printed_number(const char *text, const char *behind, ab_pr
     if ((*end == ',' && ab_is_digit(end[1])) ||
         (found > at + 1 && found[-1] == ',' && ab_is_digit(found[-2])))
         return AB_PRINTED_COMMA;
+    if (ab_is_in_groups_(at, found, end))
+        return AB_PRINTED_GROUPS;
     if (ab_is_part_of_time_(at, found, end))
         return AB_PRINTED_PART;
     *tick = ab_last_digit_(found, end);

@@ -16,11 +16,11 @@ from tool import Checks
 
 # Reports a figure around $1 with a spread of 1 %, which comes from a counter file: no clock.
 REPORT = ("n=$(cat {0} 2>/dev/null || echo 0); echo $((n + 1)) > {0}; "
-          "echo \"pass 7 took $(( {1} * (1000 + (n * 7919 % 21) - 10) / 1000 )) ns\"")
+          "echo \"pass 7 took $(( {1} * (1000 + (n * 7919 % 21) - 10) / 1000 )) {2}\"")
 
 
-def reporters(c, a, b):
-    return "--", REPORT.format(c.work / "na", a), "--", REPORT.format(c.work / "nb", b)
+def reporters(c, a, b, unit="ns"):
+    return "--", REPORT.format(c.work / "na", a, unit), "--", REPORT.format(c.work / "nb", b, unit)
 
 
 def decisions(c):
@@ -34,14 +34,14 @@ def decisions(c):
         good = (100000, 50000) if unit == "ns" else (50000, 100000)
         for rule, status in (("no regression beyond 60 % on memory", 0), ("speedup >= 1.6 on memory", 1)):
             out = c.status(status, "run", "--shell", "--reported=took", "--unit", unit, "--accept",
-                           f"speedup >= 1.3 on {metric}", "--accept", rule, *reporters(c, *good)) or ""
+                           f"speedup >= 1.3 on {metric}", "--accept", rule, *reporters(c, *good, unit)) or ""
             c.check(re.search(r"memory +\d+ B ", out), f"peak memory: {out}")
     c.status(0, "run", "--shell", "--reported=took", "--unit", "B", "--accept", "down >= 20 % on memory",
-             *reporters(c, 100000, 50000))
+             *reporters(c, 100000, 50000, "B"))
     c.status(1, "run", "--shell", "--reported=took", "--unit", "MB/s", "--accept",
-             "speedup >= 1.3 on throughput", *reporters(c, 100000, 50000))
+             "speedup >= 1.3 on throughput", *reporters(c, 100000, 50000, "MB/s"))
     c.status(0, "run", "--shell", "--reported=took", "--unit", "MB/s", "--accept",
-             "speedup >= 1.3 on throughput", *reporters(c, 50000, 100000))
+             "speedup >= 1.3 on throughput", *reporters(c, 50000, 100000, "MB/s"))
     # A rule that needs all pairs is judged at the end.
     c.status(0, *run, "--pairs", "80", "--accept", "speedup >= 1.3 on p95", *reporters(c, 100000, 50000))
     c.status(2, *run, "--pairs", "10", "--accept", "speedup >= 1.3 on p95", *reporters(c, 100000, 50000))
@@ -136,6 +136,13 @@ def reported(c):
     for text in ("9,5 s", "1,234.5"):
         for how in ("--reported", "--reported=took "):
             c.status(3, "run", how, "--", "echo", "took", text, "--", "echo", "took 5", has="comma")
+    for text in ("nan (12 runs)", " NaN s, 12", ": inf ms of 12", "= -nan(ind) 12"):
+        c.status(3, "run", "--reported=took", "--", "echo", f"took{text}", "--", "echo", "took 5", has="NaN or infinity")
+    c.check(value("took information 12 ns", "--reported=took") == 12, "a word that begins with inf")
+    for text in ("1_234_567 ns", "1'234'567 ns", "1_999"):
+        for how in ("--reported", "--reported=took", "--each"):
+            c.status(3, "run", how, "--", "echo", "took", text, "--", "echo", "took 5", has="in groups")
+    c.check(value("step_5_of_9 12 'a'", "--reported") == 12, "digits of a name")
 
 
 def coarse(c):

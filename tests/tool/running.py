@@ -147,7 +147,8 @@ def each(c):
                  ("900 kilobytes", "1.2 megabytes"), ("900 Mb", "900 MB")):
         c.status(3, "run", "--reported", "--", "echo", a, "--", "echo", b, has="in another unit than before")
     for unit, a, b in (("KB", "900", "1.2 MB"), ("KB", "1.2 MB", "900"), ("ms", "400", "5 KB"), ("MB/s", "12 s", "7 ms"),
-                       ("MB/s", "900 MB/s", "1.2 GB/s")):
+                       ("MB/s", "900 MB/s", "1.2 GB/s"), ("MB/s", "12 ms", "24 ms"), ("B", "12 ms", "24 ms"), ("B", "12 MB/s", "24 MB/s"),
+                       ("ops", "12 ops/s", "24 ops/s")):
         c.status(3, "run", "--reported", "--unit", unit, "--", "echo", a, "--", "echo", b, has="in another unit")
     for a in ("1m5.0s", "took 0:01:30", "1h2m", "real 1m 5.00s", "1 min 5 s", "1:30 min"):
         c.status(3, "run", "--reported", "--", "echo", a, "--", "echo", "59 s", has="a time in parts")
