@@ -1351,7 +1351,7 @@ PERF_COLD_FN_ void perf_end_foreign_(perf_recorder_ *rec, perf_scope *scope,
     perf_stray_(scope->rec, 1);                 /* its own thread will find it not ended          */
     if (!cell) {
         perf_lose_cell_(rec, perf_cell_id_(theirs));
-    } else if (end < scope->start) {
+    } else if (perf_since_(scope->start, end) < 0.0) {
         perf_lose_to_clock_(rec);
     } else {
         ticks = perf_cell_close_(rec, cell, scope->start, end);
@@ -1476,7 +1476,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_scope *scope, uint64_t end)
     }
     if (scope->start <= rec->birth)             /* begun before a reset: counts from there        */
         scope->start = perf_smaller_(rec->birth, end);
-    if (end < scope->start) {
+    if (perf_since_(scope->start, end) < 0.0) {
         perf_end_across_(rec, cell, outer);
         ordered = -1;
     } else {
@@ -1885,7 +1885,7 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *lap, perf_site_ *site, uint64_t now)
     if (rec->home->clock)
         now = perf_scope_ticks_(rec->home);
     perf_clock_check_(rec, now, now);
-    set_back = now < lap->start && lap->start > rec->birth;
+    set_back = perf_since_(lap->start, now) < 0.0 && lap->start > rec->birth;
     if (!cell)
         perf_lose_cell_(rec, PERF_GET_(&site->id));
     else if (set_back)
@@ -2080,7 +2080,7 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     }
     if (span->start < reset)
         span->start = reset;                    /* counts from there                              */
-    if (now < span->start) {
+    if (perf_since_(span->start, now) < 0.0) {
         perf_lose_to_clock_(rec);
         return;
     }

@@ -55,32 +55,13 @@ static void times_of(const char *name, double calls, double longest)
           "%s: %g calls, total %g, self %g, max %g", name, r.calls, r.total, r.self, r.max);
 }
 
-int main(void)
+/* A phase and a span across the step. */
+static void phases(void)
 {
     perf_async span, later;
     perf_lap   lap;
-    char      *text;
     int        i;
 
-    for (i = 0; i < 6; i++)
-        work(i == 3);
-    times_of("work", 5, 3000);
-    notes_are(1);
-    perf_reset();
-    notes_are(0);
-    for (i = 0; i < 4; i++) {
-        PERF_SCOPE("outer");
-        work(i == 1);
-        work(0);
-    }
-    times_of("outer", 3, 6000);
-    times_of("work", 7, 3000);
-    notes_are(2);
-    perf_reset();
-    for (i = 0; i < 4; i++)
-        recursion(3, i == 2);
-    times_of("recursion", 12, 6000);
-    notes_are(4);
     perf_reset();
     lap = perf_lap_begin();
     span = perf_async_begin("span", 0);
@@ -98,6 +79,45 @@ int main(void)
     CHECK(row_of("span", "async").calls == 1 && row_of("span", "async").max < 3000, "%g spans, longest %g",
           row_of("span", "async").calls, row_of("span", "async").max);
     notes_are(2);
+}
+
+static void scopes(void)
+{
+    int i;
+
+    perf_reset();
+    for (i = 0; i < 4; i++) {
+        PERF_SCOPE("outer");
+        work(i == 1);
+        work(0);
+    }
+    times_of("outer", 3, 6000);
+    times_of("work", 7, 3000);
+    notes_are(2);
+}
+
+int main(void)
+{
+    char *text;
+    int   i;
+
+    for (i = 0; i < 6; i++)
+        work(i == 3);
+    times_of("work", 5, 3000);
+    notes_are(1);
+    perf_reset();
+    notes_are(0);
+    scopes();
+    perf_reset();
+    for (i = 0; i < 4; i++)
+        recursion(3, i == 2);
+    times_of("recursion", 12, 6000);
+    notes_are(4);
+    phases();
+    now_ns = STEP / 2;                  /* a machine just started: the step goes below zero       */
+    scopes();
+    now_ns = STEP / 2;
+    phases();
     CHECK(perf_error() == PERF_OK, "%s", perf_status_text(perf_error()));
     CHECK(perf_clock().warnings & PERF_CLOCK_BACKWARDS, "%x", perf_clock().warnings);
     CHECK(perf_trace_save(scratch_file()) == PERF_OK, "save");
