@@ -223,10 +223,10 @@ PERF_FN const char *perf_status_text(perf_status status);
 #define PERF_WEAK_              /* a common symbol: tcc has no working weak data (measured)       */
 #define PERF_THREAD_
 #elif defined(_WIN32)
-#define PERF_WEAK_   __attribute__((weak))
+#define PERF_WEAK_   __attribute__((__weak__))
 #define PERF_THREAD_ __thread
 #else
-#define PERF_WEAK_   __attribute__((weak, visibility("hidden")))
+#define PERF_WEAK_   __attribute__((__weak__, __visibility__("hidden")))
 #define PERF_THREAD_ __thread
 #endif
 #define PERF_HOT_FN_    PERF_FN PERF_ATTR_((__noinline__, __hot__, __nothrow__))

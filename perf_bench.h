@@ -368,7 +368,7 @@ typedef struct perf_loop_engine_ {
     perf_race_result (*race)(struct perf_loop_state_ *, int64_t left);
     const char      *(*text)(perf_result *);
     void             (*rates)(perf_loop *, double bytes, double items);
-    void             (*fail)(perf_loop *, const char *why);
+    void             (*failed)(perf_loop *, const char *why);
     void             (*counter)(perf_loop *, const char *name, double value);
     void             (*accuracy)(struct perf_loop_state_ *, perf_accuracy seen);
     void             (*name)(struct perf_loop_state_ *, int variant, const char *name);

@@ -127,7 +127,7 @@ PERF_FN void perf_bench_rates(perf_bench *bench, double bytes, double items)
 PERF_FN void perf_bench_fail(perf_bench *bench, const char *why)
 {
     if (bench && !PERF_DISABLE)
-        perf_bench_engine_get_()->fail(bench, why);
+        perf_bench_engine_get_()->failed(bench, why);
 }
 
 PERF_FN void perf_bench_counter(perf_bench *bench, const char *name, double value)

@@ -240,7 +240,7 @@ typedef struct perf_recorder_ {
     perf_cell_   root;          /* of the call tree; at a multiple of 64, as all cells are for    */
                                 /* `quick`                                                        */
     uint32_t     room;          /* entries of `cell`                                              */
-    uint32_t     slots, slots_used;
+    uint32_t     slot_room, slots_used;
     struct perf_slot_ *slot;    /* all cells by caller and name: perf_cell_under_; NULL: none yet */
     perf_cell_ **table;         /* what `quick` is when it is not NULL                            */
     perf_cell_ **cell;          /* by name id: the first in its ring; NULL for [0] and unseen     */

@@ -855,7 +855,7 @@ PERF_FN void perf_hist_add_double(perf_hist *hist, double ns)
  * 64-bit counters are read 10 KB and more at a time: in vectors where the compiler has them (gcc
  * -O2 makes none on its own), in the wide ones of AVX2 where the processor has it.               */
 #if defined(__GNUC__) && !PERF_TCC_ && !defined(__NVCC__)
-typedef uint64_t perf_lanes_ __attribute__((vector_size(32), aligned(8), may_alias));
+typedef uint64_t perf_lanes_ PERF_ATTR_((__vector_size__(32), __aligned__(8), __may_alias__));
 #define PERF_HIST_LANES_(name)                                                                    \
     PERF_FN uint64_t name(const void *cells, size_t block, size_t n, uint64_t *sums)              \
     {                                                                                             \

@@ -101,7 +101,7 @@ typedef struct perf_zip_ {
     uint32_t      adler;
     uint64_t      acc;              /* bits that are no whole byte yet                            */
     unsigned      acc_bits;
-    size_t        packed;           /* bytes of a block, not yet base64                           */
+    size_t        pending;          /* bytes of a block, not yet base64                           */
     char         *out;              /* the line; [at] is next, nothing is written from `cap` on   */
     size_t        at, cap;
     unsigned      used;             /* symbols that occur, in order                               */
@@ -157,7 +157,7 @@ PERF_FN uint64_t perf_zip_load_(const unsigned char *at)
 /* Turns the bytes of the block into text; up to five wait for the next block. */
 PERF_FN void perf_zip_text_(perf_zip_ *zip)
 {
-    size_t i, n = zip->packed / 6;
+    size_t i, n = zip->pending / 6;
 
     if (zip->at + 8 * n < zip->cap)
         for (i = 0; i < n; i++) {
@@ -166,8 +166,8 @@ PERF_FN void perf_zip_text_(perf_zip_ *zip)
             perf_base64_(zip->out + zip->at + 8 * i + 4, value, 34);
         }
     zip->at += 8 * n;
-    zip->packed %= 6;
-    memmove(zip->block, zip->block + 6 * n, zip->packed);
+    zip->pending %= 6;
+    memmove(zip->block, zip->block + 6 * n, zip->pending);
 }
 
 /* Appends n bits of `value`, at most 32, the lowest first. */
@@ -176,7 +176,7 @@ PERF_FN void perf_zip_bits_(perf_zip_ *zip, uint64_t value, unsigned n)
     zip->acc |= value << zip->acc_bits;
     zip->acc_bits += n;
     while (zip->acc_bits >= 8) {
-        zip->block[zip->packed++] = PERF_CAST_(unsigned char, zip->acc & 255);
+        zip->block[zip->pending++] = PERF_CAST_(unsigned char, zip->acc & 255);
         zip->acc >>= 8;
         zip->acc_bits -= 8;
     }
@@ -355,7 +355,7 @@ PERF_FN void perf_zip_store_(unsigned char *at, uint64_t value)
 PERF_FN void perf_zip_coded_(perf_zip_ *zip, const unsigned char *bytes, size_t n)
 {
     const uint32_t *code = zip->code;
-    unsigned char  *to = zip->block + zip->packed;
+    unsigned char  *to = zip->block + zip->pending;
     uint64_t        acc = zip->acc;
     unsigned        acc_bits = zip->acc_bits;
 
@@ -375,7 +375,7 @@ PERF_FN void perf_zip_coded_(perf_zip_ *zip, const unsigned char *bytes, size_t 
         acc_bits &= 7;
     }
 #undef PERF_ZIP_NEXT_
-    zip->packed = PERF_CAST_(size_t, to - zip->block);
+    zip->pending = PERF_CAST_(size_t, to - zip->block);
     zip->acc = acc;
     zip->acc_bits = acc_bits;
     while (n--)
@@ -659,15 +659,15 @@ PERF_FN void perf_zip_finish_(perf_zip_ *zip)
  * nine of all: cookie, length of what follows, first byte of zlib's head.  Ends the line.        */
 PERF_FN void perf_hlog_seal_(perf_zip_ *zip, size_t head)
 {
-    const uint64_t length = (zip->at - head - PERF_ZIP_HEAD_TEXT_) / 4 * 3 + zip->packed + 1;
+    const uint64_t length = (zip->at - head - PERF_ZIP_HEAD_TEXT_) / 4 * 3 + zip->pending + 1;
     const uint64_t cookie = UINT64_C(0x1c849314);
     char          *out = zip->out, *end = out + zip->at;
     size_t         n;
 
-    memset(zip->block + zip->packed, 0, 3);
-    for (n = 0; n < zip->packed; n += 3, end += 4)
+    memset(zip->block + zip->pending, 0, 3);
+    for (n = 0; n < zip->pending; n += 3, end += 4)
         perf_base64_(end, perf_zip_load_(zip->block + n), 58);
-    memset(end - (n - zip->packed), '=', n - zip->packed);
+    memset(end - (n - zip->pending), '=', n - zip->pending);
     perf_base64_(out + head, cookie << 32 | length, 58);
     perf_base64_(out + head + 4, cookie << 32 | length, 34);
     perf_base64_(out + head + 8, length << 8 | 0x78, 18);
@@ -706,7 +706,7 @@ PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *hist,
         perf_hlog_counts_(&zip, hist, bits_of_digits[digits]);
     }
     perf_zip_finish_(&zip);
-    line = zip.at + (zip.packed + 2) / 3 * 4 + 1;
+    line = zip.at + (zip.pending + 2) / 3 * 4 + 1;
     if (line >= buffer.cap) {
         (void)perf_out_open_(out, cap);
         return line;
@@ -1250,7 +1250,7 @@ PERF_FN int perf_hlog_numbers_(perf_hlog_source_ *source, perf_hlog_target_ *tar
 /* What stands before the compressed stream; -1: not a histogram, else its version. */
 PERF_FN int perf_hlog_open_(perf_hlog_source_ *source, const char *text, size_t at, size_t end)
 {
-    uint64_t cookie, packed, bytes, front = 8;
+    uint64_t cookie, deflated, bytes, front = 8;
     unsigned head;
 
     memset(source, 0, offsetof(perf_hlog_source_, literal));
@@ -1267,9 +1267,9 @@ PERF_FN int perf_hlog_open_(perf_hlog_source_ *source, const char *text, size_t 
         cookie = perf_hlog_raw_(source, 4);
         front += 16;
     }
-    packed = perf_hlog_raw_(source, 4);
+    deflated = perf_hlog_raw_(source, 4);
     head = PERF_CAST_(unsigned, perf_hlog_raw_(source, 2)); /* zlib: deflate, no dictionary       */
-    if (source->in.bad || packed + front != bytes || (head >> 8 & 15) != 8 || head % 31 ||
+    if (source->in.bad || deflated + front != bytes || (head >> 8 & 15) != 8 || head % 31 ||
         (head & 32))
         return -1;
     cookie &= UINT32_C(0xffffff0f);

@@ -745,25 +745,25 @@ PERF_FN int perf_kernel_record_(const perf_kernel_reader_ *reader, const perf_ke
     return (word[0] | word[1] | word[2] | word[3]) != 0;
 }
 
-/* How many records a ring has, `slots` at most.  A closed ring tells how many there were,
+/* How many records a ring has, `room` at most.  A closed ring tells how many there were,
  * dropped ones too, in 28 bits: if the slot behind the last one is full, that number has
  * wrapped.  An open ring has records up to its first empty slot. */
 PERF_COLD_FN_ void perf_kernel_count_(perf_kernel_reader_ *reader, perf_kernel_warp_ *warp,
-                                      uint64_t slots)
+                                      uint64_t room)
 {
     uint64_t used = warp->ring->used / 16;
     uint32_t word[4];
 
     if (warp->ring->state != PERF_KERNEL_CLOSED_) {
         reader->info.unclosed++;
-        while (warp->records < slots && perf_kernel_record_(reader, warp, warp->records, word))
+        while (warp->records < room && perf_kernel_record_(reader, warp, warp->records, word))
             warp->records++;
         return;
     }
-    if (used < slots && perf_kernel_record_(reader, warp, used, word))
+    if (used < room && perf_kernel_record_(reader, warp, used, word))
         used += UINT64_C(1) << 28;
-    warp->records = slots;
-    if (used < slots)
+    warp->records = room;
+    if (used < room)
         warp->records = used;
     reader->info.dropped += used - warp->records;
 }

@@ -2461,7 +2461,7 @@ PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdict 
 }
 
 #if !PERF_DISABLE
-/* open, slice, bench, ab, race, text, rates, fail, counter, accuracy, name of perf_loop_engine_ */
+/* open, slice, bench, ab, race, text, rates, failed, counter, accuracy, name: perf_loop_engine_ */
 PERF_BENCH_ENGINE_(perf_bench_open_, perf_loop_slice_, perf_bench_close_, PERF_NULL_, PERF_NULL_,
                    perf_result_words_, perf_told_rates_, perf_bench_failed_, perf_told_counter_,
                    PERF_NULL_, PERF_NULL_)

@@ -178,7 +178,7 @@ PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *rec, const perf_
     uint32_t at = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, caller) >> 6) ^ id * 0x9e3779b1u;
 
     for (;; at++) {
-        perf_slot_ *slot = &rec->slot[at & (rec->slots - 1)];
+        perf_slot_ *slot = &rec->slot[at & (rec->slot_room - 1)];
         if (!slot->cell || (slot->caller == caller && perf_cell_id_(slot->cell) == id))
             return slot;
     }
@@ -1041,7 +1041,7 @@ PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *rec)
 {
     perf_slot_  *old = rec->slot, *fresh;
     perf_cell_ **table;
-    uint32_t     n = rec->slots, i, room = n ? 2 * n : 128;
+    uint32_t     n = rec->slot_room, i, room = n ? 2 * n : 128;
 
     if (2 * (rec->slots_used + 1) <= n)
         return 1;
@@ -1055,7 +1055,7 @@ PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *rec)
     PERF_REL_(&rec->quick, PERF_NULL_);
     PERF_REL_(&rec->quick_mask, PERF_CAST_(uint32_t, (room - 1) * sizeof *table));
     rec->slot = fresh;
-    rec->slots = room;
+    rec->slot_room = room;
     for (i = 0; i < n; i++)
         if (old[i].cell)
             *perf_slot_at_(rec, old[i].caller, perf_cell_id_(old[i].cell)) = old[i];
@@ -1128,7 +1128,7 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *rec, perf_cell_ *calle
 /* The cell of `id` when `caller` is open; NULL without memory or for id 0. */
 PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *rec, perf_cell_ *caller, uint32_t id)
 {
-    perf_cell_ *cell = rec->slots ? perf_slot_at_(rec, caller, id)->cell : PERF_NULL_;
+    perf_cell_ *cell = rec->slot_room ? perf_slot_at_(rec, caller, id)->cell : PERF_NULL_;
 
     if (!cell)
         return perf_cell_make_(rec, caller, id);

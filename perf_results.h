@@ -82,7 +82,7 @@ typedef struct perf_baseline_entry {
     int                again;   /* how often a program of benchmarks measured it again before it  */
                                 /* answered; 0: not                                               */
     int                withdrawn;       /* 1: that took a REJECT back                             */
-    double             hidden;  /* what steps of the clock, or of a scope's histogram, hide of    */
+    double             unseen;  /* what steps of the clock, or of a scope's histogram, hide of    */
                                 /* the ratio, as a log, however many runs there are               */
 } perf_baseline_entry;
 
@@ -678,7 +678,7 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_ent
     judged.tick = perf_entry_tick_(like->kind, check->opts.rule.metric,
                                    perf_entry_step_(check->old, saved.last),
                                    perf_entry_step_(check->now, now.last));
-    entry->hidden = judged.tick;
+    entry->unseen = judged.tick;
     judged.beside = check->each >= PERF_BASELINE_BESIDE_ && saved.count == check->used &&
                     like->kind != PERF_BASELINE_AB;
     entry->verdict = perf_judge_(check, &judged, &entry->p);
@@ -2078,7 +2078,7 @@ PERF_COLD_FN_ size_t perf_undecided_runs_(const perf_baseline *baseline,
     const double walk = perf_walk_(baseline->age_s, baseline->span_s, entry->runs);
     const double gap = perf_fabs_(perf_rule_room_(&entry->verdict.rule,
                                                   perf_log_(entry->verdict.ratio.estimate))) -
-                       entry->hidden;
+                       entry->unseen;
     double       df, sd;
     size_t       runs = entry->runs + 1;
 

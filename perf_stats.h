@@ -1347,7 +1347,7 @@ PERF_FN double perf_seq_bet_(double *capital, double x, double toward)
 
 /* From bets and a log interval to the verdict: callers above what they call. */
 PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
-                                      double hidden, double n);
+                                      double unseen, double n);
 PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
                                   const perf_compare_opts *opts);
 PERF_FN perf_decision perf_rule_answer_(const perf_rule *rule, perf_interval log_ratio);
@@ -1587,25 +1587,25 @@ PERF_FN double perf_rule_room_(const perf_rule *rule, double log_ratio)
     return log_t - log_ratio;
 }
 
-/* No number of pairs is enough if `hidden`, as a log, is as much as the estimate needs to pass.
+/* No number of pairs is enough if `unseen`, as a log, is as much as the estimate needs to pass.
  * exact: the interval without that; where there is none yet, more values are needed first.       */
-PERF_FN void perf_verdict_hidden_(perf_verdict *verdict, perf_interval exact, double hidden)
+PERF_FN void perf_verdict_hidden_(perf_verdict *verdict, perf_interval exact, double unseen)
 {
     if (verdict->decision == PERF_INCONCLUSIVE && perf_is_finite_(exact.low) &&
         perf_is_finite_(exact.high) &&
-        hidden >= perf_fabs_(perf_rule_room_(&verdict->rule, exact.estimate)))
+        unseen >= perf_fabs_(perf_rule_room_(&verdict->rule, exact.estimate)))
         verdict->pairs_needed = PERF_INF_;
 }
 
 /* perf_verdict_finish_ makes it; without a log interval, or with refused opts, it says nothing. */
 PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
-                                      double hidden, double n)
+                                      double unseen, double n)
 {
     perf_verdict verdict = perf_verdict_start_(opts);
 
     if (log_ratio && verdict.status == PERF_OK) {
-        perf_verdict_finish_(&verdict, perf_widen_(*log_ratio, hidden), n, opts);
-        perf_verdict_hidden_(&verdict, *log_ratio, hidden);
+        perf_verdict_finish_(&verdict, perf_widen_(*log_ratio, unseen), n, opts);
+        perf_verdict_hidden_(&verdict, *log_ratio, unseen);
     }
     return verdict;
 }
@@ -1666,15 +1666,15 @@ PERF_FN double perf_arms_tick_(const perf_arms_ *arms, const perf_compare_opts *
 {
     const int is_count = opts->rule.memory || opts->rule.metric == PERF_METRIC_MEMORY ||
                          opts->rule.metric > PERF_METRIC_THROUGHPUT;
-    double    tick = opts->tick, hidden;
+    double    tick = opts->tick, unseen;
 
     if (is_count && !(tick > 0.0))
         tick = -1.0;                                /* bytes and instructions are exact           */
-    hidden = perf_tick_log_(arms->sorted_a, arms->na, arms->sorted_b, arms->nb, tick, 0);
+    unseen = perf_tick_log_(arms->sorted_a, arms->na, arms->sorted_b, arms->nb, tick, 0);
     if (opts->rule.metric == PERF_METRIC_THROUGHPUT && !(opts->tick < 0.0))
-        hidden = perf_most_(perf_tick_log_(arms->sorted_a, arms->na, arms->sorted_b, arms->nb, 0.0,
-                                           1), hidden);
-    return hidden;
+        unseen = perf_most_(perf_tick_log_(arms->sorted_a, arms->na, arms->sorted_b, arms->nb, 0.0,
+                                           1), unseen);
+    return unseen;
 }
 
 /* 1: the metric is about the typical ratio, not about a quantile of each arm or a mean. */

@@ -939,34 +939,34 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *stream, perf_registry_ *reg
 
 typedef struct perf_held_ {
     int           cancel;       /* for perf_cancel_on_                                            */
-    int           signals;      /* 1: they are held                                               */
+    int           masked;       /* 1: signals are held                                            */
     unsigned long was[32];      /* which were held before; sigset_t is shorter                    */
 } perf_held_;
 
-/* Until perf_held_end_ the thread is not cancelled.  With `signals` 1 no handler comes, either, but
+/* Until perf_held_end_ the thread is not cancelled.  With `mask` 1 no handler comes, either, but
  * for faults of its own: ILL, TRAP, ABRT, BUS, FPE, SEGV and SYS, here by the numbers of Linux.
  * Not for a pipe: a write that waits for its reader must be interrupted.                         */
-PERF_COLD_FN_ void perf_held_begin_(perf_held_ *held, int signals)
+PERF_COLD_FN_ void perf_held_begin_(perf_held_ *held, int mask)
 {
     held->cancel = perf_cancel_off_();
-    held->signals = 0;
+    held->masked = 0;
 #ifdef PERF_SIG_BLOCK_
-    if (signals) {
+    if (mask) {
         unsigned long all[32];
 
         memset(all, 255, sizeof all);
         all[0] &= ~(1ul << 3 | 1ul << 4 | 1ul << 5 | 1ul << 6 | 1ul << 7 | 1ul << 10 | 1ul << 30);
-        held->signals = !perf_sigmask_(PERF_SIG_BLOCK_, all, held->was);
+        held->masked = !perf_sigmask_(PERF_SIG_BLOCK_, all, held->was);
     }
 #else
-    (void)signals;
+    (void)mask;
 #endif
 }
 
 PERF_COLD_FN_ void perf_held_end_(const perf_held_ *held)
 {
 #ifdef PERF_SIG_BLOCK_
-    if (held->signals)
+    if (held->masked)
         (void)perf_sigmask_(PERF_SIG_BLOCK_ + 2, held->was, PERF_NULL_);
 #endif
     perf_cancel_on_(held->cancel);

@@ -53,13 +53,13 @@ PERF_FN uint32_t *perf_tree_slot_(perf_tree_ *tree, uint32_t parent, uint32_t na
  * without memory, and the old one stays.                                                         */
 PERF_COLD_FN_ perf_tree_ *perf_tree_grow_(perf_tree_ *old, uint32_t room)
 {
-    const size_t nodes = room * sizeof(perf_node_), slots = 2 * room * sizeof(uint32_t);
-    perf_tree_  *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree + nodes + slots));
+    const size_t nodes = room * sizeof(perf_node_), places = 2 * room * sizeof(uint32_t);
+    perf_tree_  *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree + nodes + places));
     uint32_t     i;
 
     if (!tree)
         return PERF_NULL_;
-    PERF_LIBC_(memset)(tree, 0, sizeof *tree + nodes + slots);
+    PERF_LIBC_(memset)(tree, 0, sizeof *tree + nodes + places);
     tree->count = 1;
     if (old)
         *tree = *old;

@@ -1,5 +1,6 @@
-/* Macros that real programs define before they include us: windows.h, X11, <complex.h>, the
- * one-letter sizes of every CUDA tutorial, autoconf's, and words of a program's own.  A header that uses one of them as a name breaks.     */
+/* Macros that real programs define before they include us: windows.h, X11, <complex.h>, Qt, kernels
+ * and small systems, test frameworks, the one-letter sizes of every CUDA tutorial, autoconf's, and
+ * words of a program's own.  A header that uses one of them as a name breaks.                    */
 #ifndef HOSTILE_H
 #define HOSTILE_H
 
@@ -53,5 +54,27 @@
 #define DEBUG 1
 #define likely(x) (x)
 #define unlikely(x) (x)
+#define slots                           /* Qt */
+#define signals public
+#define emit
+#define foreach for
+#define forever for (;;)
+#define weak __attribute__((__weak__))  /* attributes by short names */
+#define hidden __attribute__((__visibility__("hidden")))
+#define visibility(x) __attribute__((__visibility__(x)))
+#define packed __attribute__((__packed__))
+#define aligned(x) __attribute__((__aligned__(x)))
+#define vector_size(x) __attribute__((__vector_size__(x)))
+#define may_alias __attribute__((__may_alias__))
+#define noinline __attribute__((__noinline__))
+#define cold __attribute__((__cold__))
+#define hot __attribute__((__hot__))
+#define fail() _fail(__FILE__, __LINE__) /* cmocka */
+#define skip() _skip(__FILE__, __LINE__)
+#define check(assertion)                /* macOS */
+#define verify(assertion)
+#define require(assertion, label)
+#define vector __vector                 /* altivec.h */
+#define pixel __pixel
 
 #endif /* HOSTILE_H */

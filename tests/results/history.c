@@ -380,7 +380,7 @@ static void hidden(const char *rule, double by, int helps)
         CHECK(n == 8 || perf_baseline_add(path, &o.now) == PERF_OK, "add");
     }
     b = perf_baseline_check(path, &o);
-    CHECK(b.entries == 1 && b.decision == PERF_INCONCLUSIVE && b.entry[0].hidden > 0.03 && b.entry[0].hidden < 0.033,
+    CHECK(b.entries == 1 && b.decision == PERF_INCONCLUSIVE && b.entry[0].unseen > 0.03 && b.entry[0].unseen < 0.033,
           "%lu entries", (unsigned long)b.entries);
     CHECK(says(&b, "more saved run") == helps, "%s: %g", rule, by);
     perf_baseline_free(&b);

@@ -90,7 +90,7 @@ static void trap(int sig, siginfo_t *info, void *context)
     (void)sig;
     (void)info;
     traps++;
-    if (waiting && waiting->quick == waiting->table && waiting->table && waiting->slots == 128 &&
+    if (waiting && waiting->quick == waiting->table && waiting->table && waiting->slot_room == 128 &&
         waiting->quick_mask == 127 * sizeof(void *))
         return;
     if (stepping && left-- > 0)
@@ -475,17 +475,17 @@ static void tables(void)
         core_forget_seen(t);              /* no table, then the smallest, then a full one   */
         t->table = NULL;
         t->slot = NULL;
-        t->quick_mask = t->slots = t->slots_used = 0;
+        t->quick_mask = t->slot_room = t->slots_used = 0;
         from_handler();
-        t->slots_used = t->slots / 2;
+        t->slots_used = t->slot_room / 2;
         waiting = t;
         step_begin(k);
         perf_count(name, 1.0);
         step_end();
         waiting = NULL;
-        CHECK(landed && t->slots == 256 && t->quick_mask == 255 * sizeof(void *) &&
+        CHECK(landed && t->slot_room == 256 && t->quick_mask == 255 * sizeof(void *) &&
                   (!t->quick || t->quick == t->table), "table, instruction %ld: %u slots, mask %u, %s", k,
-              t->slots, t->quick_mask, t->quick == t->table ? "the new table" : "another one");
+              t->slot_room, t->quick_mask, t->quick == t->table ? "the new table" : "another one");
         from_handler();
     }
 }
