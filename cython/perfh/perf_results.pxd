@@ -43,6 +43,7 @@ cdef extern from "perf_results.h" nogil:
         double spread
         int again
         int withdrawn
+        double unseen
 
     ctypedef struct perf_baseline_odd:
         const char *run
