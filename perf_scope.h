@@ -121,7 +121,7 @@ PERF_FN void perf_thread_name(const char *name);
 #define PERF_INSTANT(name)          PERF_NOTHING_
 #define PERF_SCOPE_VALUE(name, n)   PERF_CAST_(void, sizeof(n))
 #define PERF_SCOPE_TEXT(name, text) PERF_CAST_(void, sizeof(text))
-#else                           /* PERF_LITERAL_: the name itself, an error where it is none      */
+#else                           /* PERF_LITERAL_: the name; an error if it is no literal          */
 #define PERF_SCOPE(name)                                                                          \
     PERF_ONLY_LITERAL_(name) PERF_SCOPE_OF_(PERF_LITERAL_(name), PERF_KIND_SCOPE_, __COUNTER__)
 #define PERF_FUNCTION()             PERF_SCOPE_OF_(__func__, PERF_KIND_SCOPE_, __COUNTER__)
