@@ -171,7 +171,7 @@ PERF_FN int                perf_gpu_ab_next(perf_gpu_ab *ab);
 /* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 
-/* >>private: bodies, callees before their callers ---------------------------------------------- */
+/* >>private: bodies: first helpers, callees above their callers; last the way of a slice ------- */
 
 #define PERF_GPU_MOST_SAMPLES_   1000   /* of a bench that looks for a narrow interval */
 #define PERF_GPU_ASKED_MOST_     1000000        /* samples that anybody may ask for */
@@ -1158,129 +1158,6 @@ PERF_COLD_FN_ double perf_device_want_(const perf_loop_state_ *state)
     return 1.5 * perf_gpu_least_ns_(PERF_CAST_(const perf_gpu_loop_state_ *, state->own));
 }
 
-/* The slice of PERF_GPU_PROBES_ launches has ended: does anything run on the stream?  If not, the
- * loop ends. */
-PERF_COLD_FN_ void perf_gpu_probed_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm)
-{
-    /* How far two events scatter, but less than so many of the shortest kernels take. */
-    const double scatter =
-        perf_least_(loop->empty_ns - loop->result.overhead_ns, 250.0 * PERF_GPU_PROBES_);
-
-    arm->loop_arm->batch = arm->doubted;
-    arm->doubted = 0;
-    arm->sure = 1;
-    if (loop->slice.ns > loop->result.overhead_ns + scatter + 2.0 * loop->result.quantum_ns)
-        return;
-    loop->result.warnings |= PERF_WARN_STREAM;
-    (void)perf_gpu_fail_(loop, PERF_ESTREAM, PERF_NULL_);
-}
-
-/* A reading at a batch that may be too small.  0: it does not count, the arm runs again. */
-PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm)
-{
-    perf_loop_arm_ *common = arm->loop_arm;
-    int             last;
-
-    if (arm->doubted) {
-        perf_gpu_probed_(loop, arm);
-        return 0;
-    }
-    if (loop->slice.flags & PERF_GPU_SAMPLE_TIMEOUT && common->batch > 1) {
-        /* its queue is full: fewer */
-        common->batch = common->most = arm->queue = common->batch / 2;
-        common->readings = 0;
-        return 0;
-    }
-    if (loop->gate_off || loop->own_graph)      /* what is in a graph is on no other stream */
-        common->most = common->batch;
-    last = common->batch >= common->most || loop->slice.ns >= perf_gpu_least_ns_(loop);
-    if (!last || arm->sure || loop->own_graph || !perf_gpu_is_idle_(loop, loop->slice.ns))
-        return 1;
-    arm->doubted = common->batch;               /* not sure: many short kernels show */
-    common->batch = PERF_GPU_PROBES_;
-    return 0;
-}
-
-/* 1: the slice that has ended looks empty, and the arm's other ones do not: their fastest took more
- * than twice as long, the events' own time not counted. */
-PERF_COLD_FN_ int perf_gpu_lacks_work_(const perf_gpu_loop_state_ *loop, const perf_gpu_arm_ *arm)
-{
-    const double took = loop->slice.ns, fastest = arm->loop_arm->fastest;
-    const double events = loop->result.overhead_ns;
-
-    if (!perf_gpu_is_idle_(loop, took) || perf_gpu_is_idle_(loop, fastest))
-        return 0;
-    return 2.0 * (took - events) < fastest - events;
-}
-
-/* Files the sample that has ended; 0 or what speaks against it. */
-PERF_COLD_FN_ uint32_t perf_gpu_file_sample_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm)
-{
-    perf_gpu_sample *sample = &arm->sample[arm->count++];
-    const double     batch = PERF_CAST_(double, arm->loop_arm->batch);
-
-    *sample = loop->slice;
-    sample->ns /= batch;
-    sample->host_ns /= batch;
-    if (!arm->exec && perf_gpu_lacks_work_(loop, arm))
-        sample->flags |= PERF_GPU_SAMPLE_IDLE;
-    if (sample->throttle & PERF_GPU_SLOWED_)
-        sample->flags |= PERF_GPU_SAMPLE_THROTTLED;
-    return sample->flags & ~PERF_GPU_SAMPLE_TIMEOUT;
-}
-
-/* The most samples of an arm. */
-PERF_FN size_t perf_gpu_most_samples_(const perf_gpu_loop_state_ *loop)
-{
-    if (loop->state->variants == 2)
-        return PERF_CAST_(size_t, loop->state->ask.max_pairs);
-    if (loop->result.opts.samples)
-        return PERF_CAST_(size_t, loop->result.opts.samples);
-    return PERF_GPU_MOST_SAMPLES_;
-}
-
-/* How much of the time there is has passed. */
-PERF_COLD_FN_ double perf_gpu_spent_(const perf_gpu_loop_state_ *loop)
-{
-    const double took = perf_since_(loop->state->timer.began, perf_now());
-
-    return took / (loop->result.opts.max_seconds * 1e9);
-}
-
-/* A sample of each arm was filed.  0: the round does not count, another one is taken: a throttled
- * one until there were too many in a row or half of the time is spent.                           */
-PERF_COLD_FN_ int perf_device_keep_(perf_loop_state_ *state)
-{
-    perf_gpu_loop_state_ *loop = PERF_CAST_(perf_gpu_loop_state_ *, state->own);
-
-    if (!(loop->useless & PERF_GPU_SAMPLE_THROTTLED)) {
-        loop->throttled = 0;
-        return !loop->useless;
-    }
-    loop->throttled++;
-    if (loop->throttled >= PERF_GPU_MOST_THROTTLED_ || perf_gpu_spent_(loop) >= 0.5)
-        loop->useless &= ~PERF_GPU_SAMPLE_THROTTLED;
-    else if (loop->repeated < perf_gpu_most_samples_(loop))
-        loop->repeated++;
-    return !loop->useless;
-}
-
-/* 1: the loop ends.  enough: the rule of all loops says so.  Beyond that: slow bodies get their
- * least samples, and bodies of which nothing counts do not go on for ever. */
-PERF_COLD_FN_ int perf_device_stop_(perf_loop_state_ *state, int enough)
-{
-    const perf_gpu_loop_state_ *loop = PERF_CAST_(const perf_gpu_loop_state_ *, state->own);
-    const int             one = state->order[0];        /* the others have as many */
-    const size_t          filed = loop->arm[one].count, most = perf_gpu_most_samples_(loop);
-    size_t                least = PERF_GPU_LEAST_SAMPLES_;
-
-    if (state->variants == 2)
-        least = PERF_GPU_LEAST_PAIRS_;
-    if (filed >= most + loop->repeated || (!state->arm[one].count && filed >= 30))
-        return 1;
-    return filed >= least && (enough || (loop->useless && perf_gpu_spent_(loop) > 1.0));
-}
-
 /* ---- graphs ---- */
 
 PERF_COLD_FN_ void perf_gpu_drop_graphs_(perf_gpu_loop_state_ *loop)
@@ -1381,116 +1258,7 @@ PERF_COLD_FN_ int perf_device_grown_(perf_loop_state_ *state)
     return 1;
 }
 
-/* ---- the filling of the loop: what a slice is ---- */
-
-/* Begins a slice: with the body, or without it as a graph. */
-PERF_COLD_FN_ void perf_device_begin_(perf_loop_state_ *state, int variant)
-{
-    perf_gpu_loop_state_      *loop = PERF_CAST_(perf_gpu_loop_state_ *, state->own);
-    const perf_gpu_arm_ *arm = &loop->arm[variant];
-    const int            gated = state->phase >= PERF_LOOP_GROW_;
-    const int            flushes =
-        loop->result.opts.cache == PERF_GPU_COLD && loop->result.flush_bytes > 0.0;
-    const int            wants_graph =
-        (loop->result.opts.graph || loop->own_graph) && !loop->no_graph;
-
-    loop->variant = variant;
-    if (wants_graph && state->phase >= PERF_LOOP_WARM_ && !arm->exec) {
-        if (perf_gpu_capture_(loop))
-            return;
-        perf_gpu_no_graph_(loop);
-    }
-    if (state->phase == PERF_LOOP_HEAT_)
-        perf_gpu_look_before_(loop);
-    if (!perf_gpu_slice_begin_(loop, gated, gated && flushes && !arm->doubted) || !arm->exec)
-        return;
-    loop->replayed = 1;
-    if (!perf_gpu_required_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
-        (void)perf_gpu_let_go_(loop);
-}
-
-/* A body that waits for the device opens the gate by its limit each time: three times in a row, and
- * it is done without; or as a graph, where it was more launches than the driver's queue holds. */
-PERF_COLD_FN_ void perf_gpu_watch_gate_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm)
-{
-    const int ran_ahead = arm->ahead > 1 && !arm->exec && !loop->gate_off;
-
-    arm->timeouts_in_a_row++;
-    if (!(loop->slice.flags & PERF_GPU_SAMPLE_TIMEOUT) || arm->loop_arm->batch != 1)
-        arm->timeouts_in_a_row = 0;
-    if (arm->timeouts_in_a_row < 3)
-        return;
-    if (!ran_ahead || loop->no_graph || !perf_gpu_can_graph_(loop)) {
-        loop->gate_off = 1;
-        return;
-    }
-    loop->own_graph = 1;
-    arm->timeouts_in_a_row = 0;
-}
-
-/* A slice was timed: what it is for depends on the phase.  0: it does not count, the arm runs
- * again. */
-PERF_COLD_FN_ int perf_gpu_slice_counts_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm,
-                                         uint64_t now)
-{
-    switch (loop->state->phase) {
-    case PERF_LOOP_COLD_:                       /* the first call of an arm */
-        loop->warm_began = loop->block_began = now;
-        return 1;
-    case PERF_LOOP_HEAT_:                       /* until the device's clock is steady */
-        perf_gpu_look_after_(loop);
-        loop->warm_ns += loop->slice.ns;
-        return 1;
-    case PERF_LOOP_GROW_:                       /* the batch grows until slices are long */
-        return perf_gpu_reading_(loop, arm);
-    default:                                    /* thrown away, or a sample */
-        break;
-    }
-    if (loop->own_graph && !arm->exec)          /* it begins anew as a graph */
-        return 0;
-    if (loop->state->phase != PERF_LOOP_SAMPLE_)
-        return 1;
-    if (!loop->state->at)
-        loop->useless = 0;
-    loop->useless |= perf_gpu_file_sample_(loop, arm);
-    return 1;
-}
-
-/* Ends a slice: a captured body becomes a graph, a timed one counts by the phase.  0: the arm runs
- * again. */
-PERF_COLD_FN_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_t now)
-{
-    perf_gpu_loop_state_ *loop = PERF_CAST_(perf_gpu_loop_state_ *, state->own);
-    perf_gpu_arm_  *arm = &loop->arm[variant];
-
-    if (loop->under_way == PERF_GPU_RECORDED_) {
-        arm->loop_arm->runs += arm->loop_arm->batch;
-        if (!perf_gpu_captured_(loop, arm))
-            perf_gpu_no_graph_(loop);
-        perf_gpu_warm_up_anew_(loop);
-        return 0;
-    }
-    if (!perf_gpu_slice_end_(loop, 1))
-        return 0;
-    if (!arm->exec)
-        arm->loop_arm->runs += arm->loop_arm->batch;
-    arm->launches++;
-    perf_gpu_watch_gate_(loop, arm);
-    state->timer.ns[0] = loop->slice.ns;
-    state->timer.spent_ns += loop->slice.ns;
-    return perf_gpu_slice_counts_(loop, arm, now);
-}
-
-PERF_FN const perf_filling_ *perf_device_filling_(void)
-{
-    static const perf_filling_ device = {perf_device_begin_, perf_device_end_,  perf_device_want_,
-                                         perf_device_grown_, perf_device_warm_, perf_device_keep_,
-                                         perf_device_stop_, 0.0};
-
-    return &device;
-}
-
-/* ---- turns ---- */
+/* ---- profilers ---- */
 
 /* The profiler that runs this program, if any, begins or ends to record. */
 PERF_COLD_FN_ void perf_gpu_profiler_switch_(perf_gpu_loop_state_ *loop, int on)
@@ -1534,47 +1302,34 @@ PERF_COLD_FN_ uint64_t perf_gpu_profile_(perf_gpu_loop_state_ *loop)
     return 64 + PERF_CAST_(uint64_t, variant);
 }
 
-/* The next slice in which the body runs, as perf_loop_slice_ returns it; 0: there is none.  That
- * calls perf_device_end_ and perf_device_begin_. */
-PERF_COLD_FN_ uint64_t perf_gpu_next_slice_(perf_gpu_loop_state_ *loop)
-{
-    uint64_t next;
-
-    if (loop->result.opts.profile)
-        return perf_gpu_profile_(loop);
-    do {
-        loop->replayed = 0;
-        next = perf_bench_engine_get_()->slice(loop->state, loop->state->loop.kind);
-    } while (next && loop->replayed);
-    return next;
-}
-
-/* 1: the body runs, as often and in the variant that `run` now says. */
-PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *run)
-{
-    perf_gpu_loop_state_   *loop = run->state;
-    perf_gpu_entered_ entered;
-    uint64_t          next = 0;
-    int               code;
-
-    run->left = 0;
-    if (!loop || loop->state->phase == PERF_LOOP_DONE_)
-        return 0;
-    code = perf_gpu_enter_(loop->backend, loop->ctx, &entered);
-    loop->waited = entered.waited;
-    (void)perf_gpu_required_(loop, code);
-    if (loop->state->status == PERF_OK && !(loop->host && loop->host->status != PERF_OK))
-        next = perf_gpu_next_slice_(loop);
-    if (!next)
-        loop->state->phase = PERF_LOOP_DONE_;
-    if (!code && !loop->down)
-        perf_gpu_leave_(loop->backend, &entered);
-    run->left = PERF_CAST_(int64_t, next >> 6) - (next != 0);
-    run->variant = PERF_CAST_(int, next & 63);
-    return next != 0;
-}
-
 /* ---- begin ---- */
+
+/* The functions of the way of a slice, which stand below. */
+PERF_COLD_DECL_ int perf_gpu_turn_(perf_gpu_loop *run);
+PERF_COLD_DECL_ uint64_t perf_gpu_next_slice_(perf_gpu_loop_state_ *loop);
+PERF_COLD_DECL_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_t now);
+PERF_COLD_DECL_ void perf_gpu_watch_gate_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm);
+PERF_COLD_DECL_ int perf_gpu_slice_counts_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm,
+                                           uint64_t now);
+PERF_COLD_DECL_ int perf_gpu_reading_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm);
+PERF_COLD_DECL_ void perf_gpu_probed_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm);
+PERF_COLD_DECL_ uint32_t perf_gpu_file_sample_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm);
+PERF_COLD_DECL_ int perf_gpu_lacks_work_(const perf_gpu_loop_state_ *loop,
+                                         const perf_gpu_arm_ *arm);
+PERF_COLD_DECL_ int perf_device_keep_(perf_loop_state_ *state);
+PERF_COLD_DECL_ int perf_device_stop_(perf_loop_state_ *state, int enough);
+PERF_COLD_DECL_ double perf_gpu_spent_(const perf_gpu_loop_state_ *loop);
+PERF_FN size_t perf_gpu_most_samples_(const perf_gpu_loop_state_ *loop);
+PERF_COLD_DECL_ void perf_device_begin_(perf_loop_state_ *state, int variant);
+
+PERF_FN const perf_filling_ *perf_device_filling_(void)
+{
+    static const perf_filling_ device = {perf_device_begin_, perf_device_end_,  perf_device_want_,
+                                         perf_device_grown_, perf_device_warm_, perf_device_keep_,
+                                         perf_device_stop_, 0.0};
+
+    return &device;
+}
 
 /* Bytes of a loop of so many arms, without samples. */
 #define PERF_GPU_OWN_(arms)                                                                       \
@@ -1714,7 +1469,318 @@ PERF_COLD_FN_ perf_gpu_loop_state_ *perf_gpu_ab_open_(const char *name, void *st
     return loop;
 }
 
-/* ---- end ---- */
+/* A loop before its first slice.  With PERF_DISABLE one iteration of variant 0 is left.
+ * state NULL: there is no memory for one. */
+PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_state_ *state)
+{
+    perf_gpu_loop loop = PERF_ZERO;
+
+    loop.state = state;
+    if (PERF_DISABLE)
+        loop.left = 1;
+    else if (state)
+        loop.variant = -1;
+    else
+        loop.variant = PERF_GPU_NO_MEMORY_;
+    return loop;
+}
+
+PERF_FN perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
+                                            const perf_gpu_bench_opts *opts)
+{
+    struct perf_gpu_loop_state_ *loop = PERF_NULL_;
+
+    if (!PERF_DISABLE)
+        loop = perf_gpu_bench_open_(name, PERF_GPU_STREAM_(stream), opts);
+    return perf_gpu_loop_new_(loop);
+}
+
+PERF_FN perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
+                                      const perf_gpu_ab_opts *opts)
+{
+    struct perf_gpu_loop_state_ *loop = PERF_NULL_;
+
+    if (!PERF_DISABLE)
+        loop = perf_gpu_ab_open_(name, PERF_GPU_STREAM_(stream), opts);
+    return perf_gpu_loop_new_(loop);
+}
+
+/* ---- the way of a slice, from the body to its sample: callers above what they call ---- */
+
+PERF_FN int perf_gpu_bench_next(perf_gpu_bench *bench)
+{
+    return PERF_LIKELY_(--bench->left >= 0) || (!PERF_DISABLE && perf_gpu_turn_(bench));
+}
+
+PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
+{
+    if (!PERF_LIKELY_(--ab->left >= 0) && (PERF_DISABLE || !perf_gpu_turn_(ab)))
+        return -1;
+    return ab->variant;
+}
+
+/* 1: the body runs, as often and in the variant that `run` now says. */
+PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *run)
+{
+    perf_gpu_loop_state_   *loop = run->state;
+    perf_gpu_entered_ entered;
+    uint64_t          next = 0;
+    int               code;
+
+    run->left = 0;
+    if (!loop || loop->state->phase == PERF_LOOP_DONE_)
+        return 0;
+    code = perf_gpu_enter_(loop->backend, loop->ctx, &entered);
+    loop->waited = entered.waited;
+    (void)perf_gpu_required_(loop, code);
+    if (loop->state->status == PERF_OK && !(loop->host && loop->host->status != PERF_OK))
+        next = perf_gpu_next_slice_(loop);
+    if (!next)
+        loop->state->phase = PERF_LOOP_DONE_;
+    if (!code && !loop->down)
+        perf_gpu_leave_(loop->backend, &entered);
+    run->left = PERF_CAST_(int64_t, next >> 6) - (next != 0);
+    run->variant = PERF_CAST_(int, next & 63);
+    return next != 0;
+}
+
+/* The next slice in which the body runs, as perf_loop_slice_ returns it; 0: there is none.  That
+ * calls perf_device_end_ and perf_device_begin_. */
+PERF_COLD_FN_ uint64_t perf_gpu_next_slice_(perf_gpu_loop_state_ *loop)
+{
+    uint64_t next;
+
+    if (loop->result.opts.profile)
+        return perf_gpu_profile_(loop);
+    do {
+        loop->replayed = 0;
+        next = perf_bench_engine_get_()->slice(loop->state, loop->state->loop.kind);
+    } while (next && loop->replayed);
+    return next;
+}
+
+/* Ends a slice: a captured body becomes a graph, a timed one counts by the phase.  0: the arm runs
+ * again. */
+PERF_COLD_FN_ int perf_device_end_(perf_loop_state_ *state, int variant, uint64_t now)
+{
+    perf_gpu_loop_state_ *loop = PERF_CAST_(perf_gpu_loop_state_ *, state->own);
+    perf_gpu_arm_  *arm = &loop->arm[variant];
+
+    if (loop->under_way == PERF_GPU_RECORDED_) {
+        arm->loop_arm->runs += arm->loop_arm->batch;
+        if (!perf_gpu_captured_(loop, arm))
+            perf_gpu_no_graph_(loop);
+        perf_gpu_warm_up_anew_(loop);
+        return 0;
+    }
+    if (!perf_gpu_slice_end_(loop, 1))
+        return 0;
+    if (!arm->exec)
+        arm->loop_arm->runs += arm->loop_arm->batch;
+    arm->launches++;
+    perf_gpu_watch_gate_(loop, arm);
+    state->timer.ns[0] = loop->slice.ns;
+    state->timer.spent_ns += loop->slice.ns;
+    return perf_gpu_slice_counts_(loop, arm, now);
+}
+
+/* A body that waits for the device opens the gate by its limit each time: three times in a row, and
+ * it is done without; or as a graph, where it was more launches than the driver's queue holds. */
+PERF_COLD_FN_ void perf_gpu_watch_gate_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm)
+{
+    const int ran_ahead = arm->ahead > 1 && !arm->exec && !loop->gate_off;
+
+    arm->timeouts_in_a_row++;
+    if (!(loop->slice.flags & PERF_GPU_SAMPLE_TIMEOUT) || arm->loop_arm->batch != 1)
+        arm->timeouts_in_a_row = 0;
+    if (arm->timeouts_in_a_row < 3)
+        return;
+    if (!ran_ahead || loop->no_graph || !perf_gpu_can_graph_(loop)) {
+        loop->gate_off = 1;
+        return;
+    }
+    loop->own_graph = 1;
+    arm->timeouts_in_a_row = 0;
+}
+
+/* A slice was timed: what it is for depends on the phase.  0: it does not count, the arm runs
+ * again. */
+PERF_COLD_FN_ int perf_gpu_slice_counts_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm,
+                                         uint64_t now)
+{
+    switch (loop->state->phase) {
+    case PERF_LOOP_COLD_:                       /* the first call of an arm */
+        loop->warm_began = loop->block_began = now;
+        return 1;
+    case PERF_LOOP_HEAT_:                       /* until the device's clock is steady */
+        perf_gpu_look_after_(loop);
+        loop->warm_ns += loop->slice.ns;
+        return 1;
+    case PERF_LOOP_GROW_:                       /* the batch grows until slices are long */
+        return perf_gpu_reading_(loop, arm);
+    default:                                    /* thrown away, or a sample */
+        break;
+    }
+    if (loop->own_graph && !arm->exec)          /* it begins anew as a graph */
+        return 0;
+    if (loop->state->phase != PERF_LOOP_SAMPLE_)
+        return 1;
+    if (!loop->state->at)
+        loop->useless = 0;
+    loop->useless |= perf_gpu_file_sample_(loop, arm);
+    return 1;
+}
+
+/* A reading at a batch that may be too small.  0: it does not count, the arm runs again. */
+PERF_COLD_FN_ int perf_gpu_reading_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm)
+{
+    perf_loop_arm_ *common = arm->loop_arm;
+    int             last;
+
+    if (arm->doubted) {
+        perf_gpu_probed_(loop, arm);
+        return 0;
+    }
+    if (loop->slice.flags & PERF_GPU_SAMPLE_TIMEOUT && common->batch > 1) {
+        /* its queue is full: fewer */
+        common->batch = common->most = arm->queue = common->batch / 2;
+        common->readings = 0;
+        return 0;
+    }
+    if (loop->gate_off || loop->own_graph)      /* what is in a graph is on no other stream */
+        common->most = common->batch;
+    last = common->batch >= common->most || loop->slice.ns >= perf_gpu_least_ns_(loop);
+    if (!last || arm->sure || loop->own_graph || !perf_gpu_is_idle_(loop, loop->slice.ns))
+        return 1;
+    arm->doubted = common->batch;               /* not sure: many short kernels show */
+    common->batch = PERF_GPU_PROBES_;
+    return 0;
+}
+
+/* The slice of PERF_GPU_PROBES_ launches has ended: does anything run on the stream?  If not, the
+ * loop ends. */
+PERF_COLD_FN_ void perf_gpu_probed_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm)
+{
+    /* How far two events scatter, but less than so many of the shortest kernels take. */
+    const double scatter =
+        perf_least_(loop->empty_ns - loop->result.overhead_ns, 250.0 * PERF_GPU_PROBES_);
+
+    arm->loop_arm->batch = arm->doubted;
+    arm->doubted = 0;
+    arm->sure = 1;
+    if (loop->slice.ns > loop->result.overhead_ns + scatter + 2.0 * loop->result.quantum_ns)
+        return;
+    loop->result.warnings |= PERF_WARN_STREAM;
+    (void)perf_gpu_fail_(loop, PERF_ESTREAM, PERF_NULL_);
+}
+
+/* Files the sample that has ended; 0 or what speaks against it. */
+PERF_COLD_FN_ uint32_t perf_gpu_file_sample_(perf_gpu_loop_state_ *loop, perf_gpu_arm_ *arm)
+{
+    perf_gpu_sample *sample = &arm->sample[arm->count++];
+    const double     batch = PERF_CAST_(double, arm->loop_arm->batch);
+
+    *sample = loop->slice;
+    sample->ns /= batch;
+    sample->host_ns /= batch;
+    if (!arm->exec && perf_gpu_lacks_work_(loop, arm))
+        sample->flags |= PERF_GPU_SAMPLE_IDLE;
+    if (sample->throttle & PERF_GPU_SLOWED_)
+        sample->flags |= PERF_GPU_SAMPLE_THROTTLED;
+    return sample->flags & ~PERF_GPU_SAMPLE_TIMEOUT;
+}
+
+/* 1: the slice that has ended looks empty, and the arm's other ones do not: their fastest took more
+ * than twice as long, the events' own time not counted. */
+PERF_COLD_FN_ int perf_gpu_lacks_work_(const perf_gpu_loop_state_ *loop, const perf_gpu_arm_ *arm)
+{
+    const double took = loop->slice.ns, fastest = arm->loop_arm->fastest;
+    const double events = loop->result.overhead_ns;
+
+    if (!perf_gpu_is_idle_(loop, took) || perf_gpu_is_idle_(loop, fastest))
+        return 0;
+    return 2.0 * (took - events) < fastest - events;
+}
+
+/* A sample of each arm was filed.  0: the round does not count, another one is taken: a throttled
+ * one until there were too many in a row or half of the time is spent.                           */
+PERF_COLD_FN_ int perf_device_keep_(perf_loop_state_ *state)
+{
+    perf_gpu_loop_state_ *loop = PERF_CAST_(perf_gpu_loop_state_ *, state->own);
+
+    if (!(loop->useless & PERF_GPU_SAMPLE_THROTTLED)) {
+        loop->throttled = 0;
+        return !loop->useless;
+    }
+    loop->throttled++;
+    if (loop->throttled >= PERF_GPU_MOST_THROTTLED_ || perf_gpu_spent_(loop) >= 0.5)
+        loop->useless &= ~PERF_GPU_SAMPLE_THROTTLED;
+    else if (loop->repeated < perf_gpu_most_samples_(loop))
+        loop->repeated++;
+    return !loop->useless;
+}
+
+/* 1: the loop ends.  enough: the rule of all loops says so.  Beyond that: slow bodies get their
+ * least samples, and bodies of which nothing counts do not go on for ever. */
+PERF_COLD_FN_ int perf_device_stop_(perf_loop_state_ *state, int enough)
+{
+    const perf_gpu_loop_state_ *loop = PERF_CAST_(const perf_gpu_loop_state_ *, state->own);
+    const int             one = state->order[0];        /* the others have as many */
+    const size_t          filed = loop->arm[one].count, most = perf_gpu_most_samples_(loop);
+    size_t                least = PERF_GPU_LEAST_SAMPLES_;
+
+    if (state->variants == 2)
+        least = PERF_GPU_LEAST_PAIRS_;
+    if (filed >= most + loop->repeated || (!state->arm[one].count && filed >= 30))
+        return 1;
+    return filed >= least && (enough || (loop->useless && perf_gpu_spent_(loop) > 1.0));
+}
+
+/* How much of the time there is has passed. */
+PERF_COLD_FN_ double perf_gpu_spent_(const perf_gpu_loop_state_ *loop)
+{
+    const double took = perf_since_(loop->state->timer.began, perf_now());
+
+    return took / (loop->result.opts.max_seconds * 1e9);
+}
+
+/* The most samples of an arm. */
+PERF_FN size_t perf_gpu_most_samples_(const perf_gpu_loop_state_ *loop)
+{
+    if (loop->state->variants == 2)
+        return PERF_CAST_(size_t, loop->state->ask.max_pairs);
+    if (loop->result.opts.samples)
+        return PERF_CAST_(size_t, loop->result.opts.samples);
+    return PERF_GPU_MOST_SAMPLES_;
+}
+
+/* Begins a slice: with the body, or without it as a graph. */
+PERF_COLD_FN_ void perf_device_begin_(perf_loop_state_ *state, int variant)
+{
+    perf_gpu_loop_state_      *loop = PERF_CAST_(perf_gpu_loop_state_ *, state->own);
+    const perf_gpu_arm_ *arm = &loop->arm[variant];
+    const int            gated = state->phase >= PERF_LOOP_GROW_;
+    const int            flushes =
+        loop->result.opts.cache == PERF_GPU_COLD && loop->result.flush_bytes > 0.0;
+    const int            wants_graph =
+        (loop->result.opts.graph || loop->own_graph) && !loop->no_graph;
+
+    loop->variant = variant;
+    if (wants_graph && state->phase >= PERF_LOOP_WARM_ && !arm->exec) {
+        if (perf_gpu_capture_(loop))
+            return;
+        perf_gpu_no_graph_(loop);
+    }
+    if (state->phase == PERF_LOOP_HEAT_)
+        perf_gpu_look_before_(loop);
+    if (!perf_gpu_slice_begin_(loop, gated, gated && flushes && !arm->doubted) || !arm->exec)
+        return;
+    loop->replayed = 1;
+    if (!perf_gpu_required_(loop, loop->backend->graph_launch(arm->exec, loop->stream)))
+        (void)perf_gpu_let_go_(loop);
+}
+
+/* ---- what the end of a loop needs ---- */
 
 /* Gives back what the loop took from the device.  What fails stays there.  While others' kernels
  * run, so does what is freed by calls that wait for the whole context.  While the program has an
@@ -1879,6 +1945,129 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_state_ *loop, perf_gpu_resul
     }
 }
 
+/* ---- end: callers above what they call ---- */
+
+PERF_COLD_DECL_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop was);
+PERF_COLD_DECL_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was);
+PERF_COLD_DECL_ perf_status perf_gpu_may_end_(const perf_gpu_loop *was, int arms);
+PERF_COLD_DECL_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_state_ *loop, int which);
+PERF_COLD_DECL_ void perf_gpu_tell_energy_(perf_kept_loop_ *loop, const perf_gpu_result *result);
+PERF_COLD_DECL_ void perf_gpu_loop_done_(perf_gpu_loop_state_ *loop, const char *text,
+                                         const void *result);
+
+/* What *loop was; it is then a loop that has ended. */
+PERF_FN perf_gpu_loop perf_gpu_loop_take_(perf_gpu_loop *loop)
+{
+    perf_gpu_loop was = PERF_ZERO;
+
+    if (loop) {
+        was = *loop;
+        memset(loop, 0, sizeof *loop);
+        loop->variant = -1;
+    }
+    return was;
+}
+
+PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *bench)
+{
+    perf_gpu_result result = PERF_ZERO;
+
+    result.status = PERF_EDISABLED;
+    if (!PERF_DISABLE)
+        result = perf_gpu_bench_close_(perf_gpu_loop_take_(bench));
+    return result;
+}
+
+PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab)
+{
+    perf_gpu_ab_result result = PERF_ZERO;
+
+    result.status = result.verdict.status = PERF_EDISABLED;
+    result.verdict.reason = perf_status_text(PERF_EDISABLED);
+    if (!PERF_DISABLE)
+        result = perf_gpu_ab_close_(perf_gpu_loop_take_(ab));
+    return result;
+}
+
+PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop was)
+{
+    perf_gpu_loop_state_ *loop = was.state;
+    perf_gpu_result result = PERF_ZERO;
+    perf_result    *kept;       /* for the report and the writers of results */
+
+    result.status = perf_gpu_may_end_(&was, 1);
+    if (result.status != PERF_OK)
+        return result;
+    result = perf_gpu_arm_result_(loop, 0);
+    kept = &loop->state->result;
+    kept->time = result.time;
+    kept->first_ns = result.first_ns;
+    kept->overhead_ns = result.overhead_ns;
+    kept->batch = result.batch;
+    kept->iterations = result.iterations;
+    kept->opts = loop->state->opts;
+    kept->opts.peak_gb_per_s = result.peak_gb_per_s;
+    kept->status = result.status;
+    if (result.time.count)
+        kept->status = PERF_OK;
+    kept->warnings = result.warnings;
+    perf_result_rates_(kept);
+    perf_gpu_tell_energy_(loop->host ? &loop->host->loop : &loop->state->loop, &result);
+    perf_gpu_loop_done_(loop, result.text, kept);
+    return result;
+}
+
+PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
+{
+    perf_gpu_loop_state_    *loop = was.state;
+    perf_gpu_ab_result result = PERF_ZERO;
+    perf_ab_result    *kept;
+
+    result.status = result.verdict.status = perf_gpu_may_end_(&was, 2);
+    result.verdict.reason = perf_status_text(result.status);
+    if (result.status != PERF_OK)
+        return result;
+    kept = &loop->state->ab;
+    loop->state->timer.overhead_ns[0] = loop->result.overhead_ns;
+    loop->state->ask.accept.tick =
+        loop->result.quantum_ns / PERF_CAST_(double, loop->state->arm[0].batch);
+    *kept = perf_ab_found_(loop->state, -1);
+    result.baseline = perf_gpu_arm_result_(loop, 0);
+    result.candidate = perf_gpu_arm_result_(loop, 1);
+    result.verdict = kept->verdict;
+    result.seconds = kept->seconds;
+    result.opts.device = loop->result.opts;
+    result.opts.accept = kept->opts.accept;
+    result.opts.min_pairs = kept->opts.min_pairs;
+    result.opts.max_pairs = kept->opts.max_pairs;
+    result.opts.seed = kept->opts.seed;
+    result.status = kept->status;
+    result.warnings =
+        result.baseline.warnings | result.candidate.warnings | result.verdict.warnings;
+    kept->baseline = result.baseline.time;
+    kept->candidate = result.candidate.time;
+    kept->warnings = result.warnings;
+    result.forced = kept->forced;
+    perf_gpu_loop_done_(loop, loop->state->forced ? result.candidate.text : result.baseline.text,
+                     kept);
+    return result;
+}
+
+/* PERF_OK; or why this is no loop of so many arms to be ended: no memory, no begin, ended already.
+ * Notes that it was left early. */
+PERF_COLD_FN_ perf_status perf_gpu_may_end_(const perf_gpu_loop *was, int arms)
+{
+    perf_gpu_loop_state_ *loop = was->state;
+
+    if (!loop && was->variant == PERF_GPU_NO_MEMORY_)
+        return PERF_ENOMEM;
+    if (!loop || loop->state->variants != arms || PERF_ACQ_(&loop->state->loop.done))
+        return PERF_ESTATE;
+    if (loop->state->phase != PERF_LOOP_DONE_)
+        loop->result.warnings |= PERF_WARN_STOPPED;
+    return PERF_OK;
+}
+
 /* What one arm has measured. */
 PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_state_ *loop, int which)
 {
@@ -1956,21 +2145,6 @@ PERF_COLD_FN_ void perf_gpu_tell_energy_(perf_kept_loop_ *loop, const perf_gpu_r
     }
 }
 
-/* PERF_OK; or why this is no loop of so many arms to be ended: no memory, no begin, ended already.
- * Notes that it was left early. */
-PERF_COLD_FN_ perf_status perf_gpu_may_end_(const perf_gpu_loop *was, int arms)
-{
-    perf_gpu_loop_state_ *loop = was->state;
-
-    if (!loop && was->variant == PERF_GPU_NO_MEMORY_)
-        return PERF_ENOMEM;
-    if (!loop || loop->state->variants != arms || PERF_ACQ_(&loop->state->loop.done))
-        return PERF_ESTATE;
-    if (loop->state->phase != PERF_LOOP_DONE_)
-        loop->result.warnings |= PERF_WARN_STOPPED;
-    return PERF_OK;
-}
-
 /* The loop's result is known: the device gets back what was taken, the report shows `result`. */
 PERF_COLD_FN_ void perf_gpu_loop_done_(perf_gpu_loop_state_ *loop, const char *text,
                                     const void *result)
@@ -1989,154 +2163,6 @@ PERF_COLD_FN_ void perf_gpu_loop_done_(perf_gpu_loop_state_ *loop, const char *t
     memcpy(host->loop.device, loop->state->loop.device, sizeof host->loop.device);
     host->arm = loop->state->arm;
     perf_loop_done_(host, &host->result);
-}
-
-PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop was)
-{
-    perf_gpu_loop_state_ *loop = was.state;
-    perf_gpu_result result = PERF_ZERO;
-    perf_result    *kept;       /* for the report and the writers of results */
-
-    result.status = perf_gpu_may_end_(&was, 1);
-    if (result.status != PERF_OK)
-        return result;
-    result = perf_gpu_arm_result_(loop, 0);
-    kept = &loop->state->result;
-    kept->time = result.time;
-    kept->first_ns = result.first_ns;
-    kept->overhead_ns = result.overhead_ns;
-    kept->batch = result.batch;
-    kept->iterations = result.iterations;
-    kept->opts = loop->state->opts;
-    kept->opts.peak_gb_per_s = result.peak_gb_per_s;
-    kept->status = result.status;
-    if (result.time.count)
-        kept->status = PERF_OK;
-    kept->warnings = result.warnings;
-    perf_result_rates_(kept);
-    perf_gpu_tell_energy_(loop->host ? &loop->host->loop : &loop->state->loop, &result);
-    perf_gpu_loop_done_(loop, result.text, kept);
-    return result;
-}
-
-PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop was)
-{
-    perf_gpu_loop_state_    *loop = was.state;
-    perf_gpu_ab_result result = PERF_ZERO;
-    perf_ab_result    *kept;
-
-    result.status = result.verdict.status = perf_gpu_may_end_(&was, 2);
-    result.verdict.reason = perf_status_text(result.status);
-    if (result.status != PERF_OK)
-        return result;
-    kept = &loop->state->ab;
-    loop->state->timer.overhead_ns[0] = loop->result.overhead_ns;
-    loop->state->ask.accept.tick =
-        loop->result.quantum_ns / PERF_CAST_(double, loop->state->arm[0].batch);
-    *kept = perf_ab_found_(loop->state, -1);
-    result.baseline = perf_gpu_arm_result_(loop, 0);
-    result.candidate = perf_gpu_arm_result_(loop, 1);
-    result.verdict = kept->verdict;
-    result.seconds = kept->seconds;
-    result.opts.device = loop->result.opts;
-    result.opts.accept = kept->opts.accept;
-    result.opts.min_pairs = kept->opts.min_pairs;
-    result.opts.max_pairs = kept->opts.max_pairs;
-    result.opts.seed = kept->opts.seed;
-    result.status = kept->status;
-    result.warnings =
-        result.baseline.warnings | result.candidate.warnings | result.verdict.warnings;
-    kept->baseline = result.baseline.time;
-    kept->candidate = result.candidate.time;
-    kept->warnings = result.warnings;
-    result.forced = kept->forced;
-    perf_gpu_loop_done_(loop, loop->state->forced ? result.candidate.text : result.baseline.text,
-                     kept);
-    return result;
-}
-
-/* ---- the loops: switched off, the body runs once, unmeasured ---- */
-
-/* A loop before its first slice.  With PERF_DISABLE one iteration of variant 0 is left.
- * state NULL: there is no memory for one. */
-PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_state_ *state)
-{
-    perf_gpu_loop loop = PERF_ZERO;
-
-    loop.state = state;
-    if (PERF_DISABLE)
-        loop.left = 1;
-    else if (state)
-        loop.variant = -1;
-    else
-        loop.variant = PERF_GPU_NO_MEMORY_;
-    return loop;
-}
-
-/* What *loop was; it is then a loop that has ended. */
-PERF_FN perf_gpu_loop perf_gpu_loop_take_(perf_gpu_loop *loop)
-{
-    perf_gpu_loop was = PERF_ZERO;
-
-    if (loop) {
-        was = *loop;
-        memset(loop, 0, sizeof *loop);
-        loop->variant = -1;
-    }
-    return was;
-}
-
-PERF_FN perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
-                                            const perf_gpu_bench_opts *opts)
-{
-    struct perf_gpu_loop_state_ *loop = PERF_NULL_;
-
-    if (!PERF_DISABLE)
-        loop = perf_gpu_bench_open_(name, PERF_GPU_STREAM_(stream), opts);
-    return perf_gpu_loop_new_(loop);
-}
-
-PERF_FN int perf_gpu_bench_next(perf_gpu_bench *bench)
-{
-    return PERF_LIKELY_(--bench->left >= 0) || (!PERF_DISABLE && perf_gpu_turn_(bench));
-}
-
-PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *bench)
-{
-    perf_gpu_result result = PERF_ZERO;
-
-    result.status = PERF_EDISABLED;
-    if (!PERF_DISABLE)
-        result = perf_gpu_bench_close_(perf_gpu_loop_take_(bench));
-    return result;
-}
-
-PERF_FN perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
-                                      const perf_gpu_ab_opts *opts)
-{
-    struct perf_gpu_loop_state_ *loop = PERF_NULL_;
-
-    if (!PERF_DISABLE)
-        loop = perf_gpu_ab_open_(name, PERF_GPU_STREAM_(stream), opts);
-    return perf_gpu_loop_new_(loop);
-}
-
-PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
-{
-    if (!PERF_LIKELY_(--ab->left >= 0) && (PERF_DISABLE || !perf_gpu_turn_(ab)))
-        return -1;
-    return ab->variant;
-}
-
-PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab)
-{
-    perf_gpu_ab_result result = PERF_ZERO;
-
-    result.status = result.verdict.status = PERF_EDISABLED;
-    result.verdict.reason = perf_status_text(PERF_EDISABLED);
-    if (!PERF_DISABLE)
-        result = perf_gpu_ab_close_(perf_gpu_loop_take_(ab));
-    return result;
 }
 
 PERF_END_DECLS
