@@ -34,13 +34,20 @@ PERF_BEGIN_DECLS
 
 /* The functions of that way. */
 PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now);
+PERF_FN void perf_timer_add_waits_(perf_timer_ *timer, perf_loop_arm_ *arm);
+PERF_COLD_DECL_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now);
+PERF_COLD_DECL_ void perf_loop_lead_slice_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm);
+PERF_COLD_DECL_ uint64_t perf_loop_begin_slice_(perf_loop_state_ *state);
 PERF_COLD_DECL_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm, int late);
+PERF_COLD_DECL_ int perf_loop_begin_rounds_(perf_loop_state_ *state, int late);
+PERF_COLD_DECL_ void perf_loop_heated_(perf_loop_state_ *state, int late);
 PERF_COLD_DECL_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm,
                                               uint64_t now, int late);
 PERF_COLD_DECL_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late);
 PERF_COLD_DECL_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ int perf_loop_sample_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm);
 PERF_COLD_DECL_ void perf_loop_time_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm);
+PERF_COLD_DECL_ int perf_loop_was_cold_(perf_loop_state_ *state, double want);
 PERF_COLD_DECL_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ void perf_loop_compare_leads_(perf_loop_state_ *state);
 PERF_COLD_DECL_ int perf_race_round_(perf_loop_state_ *state, uint64_t now);
@@ -55,6 +62,7 @@ PERF_COLD_DECL_ int perf_race_objection_(const perf_loop_state_ *state, int i);
 PERF_COLD_DECL_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ uint64_t perf_loop_count_(perf_loop_state_ *state);
 PERF_COLD_DECL_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state);
+PERF_COLD_DECL_ size_t perf_loop_leads_(const perf_loop_state_ *state, int variant);
 PERF_COLD_DECL_ perf_ab_result perf_ab_found_(perf_loop_state_ *state, int64_t left);
 PERF_COLD_DECL_ perf_race_result perf_race_found_(perf_loop_state_ *state, int64_t left);
 PERF_COLD_DECL_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n);
@@ -206,27 +214,6 @@ PERF_FN void perf_host_begin_(perf_loop_state_ *state, int arm)
         timer->at[i] = perf_timer_clock_(i);
 }
 
-/* Adds up how far the clocks of a slice are apart, and who gave the processor up in it. */
-PERF_FN void perf_timer_add_waits_(perf_timer_ *timer, perf_loop_arm_ *arm)
-{
-    const double thread = timer->ns[PERF_BY_THREAD_];
-    const double wait = perf_most_(timer->ns[PERF_BY_WALL_] - thread, 0.0);
-    int64_t      forced = 0;
-
-    timer->wall_ns += timer->ns[PERF_BY_WALL_];
-    timer->waited_ns += wait;
-    timer->others_ns += perf_most_(timer->ns[PERF_BY_PROCESS_] - thread, 0.0);
-    arm->wall_ns += timer->ns[PERF_BY_WALL_];
-    arm->wait_ns += wait;
-    arm->wait_sq += wait * wait;
-    arm->timed++;
-    timer->slices++;
-    if (timer->waits_at < 0)
-        return;
-    timer->waiting_slices += perf_switches_(&forced) > timer->waits_at;
-    arm->forced += PERF_CAST_(double, forced - timer->forced_at);
-}
-
 /* The step of the clock.  The probe may have found none, or too small a one.  Then some slices take
  * no time at all, and the shortest of the others takes a step or two.                            */
 PERF_FN double perf_timer_tick_(const perf_timer_ *timer)
@@ -242,21 +229,6 @@ PERF_FN int perf_timer_late_(const perf_timer_ *timer, uint64_t now, double max_
 {
     return perf_since_(timer->began, now) + ahead > max_seconds * 1e9 ||
            timer->spent_ns > max_seconds * 1e9;
-}
-
-/* 1: the clock steps back again and again, or stands still. */
-PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now)
-{
-    if (state->timer.backwards > PERF_LOOP_STEPS_BACK_)
-        return 1;
-    if (now != state->timer.at[PERF_BY_WALL_]) {
-        state->stands = 0;
-        return 0;
-    }
-    if (!state->stands)
-        state->stands = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-    return perf_since_(state->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
-           1e8 + state->opts.max_seconds * 1e9;
 }
 
 /* As long as asked for, or 30 steps of a coarse clock, if the time allows. */
@@ -559,36 +531,6 @@ PERF_FN int perf_loop_is_full_(const perf_loop_arm_ *arm)
     return arm->most && arm->batch >= arm->most;
 }
 
-/* All batches are found: the warm-up begins, or the first round.  0: the filling ends the loop. */
-PERF_COLD_FN_ int perf_loop_begin_rounds_(perf_loop_state_ *state, int late)
-{
-    state->phase = PERF_LOOP_SAMPLE_;
-    if (state->left_to_warm > 0 && !late)
-        state->phase = PERF_LOOP_WARM_;
-    perf_loop_shuffle_(state);
-    state->round_began = perf_now();
-    return state->fill->grown(state);
-}
-
-/* A round of a loop in a hurry, which has no batches, is complete.  1: every arm was quick now,
- * only its first call was slow.  Batches are looked for after all, the round is not filed.       */
-PERF_COLD_FN_ int perf_loop_was_cold_(perf_loop_state_ *state, double want)
-{
-    int i;
-
-    if (!state->hurry)
-        return 0;
-    state->hurry = 0;
-    for (i = 0; i < state->running; i++)
-        if (state->arm[state->order[i]].pending[0] >= PERF_LOOP_FULL_ * want)
-            return 0;
-    for (i = 0; i < state->running; i++)
-        state->arm[state->order[i]].steady = 0;
-    state->phase = PERF_LOOP_GROW_;
-    perf_loop_shuffle_(state);
-    return 1;
-}
-
 /* 1: two variants waited for different shares of their time, by a tenth of it and by three standard
  * errors.  Then one waits for work that is done elsewhere, in another process say.               */
 PERF_COLD_FN_ int perf_loop_waits_apart_(const perf_loop_arm_ *one, const perf_loop_arm_ *other)
@@ -616,24 +558,6 @@ PERF_FN const double *perf_loop_times_(const perf_loop_state_ *state, int i)
     return state->arm[i].ns;
 }
 
-/* How many uncounted slices a variant runs before its counted one.  At least one after a much
- * longer slice, which leaves cold caches behind.                                                 */
-PERF_COLD_FN_ size_t perf_loop_leads_(const perf_loop_state_ *state, int variant)
-{
-    const perf_loop_arm_ *arm = &state->arm[variant];
-    const double          beside = state->fill->beside;
-    const int             after_long = beside > 0.0 && state->last != variant &&
-                                       state->arm[state->last].fastest > beside * arm->fastest;
-    double                slices;
-
-    if (state->phase < PERF_LOOP_WARM_)
-        return 0;
-    if (!(state->round_lead_ns > 0.0))
-        return PERF_CAST_(size_t, after_long);
-    slices = state->round_lead_ns / (arm->fastest + 1.0) + 0.5;
-    return PERF_CAST_(size_t, perf_most_(perf_least_(slices, 1e6), 1.0));
-}
-
 /* Processor time of this thread, or else the wall's clock: others must not make a lead longer. */
 PERF_COLD_FN_ uint64_t perf_loop_own_time_(void)
 {
@@ -642,44 +566,11 @@ PERF_COLD_FN_ uint64_t perf_loop_own_time_(void)
     return ns ? ns : perf_now();
 }
 
-/* Starts a slice of order[at]: opts.before, then its clocks.  Returns it as perf_loop_slice_ does;
- * 0: the filling has ended the loop.                                                             */
-PERF_COLD_FN_ uint64_t perf_loop_begin_slice_(perf_loop_state_ *state)
-{
-    int variant = state->order[state->at];
-
-    if (state->opts.before)
-        state->opts.before(state->opts.user, variant);
-    state->fill->begin(state, variant);
-    if (state->phase == PERF_LOOP_DONE_)
-        return 0;
-    return 64 * state->arm[variant].batch + PERF_CAST_(uint64_t, variant);
-}
-
 PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *state, perf_status why)
 {
     state->status = why;
     state->phase = PERF_LOOP_DONE_;
     return 0;
-}
-
-/* A slice of a lead has ended: one less is to come, and its iterations are counted. */
-PERF_COLD_FN_ void perf_loop_lead_slice_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm)
-{
-    state->leads_left--;
-    arm->lead_runs += arm->batch;
-    if (!state->leads_left && state->longer)
-        arm->lead_ended = perf_loop_own_time_();
-}
-
-/* A run before batches are looked for has ended. */
-PERF_COLD_FN_ void perf_loop_heated_(perf_loop_state_ *state, int late)
-{
-    if (++state->at < state->running)
-        return;
-    if (state->fill->warm(state, late))
-        state->phase = PERF_LOOP_GROW_;
-    perf_loop_shuffle_(state);
 }
 
 /* The arm of the slice under way; between two rounds the first of the next. */
@@ -1797,6 +1688,65 @@ PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now)
     return 1;
 }
 
+/* Adds up how far the clocks of a slice are apart, and who gave the processor up in it. */
+PERF_FN void perf_timer_add_waits_(perf_timer_ *timer, perf_loop_arm_ *arm)
+{
+    const double thread = timer->ns[PERF_BY_THREAD_];
+    const double wait = perf_most_(timer->ns[PERF_BY_WALL_] - thread, 0.0);
+    int64_t      forced = 0;
+
+    timer->wall_ns += timer->ns[PERF_BY_WALL_];
+    timer->waited_ns += wait;
+    timer->others_ns += perf_most_(timer->ns[PERF_BY_PROCESS_] - thread, 0.0);
+    arm->wall_ns += timer->ns[PERF_BY_WALL_];
+    arm->wait_ns += wait;
+    arm->wait_sq += wait * wait;
+    arm->timed++;
+    timer->slices++;
+    if (timer->waits_at < 0)
+        return;
+    timer->waiting_slices += perf_switches_(&forced) > timer->waits_at;
+    arm->forced += PERF_CAST_(double, forced - timer->forced_at);
+}
+
+/* 1: the clock steps back again and again, or stands still. */
+PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now)
+{
+    if (state->timer.backwards > PERF_LOOP_STEPS_BACK_)
+        return 1;
+    if (now != state->timer.at[PERF_BY_WALL_]) {
+        state->stands = 0;
+        return 0;
+    }
+    if (!state->stands)
+        state->stands = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+    return perf_since_(state->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
+           1e8 + state->opts.max_seconds * 1e9;
+}
+
+/* A slice of a lead has ended: one less is to come, and its iterations are counted. */
+PERF_COLD_FN_ void perf_loop_lead_slice_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm)
+{
+    state->leads_left--;
+    arm->lead_runs += arm->batch;
+    if (!state->leads_left && state->longer)
+        arm->lead_ended = perf_loop_own_time_();
+}
+
+/* Starts a slice of order[at]: opts.before, then its clocks.  Returns it as perf_loop_slice_ does;
+ * 0: the filling has ended the loop.                                                             */
+PERF_COLD_FN_ uint64_t perf_loop_begin_slice_(perf_loop_state_ *state)
+{
+    int variant = state->order[state->at];
+
+    if (state->opts.before)
+        state->opts.before(state->opts.user, variant);
+    state->fill->begin(state, variant);
+    if (state->phase == PERF_LOOP_DONE_)
+        return 0;
+    return 64 * state->arm[variant].batch + PERF_CAST_(uint64_t, variant);
+}
+
 /* The first call of an arm has ended.  After the last of them batches are looked for.  In a hurry,
  * when few such rounds fit into the time, samples follow at once: no batch, no warm-up.  1: there
  * is no time even for that, and these calls are a round.                                         */
@@ -1827,6 +1777,27 @@ PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_
     if (state->hurry && !perf_loop_begin_rounds_(state, 1))
         (void)perf_loop_stop_(state, state->status);
     return 0;
+}
+
+/* All batches are found: the warm-up begins, or the first round.  0: the filling ends the loop. */
+PERF_COLD_FN_ int perf_loop_begin_rounds_(perf_loop_state_ *state, int late)
+{
+    state->phase = PERF_LOOP_SAMPLE_;
+    if (state->left_to_warm > 0 && !late)
+        state->phase = PERF_LOOP_WARM_;
+    perf_loop_shuffle_(state);
+    state->round_began = perf_now();
+    return state->fill->grown(state);
+}
+
+/* A run before batches are looked for has ended. */
+PERF_COLD_FN_ void perf_loop_heated_(perf_loop_state_ *state, int late)
+{
+    if (++state->at < state->running)
+        return;
+    if (state->fill->warm(state, late))
+        state->phase = PERF_LOOP_GROW_;
+    perf_loop_shuffle_(state);
 }
 
 /* A reading at a batch that may be too small has ended.  After the last one of a round the batches
@@ -1938,6 +1909,25 @@ PERF_COLD_FN_ void perf_loop_time_lead_(perf_loop_state_ *state, perf_loop_arm_ 
     arm->after_ns = after / PERF_CAST_(double, arm->batch);
     arm->as_timed = state->fill == perf_host_filling_() && !state->opts.before &&
                     !state->timer.pause_known && state->timer.ns[PERF_BY_WALL_] <= after;
+}
+
+/* A round of a loop in a hurry, which has no batches, is complete.  1: every arm was quick now,
+ * only its first call was slow.  Batches are looked for after all, the round is not filed.       */
+PERF_COLD_FN_ int perf_loop_was_cold_(perf_loop_state_ *state, double want)
+{
+    int i;
+
+    if (!state->hurry)
+        return 0;
+    state->hurry = 0;
+    for (i = 0; i < state->running; i++)
+        if (state->arm[state->order[i]].pending[0] >= PERF_LOOP_FULL_ * want)
+            return 0;
+    for (i = 0; i < state->running; i++)
+        state->arm[state->order[i]].steady = 0;
+    state->phase = PERF_LOOP_GROW_;
+    perf_loop_shuffle_(state);
+    return 1;
 }
 
 /* A round is complete: files its times.  1: it was the last, says state->round or the filling. */
@@ -2252,6 +2242,24 @@ PERF_COLD_FN_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state)
     if (state->longer)
         state->arm[variant].lead_began = perf_loop_own_time_();
     return perf_loop_begin_slice_(state);
+}
+
+/* How many uncounted slices a variant runs before its counted one.  At least one after a much
+ * longer slice, which leaves cold caches behind.                                                 */
+PERF_COLD_FN_ size_t perf_loop_leads_(const perf_loop_state_ *state, int variant)
+{
+    const perf_loop_arm_ *arm = &state->arm[variant];
+    const double          beside = state->fill->beside;
+    const int             after_long = beside > 0.0 && state->last != variant &&
+                                       state->arm[state->last].fastest > beside * arm->fastest;
+    double                slices;
+
+    if (state->phase < PERF_LOOP_WARM_)
+        return 0;
+    if (!(state->round_lead_ns > 0.0))
+        return PERF_CAST_(size_t, after_long);
+    slices = state->round_lead_ns / (arm->fastest + 1.0) + 0.5;
+    return PERF_CAST_(size_t, perf_most_(perf_least_(slices, 1e6), 1.0));
 }
 
 PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *state, int64_t left)
