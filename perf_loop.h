@@ -1123,7 +1123,7 @@ PERF_FN double perf_race_level_(const perf_loop_state_ *state, int open)
            (1.0 - state->ask.accept.confidence);
 }
 
-/* ---- what may be said against an answer: docs/loops.md has the table ---- */
+/* ---- what may be said against an answer: docs/statistics-evidence.md has the table ---- */
 
 /* 1: longer leads change the ratio.  `lenient`: only if that may change the answer. */
 PERF_COLD_FN_ int perf_race_leads_matter_(const perf_loop_state_ *state, int i, int lenient)

@@ -196,7 +196,7 @@ typedef struct perf_filling_ {
     double beside;
 } perf_filling_;
 
-/* What may be said against an answer: docs/loops.md has the table. */
+/* What may be said against an answer: docs/statistics-evidence.md has the table. */
 enum {
     PERF_NO_OBJECTION_,
     PERF_TOO_FEW_,                      /* rounds with longer leads, or in the last third         */
