@@ -659,9 +659,13 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *run)
         perf_main_wrong_(run, "--accept-change needs --compare and --add of one file, for",
                          run->accepted[0]);
     if (run->output && ((run->compare && !strcmp(run->output, run->compare)) ||
-                        (run->add && !strcmp(run->output, run->add))))
-        perf_main_wrong_(run, "--output needs another file than --compare and --add, not",
+                        (run->add && !strcmp(run->output, run->add)) ||
+                        (run->save && !strcmp(run->output, run->save))))
+        perf_main_wrong_(run, "--output needs another file than --compare, --add and --save, not",
                          run->output);
+    if (run->profile && (run->add || run->save))
+        perf_main_wrong_(run, "--profile measures nothing that could go into the baseline",
+                         run->add ? run->add : run->save);
     perf_main_rule_(run, run->accept, &run->rule);
     perf_main_rule_(run, run->also, &run->second);
     if (run->rule.metric >= PERF_METRIC_INSTRUCTIONS ||

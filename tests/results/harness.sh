@@ -176,8 +176,12 @@ done
 run 2 'usage: ' --repeat
 run 2 'benchmarks measure time and counts, not .memory down >= 10 %' --accept 'memory down >= 10 %' --compare base.json
 run 2 '[-]-format needs --output FILE' --format google
-run 2 '[-]-output needs another file than --compare and --add, not .same' --json same --add same --filter mul --budget 0.02
-run 2 '[-]-output needs another file than --compare and --add, not .same' --output same --compare same --add other
+another='[-]-output needs another file than --compare, --add and --save, not .same'
+run 2 "$another" --json same --add same --filter mul --budget 0.02
+run 2 "$another" --output same --compare same --add other
+run 2 "$another" --output same --format google --save same --filter mul --budget 0.02
+run 2 'measures nothing that could go into the baseline .same' --profile --save same --filter mul
+run 2 'measures nothing that could go into the baseline .same' --profile --add same --filter mul
 try 'nothing was written' test ! -e same
 
 # running
