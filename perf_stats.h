@@ -1345,6 +1345,18 @@ PERF_FN double perf_seq_bet_(double *capital, double x, double toward)
     return sum;
 }
 
+/* How many pairs that all agree win a bet at `level`, which is above 1. */
+PERF_FN size_t perf_seq_least_(double level)
+{
+    double capital[PERF_SEQ_BETS_];
+    size_t pairs = 1;
+
+    perf_seq_start_(capital);
+    while (perf_seq_bet_(capital, 1.0, 1.0) < level)
+        pairs++;
+    return pairs;
+}
+
 /* From bets and a log interval to the verdict: callers above what they call. */
 PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
                                       double unseen, double n);
@@ -1361,8 +1373,11 @@ PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs,
     const perf_interval log_ratio = perf_seq_interval(logs, n, opts->confidence);
     perf_verdict        verdict =
         perf_verdict_of_(opts, &log_ratio, bets->tick, PERF_CAST_(double, pairs));
+    const size_t        least = perf_seq_least_(2.0 / (1.0 - verdict.confidence));
     int                 by_median;
 
+    if (verdict.decision == PERF_INCONCLUSIVE && verdict.status == PERF_OK && n < least)
+        verdict.pairs_needed = PERF_CAST_(double, least - n);
     verdict.pairs = pairs;
     verdict.excluded = bets->excluded;
     perf_sort_values_(logs, n);
@@ -1565,8 +1580,11 @@ PERF_FN double perf_pairs_needed_(const perf_verdict *verdict, double n, double 
     double least, needed = n * (2.04 / (gap / half * (gap / half)) - 1.0);
 
     if (!perf_is_finite_(half)) {
-        least = PERF_CAST_(double, perf_quantile_min_count_(perf_metric_p_(verdict->rule.metric),
-                                                            verdict->confidence));
+        least = 2.0;
+        if (verdict->rule.metric != PERF_METRIC_MEAN)
+            least = PERF_CAST_(double,
+                               perf_quantile_min_count_(perf_metric_p_(verdict->rule.metric),
+                                                        verdict->confidence));
         needed = n;
         if (least > n)
             needed = least - n;

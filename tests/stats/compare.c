@@ -731,9 +731,10 @@ static void sorting(void)
 
 static void texts(void)
 {
-    double       a[40], b[40];
-    perf_verdict v;
-    size_t       i;
+    double            a[40], b[40];
+    perf_compare_opts mean = PERF_ZERO;
+    perf_verdict      v;
+    size_t            i;
 
     for (i = 0; i < 40; i++) {
         a[i] = 100.0 + (double)(i % 7) * 0.1;
@@ -768,6 +769,9 @@ static void texts(void)
     v.ratio.estimate = 0.607;
     v.ratio.high = CHECK_INF;
     CHECK(strstr(perf_verdict_text(&v), "ACCEPT: -39.30 % (no interval yet), asked"), "%s", v.text);
+    mean.rule = perf_rule_make(PERF_RULE_SPEEDUP, 1.3, PERF_METRIC_MEAN);
+    v = perf_compare_pairs(a, b, 1, &mean);
+    CHECK(strstr(perf_verdict_text(&v), "about 1 more would"), "the mean of one pair: %s", v.text);
     v = perf_compare_pairs(a, b, 3, NULL);
     perf_verdict_text(&v);
     CHECK(strstr(v.text, "INCONCLUSIVE: ") == v.text && strstr(v.text, "too few"), "%s", v.text);

@@ -1515,6 +1515,31 @@ static void budgets(void)
     }
 }
 
+/* So many pairs as "about N more" asks for are enough where all agree, and one fewer is not. */
+static void asks_for_enough(void)
+{
+    static const double confidence[] = {0.5, 0.8, 0.95, 0.99, 0.9999, 0.999999};
+    perf_ab_opts        o = PERF_ZERO;
+    perf_ab_result      r;
+    int                 i, n, least;
+
+    o.control = -1;
+    o.min_seconds = -1.0;
+    for (i = 0; i < 6; i++) {
+        o.accept.confidence = confidence[i];
+        least = 0;
+        for (n = 1; n < 40 && (!least || n <= least); n++) {
+            o.min_pairs = o.max_pairs = n;
+            r = ab_of(&o, 1000.0, 500.0, 0.0);
+            if (!least && n == 1)
+                least = 1 + (int)r.verdict.pairs_needed;
+            CHECK((r.verdict.decision == PERF_ACCEPT) == (n == least) &&
+                      (n == least || n + r.verdict.pairs_needed == least), "%g, %d pairs of %d: %s", confidence[i], n,
+                  least, perf_verdict_text(&r.verdict));
+        }
+    }
+}
+
 /* ---- what is said ---- */
 
 static void said(void)
@@ -1852,6 +1877,7 @@ int main(int argc, char **argv)
     false_premises(40 / part);
     drifts(40 / part);
     budgets();
+    asks_for_enough();
     said();
     fast_only_behind();
     called_by_name(10 / part);
