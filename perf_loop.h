@@ -1596,15 +1596,16 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *state, int k
     const int       own_kind = perf_loop_kind_(state);
     const int       by_its_next = (own_kind == PERF_LOOP_BENCH_) == (kind == PERF_LOOP_BENCH_);
     perf_loop_arm_ *arm;
-    int             late, good = 1, complete = 0;
+    int             variant, late, good = 1, complete = 0;
 
     if (!own_kind || !by_its_next || state->phase == PERF_LOOP_DONE_)
         return 0;
     if (state->phase == PERF_LOOP_COUNT_)
         return perf_loop_count_(state);         /* more slices for perf_counters_loop()           */
-    arm = &state->arm[state->order[state->at]];
-    if (state->phase != PERF_LOOP_START_)       /* perf_host_end_, into timer.ns[]                */
-        good = state->fill->end(state, state->order[state->at], now);
+    variant = state->order[state->at];
+    arm = &state->arm[variant];
+    if (state->phase != PERF_LOOP_START_)
+        good = state->fill->end(state, variant, now);   /* perf_host_end_: into timer.ns[]        */
     if (state->phase == PERF_LOOP_DONE_)
         return 0;
     if (perf_loop_no_clock_(state, now))
@@ -1615,7 +1616,7 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *state, int k
     }
     if (!good && state->phase != PERF_LOOP_COLD_)
         return perf_loop_begin_slice_(state);   /* the clock stepped back: again                  */
-    state->last = state->order[state->at];
+    state->last = variant;
     late = perf_timer_late_(&state->timer, now, state->opts.max_seconds, 0.0);
     switch (state->phase) {
     case PERF_LOOP_START_:                      /* nothing has run yet                            */
