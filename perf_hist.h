@@ -1175,7 +1175,7 @@ PERF_FN uint64_t perf_quantile_rank_(double q, uint64_t n)
     double   exact = q * PERF_CAST_(double, n);
     uint64_t rank;
 
-    if (q >= 1.0 || exact >= 9.2e18)            /* n as a double may be less than n               */
+    if (q >= 1.0)                               /* n as a double may be less than n               */
         return n;
     rank = PERF_CAST_(uint64_t, exact);
     if (exact - PERF_CAST_(double, rank) > exact * 4.5e-16)

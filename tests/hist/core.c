@@ -278,7 +278,7 @@ static void far_above(void)
 {
     static uint64_t mem[8192];
     perf_hist_opts  o = PERF_ZERO;
-    perf_hist      *h;
+    perf_hist      *h, *other;
     double          mean, want = (6e5 * 1e6 + 8.64e13) / 1000001.0;
     int             i;
 
@@ -309,6 +309,15 @@ static void far_above(void)
     perf_hist_add_own(h, UINT64_C(9222000000000000000));
     CHECK(perf_hist_rank(h, 9.21e18) == 0 && perf_hist_rank(h, 9.218e18) == 1 && perf_hist_rank(h, 9.223e18) == 2 &&
               perf_hist_rank(h, 9223372036854775808.0) == 2, "ranks %d, %d", (int)perf_hist_rank(h, 9.21e18), (int)perf_hist_rank(h, 9.218e18));
+    free(h);
+    h = make(7, 8, 100000);                     /* and of as many values                          */
+    other = make(7, 8, 100000);
+    perf_hist_add_n(h, 10, UINT64_C(9100000000000000000));
+    perf_hist_add_n(other, 10, UINT64_C(110000000000000000));
+    perf_hist_add_n(other, 1000, UINT64_C(10000000000000000));
+    CHECK(perf_hist_merge(h, other) == PERF_OK && perf_hist_quantile(h, 0.9985) == 10.0 && perf_hist_quantile(h, 0.9995) > 990.0 &&
+              perf_hist_quantile(h, 1.0) == 1000.0, "of 9.22e18 values: %g", perf_hist_quantile(h, 0.9985));
+    free(other);
     free(h);
 }
 
