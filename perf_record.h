@@ -746,11 +746,13 @@ PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *reg, const perf_
     return written - parts - whole;
 }
 
-/* Events of a ring that are not in the streamed file. */
+/* Events of a ring that are not in the streamed file.  Its owner may be writing: never too few. */
 PERF_COLD_FN_ uint64_t perf_ring_unsent_(const perf_recorder_ *rec)
 {
-    return (PERF_GET_(&rec->ring_head) - PERF_GET_(&rec->ring_sent)) / sizeof(perf_event_) -
-           (PERF_GET_(&rec->ring_more) - PERF_GET_(&rec->sent_more));
+    const uint64_t more = PERF_ACQ_(&rec->sent_more), head = PERF_ACQ_(&rec->ring_head);
+
+    return (head - PERF_GET_(&rec->ring_sent)) / sizeof(perf_event_) -
+           (PERF_GET_(&rec->ring_more) - more);
 }
 
 /* What is missing from the numbers of all threads, and of the process. */
@@ -768,10 +770,10 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *reg)
     losses.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&reg->retired_lost);
     for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
         uint64_t since = PERF_GET_(&rec->ring_lost);
-        if (PERF_GET_(&rec->request) & PERF_ASK_RESET_)
-            continue;                           /* reset, though its thread sleeps or is gone     */
         if (failed)
             losses.n[PERF_LOSS_UNSENT_] += perf_ring_unsent_(rec);
+        if (PERF_GET_(&rec->request) & PERF_ASK_RESET_)
+            continue;                           /* reset, though its thread sleeps or is gone     */
         if (PERF_GET_(&rec->ring_sent) > since) /* what is in the file is not lost                */
             since = PERF_GET_(&rec->ring_sent);
         for (i = 0; i < PERF_LOSSES_; i++)
@@ -797,7 +799,7 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *reg, perf_recorder_ *re
     sent = perf_stream_flush_(reg, rec);
     if (rec->request & PERF_ASK_RESET_)
         bytes = 0;
-    if (!sent && bytes && reg->stream && reg->stream->state == PERF_STREAM_FAILED_)
+    if (!sent && reg->stream && reg->stream->state == PERF_STREAM_FAILED_)
         PERF_ADD_(reg->stream->unsent, perf_ring_unsent_(rec));
     if (bytes > size && !sent)
         PERF_ADD_(reg->retired_lost, perf_ring_dropped_(reg, rec, rec->ring_lost));
@@ -897,22 +899,19 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *reg, uint32_t
 #define perf_recorder_adopt_(r, thread) PERF_NULL_
 #endif
 
-/* Forgets the events of a ring, but those that a stream has not written yet: the file has them all
- * the same.  Only where there is a stream, which may be writing the ring, a lock is taken.       */
+/* Forgets the events of a ring.  A stream writes or counts all that it has not written yet: only
+ * where there is one, which may be at this ring, a lock is taken.                                */
 PERF_COLD_FN_ void perf_ring_forget_(perf_registry_ *reg, perf_recorder_ *rec)
 {
     const perf_stream_base_ *stream = PERF_ACQ_(&reg->stream);
-    const int                on = stream && PERF_GET_(&stream->state) == PERF_STREAM_ON_;
-    const int                locked = on && perf_lock_(reg);    /* or this thread is inside       */
+    uint64_t                 more;
+    const int                locked = stream && PERF_GET_(&stream->state) != PERF_STREAM_ENDED_ &&
+                       perf_lock_(reg);         /* or this thread is inside                       */
 
     PERF_SET_(&rec->ring_lost, rec->ring_head);
-    if (on) {
-        PERF_SET_(&rec->sent_more, rec->sent_more - rec->ring_more);    /* may be below 0         */
-    } else {
-        PERF_SET_(&rec->ring_sent, rec->ring_head);
-        PERF_SET_(&rec->sent_more, UINT64_C(0));
-    }
+    more = rec->ring_more;
     PERF_SET_(&rec->ring_more, UINT64_C(0));
+    PERF_REL_(&rec->sent_more, rec->sent_more - more);  /* may be below 0                         */
     if (locked)
         perf_unlock_(&reg->lock);
 }
@@ -2412,6 +2411,8 @@ PERF_FN void perf_reset(void)
         if (PERF_ACQ_(&loop->done))
             PERF_SET_(&loop->forgotten, 1);
     gone = perf_loops_take_(reg);
+    if (reg->stream && reg->stream->state == PERF_STREAM_FAILED_)       /* all until now          */
+        PERF_ADD_(reg->stream->unsent, 0 - perf_losses_sum_(reg).n[PERF_LOSS_UNSENT_]);
     PERF_SET_(&reg->reset, perf_scope_ticks_(reg)); /* who is asked knows it                      */
     perf_ask_(reg, PERF_ASK_RESET_);
     PERF_SET_(&reg->lost, UINT64_C(0));

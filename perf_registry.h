@@ -79,7 +79,8 @@ typedef struct perf_stream_base_ {
     uint32_t      direct;       /* 1: a pipe or device, where a write may wait                    */
     size_t        bytes;        /* of its memory, which the next stream takes over                */
     uint32_t      state;        /* PERF_STREAM_ ...                                               */
-    uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten      */
+    uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten,     */
+                                /* less those that a reset has forgotten                          */
 } perf_stream_base_;
 enum { PERF_STREAM_ON_ = 1, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_ };
 

@@ -1013,6 +1013,41 @@ static void resets(const char *path)
     pthread_barrier_destroy(&both);
 }
 
+/* A reset while a stream is on, which fails before a thread has done it: what the thread had recorded is
+ * counted as not in the file.  A reset after the failure forgets it, of ended threads, too.       */
+static void reset_and_full(const char *path)
+{
+    pthread_t t;
+    int       crossed, missing;
+
+    perf_reset();
+    CHECK(perf_trace_stream(path) == PERF_OK, "stream");
+    pthread_barrier_init(&both, NULL, 2);
+    CHECK(!pthread_create(&t, NULL, reset_meanwhile, NULL), "thread");
+    pthread_barrier_wait(&both);
+    perf_reset();
+    limit = 0;
+    CHECK(perf_trace_stream_flush() == PERF_EIO, "full");
+    limit = UINT64_C(1) << 30;
+    missing = 300 - (int)zones(path, all, sizeof all / sizeof *all, &crossed);
+    CHECK(missing > 100 && not_sent() >= (uint64_t)missing, "%d missing, %llu not sent", missing,
+          (unsigned long long)not_sent());
+    pthread_barrier_wait(&both);
+    pthread_join(t, NULL);
+    CHECK(not_sent() >= (uint64_t)missing + 301, "%llu not sent", (unsigned long long)not_sent());
+    core_read()->scan_at = 0;                   /* the next thread takes over its recorder */
+    CHECK(!pthread_create(&t, NULL, rounds, NULL), "thread");
+    pthread_join(t, NULL);
+    CHECK(not_sent() >= (uint64_t)missing + 311, "%llu not sent", (unsigned long long)not_sent());
+    perf_reset();
+    CHECK(not_sent() == 0, "%llu after a reset", (unsigned long long)not_sent());
+    CHECK(!pthread_create(&t, NULL, rounds, NULL), "thread");
+    pthread_join(t, NULL);
+    CHECK(not_sent() >= 10 && not_sent() < 20, "%llu since the reset", (unsigned long long)not_sent());
+    CHECK(perf_trace_stream(NULL) == PERF_EIO, "end");
+    pthread_barrier_destroy(&both);
+}
+
 int main(void)
 {
     snprintf(first_path, sizeof first_path, "%s.a", scratch_file());
@@ -1037,6 +1072,7 @@ int main(void)
     no_signal(first_path);
     replaced(first_path);
     resets(first_path);
+    reset_and_full(first_path);
     dead_clock(first_path);
     never_ended(first_path);
     remove(first_path);
