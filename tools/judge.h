@@ -528,7 +528,8 @@ PERF_FN void ab_failures_(ab_data *data, const ab_series *first, const ab_series
 {
     const size_t na = ab_total(first), nb = ab_total(second);
     const int    unlike = first->failed * nb != second->failed * na;
-    const int    all = first->failed >= na && second->failed >= nb;
+    const int    all = first == second ? first->failed >= 2 * na      /* those of both commands */
+                                       : first->failed >= na && second->failed >= nb;
 
     if (unlike)
         snprintf(data->cap, sizeof data->cap,

@@ -911,6 +911,8 @@ PERF_FN void ab_run_row_(const ab_commands *commands, const ab_contest *contest,
     int        k;
 
     series->design = AB_PAIRS;
+    series->failed = contest->command[0].failed < n ? contest->command[0].failed : n;
+    series->failed += contest->command[i].failed < n ? contest->command[i].failed : n;
     free(series->unit);
     series->unit =
         ab_copy(ab_measure_unit_(commands, first), strlen(ab_measure_unit_(commands, first)));

@@ -346,6 +346,14 @@ def failures_ignored(c):
     r = report(c, 0, *run[1:], "--", "echo 1001; kill $$", "--", "echo 503")
     c.check(r["commands"][0]["failed"] == r["commands"][0]["runs"] > 5 and r["commands"][1]["failed"] == 0, f"{r}")
     c.status(3, *run, "--", "exit 3", "--", "echo 500", has="printed no such number")
+    # What is kept says so, too.
+    kept = c.work / "failed.json"
+    c.status(0, *run, "--save", kept, "--", "echo 1001; exit 3", "--", "echo 503")
+    n = len(json.loads(kept.read_text())["benchmarks"][0]["baseline"])
+    c.status(0, kept, has=f"{n} of {2 * n} runs ended with a failure")
+    c.status(0, *run, "--save", kept, "--", "echo 1001; exit 3", "--", "echo 503; exit 3")
+    c.status(2, kept, has="all runs ended with a failure: not judged")
+    c.status(0, kept, "--ignore-failure")
 
 
 def used(c):
