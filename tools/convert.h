@@ -30,6 +30,7 @@ typedef struct converting {
     double       begin, end;            /* of the logs, seconds since the epoch                   */
     FILE        *f;                     /* where it goes                                          */
     size_t       entries;               /* written so far                                         */
+    ab_set       words, taken;          /* of Go: its word for each name, as names; these words   */
 } converting;
 
 /* ---- arms: a pair is two benchmarks where formats know no pairs ---- */
@@ -140,42 +141,67 @@ PERF_FN int convert_google(converting *conversion)
 
 /* ---- Go: what benchstat reads ---- */
 
-/* A text as one word: blanks, also those beyond ASCII, and what may not be shown become '_'. */
-PERF_FN void convert_word(FILE *file, const char *text, int upper)
+/* A text as one word, to be freed: blanks, also those beyond ASCII, and what may not be shown become
+ * '_'.                                                                                           */
+PERF_FN char *convert_word(const char *text, int upper)
 {
-    size_t n;
+    char  *word = (char *)ab_grow(NULL, strlen(text) + 32, 1);
+    size_t len = 0, n;
     int    safe, blank;
 
-    for (; *text; text += n, upper = 0) {
+    for (; *text; text += n) {
         n = ab_character(text, &safe);
         blank = *text == ' ' || !strncmp(text, "\xc2\xa0", 2) || !strncmp(text, "\xe2\x80", 2) ||
                 !strncmp(text, "\xe3\x80\x80", 3);
-        if (blank || !safe)
-            putc('_', file);
-        else if (upper && *text >= 'a' && *text <= 'z')
-            putc(*text - 32, file);
-        else
-            fwrite(text, 1, n, file);
+        if (blank || !safe) {
+            word[len++] = '_';
+            continue;
+        }
+        memcpy(word + len, text, n);
+        len += n;
     }
+    word[len] = '\0';
+    if (upper && *word >= 'a' && *word <= 'z')
+        *word = (char)(*word - 32);
+    return word;
+}
+
+/* The word of a benchmark's name: of "copy" and "Copy" the second gets a number, as Go does it. */
+PERF_FN const char *convert_go_name(converting *conversion, const char *name)
+{
+    const ab_series *known = ab_find(&conversion->words, name);
+    char            *word;
+    size_t           len, k;
+
+    if (known)
+        return known->name;
+    word = convert_word(name, 1);
+    len = strlen(word);
+    for (k = 1; ab_find(&conversion->taken, word); k++)
+        snprintf(word + len, 30, "#%02zu", k);
+    ab_series_of(&conversion->taken, word);
+    known = ab_series_by(&conversion->words, name, word);
+    free(word);
+    return known->name;
 }
 
 PERF_FN void convert_go_arm(converting *conversion, const convert_arm *arm)
 {
     const char *unit = *arm->s->unit ? arm->s->unit : "value";
+    const char *name = convert_go_name(conversion, arm->s->name);
     const int   per_second = !strcmp(unit, "B/s");
+    char       *word = convert_word(per_second ? "MB/s" : unit, 0);
     size_t      i;
     double      x;
 
     for (i = 0; i < arm->v->n; i++) {
-        fputs("Benchmark", conversion->f);
-        convert_word(conversion->f, arm->s->name, 1);
-        fprintf(conversion->f, "%s\t1\t", arm->suffix);
+        fprintf(conversion->f, "Benchmark%s%s\t1\t", name, arm->suffix);
         x = convert_value(arm, i);
         ab_print_json_number(conversion->f, per_second ? x / 1e6 : x);
-        putc(' ', conversion->f);
-        convert_word(conversion->f, per_second ? "MB/s" : unit, 0);
-        fputs(!strcmp(unit, "ns") || !strcmp(unit, "B") ? "/op\n" : "\n", conversion->f);
+        fprintf(conversion->f, " %s%s\n", word,
+                !strcmp(unit, "ns") || !strcmp(unit, "B") ? "/op" : "");
     }
+    free(word);
 }
 
 PERF_FN int convert_go(converting *conversion)
@@ -641,6 +667,8 @@ PERF_FN int convert(int argc, char **argv)
     if (!status)
         status = convert_all(&conversion);
     ab_set_free(&conversion.set);
+    ab_set_free(&conversion.words);
+    ab_set_free(&conversion.taken);
     ab_scopes_free(&conversion.scopes);
     free(conversion.hist);
     free(conversion.file);

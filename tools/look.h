@@ -18,6 +18,7 @@
 typedef struct look_opts {
     const char *target;
     look_view   view;
+    int         viewed;                 /* 1: --view was given, beside a file, too                */
     look_sort   sort;
     int         rows, width;            /* rows < 0: all; width 0: no limit                       */
     const char *trace, *flame;          /* files to write; NULL: none                             */
@@ -122,6 +123,7 @@ PERF_FN int look_options(int argc, char **argv, int top, look_opts *opts)
                 return look_say("table, tree, csv, json and diagnosis are views, not '%.60s'",
                                 value);
             opts->view = (look_view)k;
+            opts->viewed = 1;
         } else if (!top && !strcmp(name, "--trace")) {
             opts->trace = value;
         } else if (!top && !strcmp(name, "--flame")) {
@@ -427,7 +429,7 @@ PERF_FN int look_main(int argc, char **argv)
     if (!status)
         status = look_files(&look, &opts);
     files = opts.trace || opts.flame;
-    if (!status && (!files || opts.view)) {
+    if (!status && (!files || opts.viewed)) {
         memset(&out, 0, sizeof out);
         out.grows = 1;
         look_put_report(&out, &look.target, &look.report, &opts);

@@ -94,6 +94,9 @@ with Target(target, "hostile") as t:
     c.check("\u202e" not in out, "a name turns the direction of the text")
     json.loads(c.run("look", t.pid, "--view", "json")[1])
     c.run("look", t.pid, "--trace", c.work / "h.json", "--flame", c.work / "h.html")
+    for view in ("table", "tree"):                      # one that is asked for is shown beside a file, too
+        out = c.run("look", t.pid, "--view", view, "--trace", c.work / "h.json")[1]
+        c.check("process" in out, f"--view {view} --trace shows nothing")
     json.loads((c.work / "h.json").read_text())
     c.check("<b>&\"" not in (c.work / "h.html").read_text(), "a name is code in the page")
 

@@ -78,6 +78,11 @@ def measurements(c):
         "name": "b_mean", "run_name": "b", "run_type": "aggregate", "real_time": 1}]}))
     for args in ("convert", mixed, "--to", "csv"), ("merge", mixed), ("history", mixed):
         c.status(0, *args, has="'b': ")
+    # Names that are one word to Go stay apart, and each has its own in all runs.
+    alike = c.file("alike.csv", "name,unit,run,value\ncopy,ns,1,5\nCopy,ns,1,7\na b,ns,1,2\na_b,ns,1,3\ncopy,ns,2,6\nCopy,ns,2,8\n")
+    out = c.status(0, "convert", alike, "--to", "go").splitlines()
+    c.check([tuple(line.split()[::2]) for line in out] == [("BenchmarkCopy", "5"), ("BenchmarkCopy", "6"), ("BenchmarkCopy#01", "7"),
+            ("BenchmarkCopy#01", "8"), ("BenchmarkA_b", "2"), ("BenchmarkA_b#01", "3")], f"{out}")
     old = c.file("old.json", "old\n")
     c.status(3, "convert", "nowhere.json", "--to", "go", "-o", old, has="cannot be opened")
     c.check(old.read_text() == "old\n", "the old file is gone")
