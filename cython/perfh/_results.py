@@ -35,7 +35,8 @@ class Summary:
 
 class Row(NamedTuple):
     """One scope, wait, span, counter or instant: what perfh.scopes() lists.  Times in ns; of a counter
-    its values.  where: "" for this process, "worker" for what workers recorded."""
+    its values, NaN for one that is infinite.  where: "" for this process, "worker" for what workers
+    recorded."""
     name: str
     kind: str
     calls: int

@@ -11,6 +11,7 @@ import atexit
 import copy
 import functools
 import json
+import math
 import os
 import re
 import shutil
@@ -185,23 +186,36 @@ def _read(path):
         return list(json.load(f).get("scopes", ()))
 
 
+def _number(scope, field):
+    """A number of a file or report; NaN where it says null: JSON has no infinite one."""
+    value = scope.get(field, 0.0)
+    return math.nan if value is None else value
+
+
+def _further(pick, a, b):
+    """The lesser or the larger one; None: there was none before.  What is NaN stays so."""
+    if a is None or b != b:
+        return b
+    return pick(a, b) if a == a else a
+
+
 def _add(merged, scopes):
     """Adds the scopes of a worker.  Returns their calls."""
     calls_of_all = 0
     for scope in scopes:
         key = (str(scope["name"]), str(scope["kind"]))
-        row = merged.setdefault(key, {"calls": 0, "total": 0.0, "self": 0.0, "min": None,
-                                      "max": 0.0, "buckets": {}})
+        row = merged.setdefault(key, {"calls": 0, "total": 0.0, "self": 0.0, "sum": 0.0, "min": None,
+                                      "max": None, "buckets": {}})
         calls = int(scope["calls"])
         calls_of_all += calls
         if not calls:
             continue
         row["calls"] += calls
-        row["total"] += float(scope.get("total", 0.0))
-        row["self"] += float(scope.get("self", 0.0))
-        row["max"] = max(row["max"], float(scope.get("max", 0.0)))
-        least = float(scope.get("min", 0.0))
-        row["min"] = least if row["min"] is None else min(row["min"], least)
+        row["total"] += float(_number(scope, "total"))
+        row["self"] += float(_number(scope, "self"))
+        row["sum"] += float(_number(scope, "mean")) * calls
+        row["max"] = _further(max, row["max"], float(_number(scope, "max")))
+        row["min"] = _further(min, row["min"], float(_number(scope, "min")))
         for middle, n in scope.get("buckets", ()):
             row["buckets"][middle] = row["buckets"].get(middle, 0) + n
     return calls_of_all
@@ -322,11 +336,12 @@ def _quantile(row, q):
 
 
 def _figures(key, row):
-    least = row["min"] or 0.0
+    """As in a report: a counter has its values, and neither times nor percentiles."""
+    counts = key[1] == "counter"
+    p50, p95, p99 = (0.0 if counts else _quantile(row, q) for q in (.5, .95, .99))
     return {"name": key[0], "kind": key[1], "calls": row["calls"], "total_ns": row["total"],
-            "self_ns": row["self"], "mean_ns": row["total"] / row["calls"], "min_ns": least,
-            "p50_ns": _quantile(row, .5), "p95_ns": _quantile(row, .95), "p99_ns": _quantile(row, .99),
-            "max_ns": row["max"]}
+            "self_ns": row["self"], "mean_ns": row["sum" if counts else "total"] / row["calls"],
+            "min_ns": row["min"], "p50_ns": p50, "p95_ns": p95, "p99_ns": p99, "max_ns": row["max"]}
 
 
 def _all():
@@ -346,7 +361,7 @@ def rows(report, kind):
     """The scopes of a JSON report and those of workers, each as a `kind`."""
     own = json.loads(report)["scopes"]
     fields = [name for name in kind._fields if name != "where"]
-    found = [kind(*[row[name] for name in fields]) for row in own]
+    found = [kind(*[_number(row, name) for name in fields]) for row in own]
     return found + [kind(*[row[name] for name in fields], "worker") for row in _all()]
 
 
@@ -403,7 +418,9 @@ def with_workers(report, view):
     if view == "json":
         end = report.rstrip().rindex("}")
         more = {"processes": _STATE["workers"], "running": len(_STATE["running"]), "cut": _STATE["cut"],
-                "lost": _STATE["lost"], "scopes": found}
+                "lost": _STATE["lost"],
+                "scopes": [{k: None if x != x or x in (math.inf, -math.inf) else x for k, x in row.items()}
+                           for row in found]}
         return report[:end] + ',\n"workers":' + json.dumps(more) + "}\n"
     if view == "csv":
         cells = ("calls", "total_ns", "self_ns", "mean_ns", "min_ns", "p50_ns", "p95_ns", "p99_ns",
@@ -411,7 +428,8 @@ def with_workers(report, view):
         return report + "".join(
             '"{}",worker {},{},0.000\n'.format(row["name"].replace('"', '""'), row["kind"],
                                                ",".join(str(row[cells[0]]) if c == cells[0] else
-                                                        f"{row[c]:.3f}" for c in cells))
+                                                        f"{row[c]:.3f}" if math.isfinite(row[c]) else ""
+                                                        for c in cells))
             for row in found)
     report = _without_shown(report)
     return report + ("" if report.endswith("\n\n") else "\n") + _summary() + "\n" + (

@@ -308,7 +308,7 @@ raises(TypeError, lambda: perfh.compare(["x"], [1.0]))
 class Balance(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
-        self.open, self.tags = [], set()
+        self.open, self.tags, self.text = [], set(), text
         self.feed(text)
         assert not self.open, self.open
 
@@ -334,6 +334,10 @@ with perfh.scope("<i>"):
 shown = perfh.scopes()._repr_html_()
 assert "table" in Balance(shown).tags and "&lt;i&gt;" in shown and shown.count("<tr>") == len(perfh.scopes()) + 1
 assert perfh.scopes() == list(perfh.scopes()) and ">12</td>" in shown, shown
+perfh.count("endless", math.inf)        # JSON has no such number
+[row] = [row for row in perfh.scopes() if row.name == "endless"]
+assert math.isnan(row.mean_ns) and math.isnan(row.max_ns) and ">nan</td>" in Balance(perfh.scopes()._repr_html_()).text, row
+perfh.reset()
 Balance(perfh.compare([1.0], [2.0])._repr_html_())      # unbounded ends: no picture
 
 # ---- race, sweep -------------------------------------------------------------------------------

@@ -51,6 +51,12 @@ def leaves(n):
     os._exit(0)
 
 
+def counts(values):
+    for value in values:
+        perfh.count("queue", value)
+    work(1)
+
+
 def waits(ready, go):
     work(5)
     ready.set()
@@ -136,6 +142,19 @@ def main():
     text = perfh.report_text()
     assert "; 1 ended by a signal: up to a second" in text and "in no row" not in text, text
     assert calls() == expected, (calls(), expected)
+
+    # A counter has its values, whatever their sign; an infinite one, which JSON cannot hold, costs no row.
+    run("fork", counts, (-5, -7), 2)
+    row = of_workers()["queue"]
+    assert row == (row.name, "counter", 4, 0, 0, -6, -7, 0, 0, 0, -5, "worker"), row
+    run("fork", counts, (float("inf"),), 1)
+    expected += 3
+    row = of_workers()["queue"]
+    assert calls() == expected and row.calls == 5 and row.max_ns != row.max_ns, (calls(), expected, row)
+    found = json.loads(perfh.report_text("json"), parse_constant=lambda word: 1 / 0)["workers"]
+    assert [one["max_ns"] for one in found["scopes"] if one["name"] == "queue"] == [None], found
+    assert '"queue",worker counter,5,0.000,0.000,,,0.000' in perfh.report_text("csv")
+    assert "is lost" not in perfh.report_text(), perfh.report_text()
 
     # What this process has recorded itself stays apart, and is as exact as before.
     work(4)
