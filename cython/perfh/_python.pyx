@@ -919,6 +919,19 @@ cdef object verdict_of(name, rule, perf_verdict *v, baseline, candidate, first_n
         text=in_python(perf_verdict_text(v).decode()))
 
 
+cdef extern from "Python.h":
+    int PyErr_CheckSignals() except -1
+
+
+cdef int let_others_run() except -1:
+    """Once a slice: what Python does between two functions of its own, for Ctrl-C and for other threads.
+    A function of C gives no occasion."""
+    PyErr_CheckSignals()
+    with nogil:
+        pass
+    return 0
+
+
 cdef class Before:
     """A Python function as the hook before each slice; keeps what it raised for after the loop."""
     cdef object function, error
@@ -1064,7 +1077,10 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
             if first:
                 first = False
                 refuse_unrun("bench", function(*args))
-            elif args:
+                continue
+            if perf_loop_slice_begins(&b):
+                let_others_run()
+            if args:
                 function(*args)
             else:
                 function()
@@ -1180,6 +1196,8 @@ def ab(baseline, candidate, /, *args, rule="speedup >= 1.3", name=None, before=N
             if v < 0:
                 break
             calls += 1
+            if looked == 2 and perf_loop_slice_begins(&loop):
+                let_others_run()
             if v:
                 second = candidate(*args) if args else candidate()
             else:
@@ -1314,6 +1332,8 @@ def race(functions, /, *args, rule="speedup >= 1.3", name="race", before=None, c
             if v < 0:
                 break
             turns += 1
+            if looked == len(calls) and perf_loop_slice_begins(&loop):
+                let_others_run()
             output = calls[v](*args)
             if looked < len(calls) and v in missing:        # the first call of each
                 missing.discard(v)

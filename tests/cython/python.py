@@ -18,6 +18,7 @@ import pathlib
 import pickle
 import random
 import re
+import signal
 import sys
 import tempfile
 import threading
@@ -204,6 +205,21 @@ raises(Planted, lambda: perfh.ab(slow, quick, before=fails_at(3)))
 raises(Planted, lambda: perfh.bench(fails_at(1000)))
 raises(Planted, lambda: perfh.bench(slow, before=fails_at(0)))
 assert perfh.ab(slow, quick, max_seconds=60)
+
+
+# Ctrl-C ends a loop over functions of C, which never run a line of Python, within the slice.
+def interrupted(number, frame):
+    raise Planted
+
+
+handler = signal.signal(signal.SIGPROF, interrupted)
+for call in (lambda: perfh.ab(time.time, time.time, rule="speedup >= 1.001", name="time", max_seconds=60),
+             lambda: perfh.race([time.time, time.time], rule="speedup >= 1.001", name="time", max_seconds=60)):
+    perfh.reset()
+    signal.setitimer(signal.ITIMER_PROF, 0.05)    # of processor time: the loop has begun
+    raises(Planted, call)
+    assert "the loop was left before it was done" in perfh.report_text()
+signal.signal(signal.SIGPROF, handler)
 seen = set()
 perfh.ab(slow, quick, before=seen.add)
 assert seen == {0, 1}, seen
