@@ -724,15 +724,25 @@ def variant(name, otherwise=0):
 cdef class Schedule:
     """What schedule() returns: enter it, and call step() first thing in each step."""
     cdef perf_schedule s
+    cdef perf_schedule_opts o
+    cdef bint begun
 
     def __cinit__(self, int wait, int warmup, int active, int repeat, int skip):
-        cdef perf_schedule_opts o
-        memset(&o, 0, sizeof(o))
-        o.wait, o.warmup = wait or -1, warmup or -1
-        o.active, o.repeat, o.skip = active, repeat, skip
-        self.s = perf_schedule_begin(&o)
+        memset(&self.s, 0, sizeof(self.s))
+        memset(&self.o, 0, sizeof(self.o))
+        self.o.wait, self.o.warmup = wait or -1, warmup or -1
+        self.o.active, self.o.repeat, self.o.skip = active, repeat, skip
+
+    def __dealloc__(self):                      # left without an end
+        perf_schedule_end(&self.s)
+
+    cdef void begin(self) noexcept:
+        self.s, self.begun = perf_schedule_begin(&self.o), True
 
     def __enter__(self):
+        if self.s.open:
+            raise RuntimeError("this schedule is already open: make one for each block")
+        self.begin()
         return self
 
     def __exit__(self, kind, value, traceback):
@@ -741,6 +751,8 @@ cdef class Schedule:
 
     def step(self):
         """A step begins.  Its phase: "wait", "warmup", "active" (recorded) or "done"."""
+        if not self.begun:
+            self.begin()
         phases = {PERF_PHASE_WAIT: "wait", PERF_PHASE_WARMUP: "warmup", PERF_PHASE_ACTIVE: "active"}
         return phases.get(perf_schedule_step(&self.s), "done")
 

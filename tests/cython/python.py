@@ -8,6 +8,7 @@ import decimal
 import enum
 import fractions
 import functools
+import gc
 import html.parser
 import inspect
 import io
@@ -515,6 +516,19 @@ assert phases == ["wait", "warmup", "active", "active"] * 2 + ["done"] and s.rec
 assert {row.name: row.calls for row in perfh.scopes()}["step"] == 4
 with perfh.schedule(wait=0, warmup=0, active=1) as s:
     assert [s.step(), s.step()] == ["active", "active"]
+perfh.reset()
+s = perfh.schedule()                    # not entered: it switches nothing off
+with perfh.scope("before the schedule"):
+    pass
+assert [s.step() for _ in range(3)] == ["wait", "warmup", "active"]
+raises(RuntimeError, s.__enter__, "already open")
+s = perfh.schedule()
+assert s.step() == "wait"
+del s                                   # nor does one that is gone
+gc.collect()
+with perfh.scope("after the schedule"):
+    pass
+assert {"before the schedule", "after the schedule"} <= {row.name for row in perfh.scopes()}, perfh.scopes()
 for bad in ("wait", "warmup", "repeat", "skip"):
     raises(ValueError, lambda: perfh.schedule(**{bad: -1}), f"{bad}=-1")
 raises(ValueError, lambda: perfh.schedule(active=0), "active=0")
