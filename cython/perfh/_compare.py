@@ -7,6 +7,7 @@ takes.  Containers are walked: what lies at the same place is compared.
 import array
 import enum
 import fractions
+import math
 import numbers as _numbers
 
 _DEEPEST = 200                          # lists inside lists
@@ -92,6 +93,8 @@ def _arrays(pairs, a, b):
         return False
     if hasattr(a, "mask") or hasattr(b, "mask") or not _is_exact(a) or not _is_exact(b):
         return False
+    if a.ravel().ndim != 1 or b.ravel().ndim != 1:          # a matrix stays one
+        return False
     pairs.left.extend(a.ravel().tolist())
     pairs.right.extend(b.ravel().tolist())
     return True
@@ -144,6 +147,13 @@ def _walk(pairs, a, b, where, deep):
     else:
         raise TypeError(f"close: outputs of the type {_name(a)}{where} cannot be compared; return "
                         "numbers, texts or containers of these, or pass close=None")
+
+
+def alike(a, b, close):
+    """Two numbers of pairs_of(), as perfh.ab takes them.  Nothing finite is close to an infinite one."""
+    if a == b or (a != a and b != b):
+        return True
+    return math.isfinite(a) and math.isfinite(b) and abs(a - b) <= close * abs(a)
 
 
 def pairs_of(a, b):

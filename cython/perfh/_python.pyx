@@ -78,6 +78,17 @@ cdef object check(perf_status status):
         raise error
 
 
+cdef object check_loop(perf_status status, const char *why):
+    """check() with what a loop or a comparison says of it."""
+    try:
+        check(status)
+    except Error as error:
+        words = in_python(why.decode("utf-8", "replace")) if why != NULL else ""
+        if words and words not in str(error):
+            error.args = (f"{error}: {words}",)
+        raise
+
+
 cdef object check_file(perf_status status, bytes name):
     """check() with the file's name, and what is missing, in the error."""
     try:
@@ -1105,7 +1116,7 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
         timed.loop, timed.pauses = outer, pauses
     if hook.error is not None:
         raise hook.error
-    check(r.status)
+    check_loop(r.status, r.why)
     if each:                                    # twice, as a loop need not pay what was measured here
         r.time.p50_low = max(r.time.p50_low - 2 * each, 0.0)
         r.cpu.p50_low = max(r.cpu.p50_low - 2 * each, 0.0)
@@ -1138,7 +1149,8 @@ cdef object numbers(object output):
     if isinstance(output, (int, float)):
         return array.array("d", (output,))
     if hasattr(output, "ravel"):                # NumPy and its like, of any shape
-        output = output.ravel().tolist()
+        flat = output.ravel()
+        output = flat.tolist()[0] if getattr(flat, "ndim", 1) == 2 else flat.tolist()   # 2: of a matrix
     elif hasattr(output, "item") and not hasattr(output, "__len__"):
         output = (output.item(),)
     elif isinstance(output, (str, bytes)):
@@ -1232,7 +1244,7 @@ def ab(baseline, candidate, /, *args, rule="speedup >= 1.3", name=None, before=N
         timed.loop, timed.pauses = outer, pauses
     if hook.error is not None:
         raise hook.error
-    check(r.status)
+    check_loop(r.status, r.why)
     cpu = r.decides == PERF_DECIDES_CPU
     first = summary(&r.baseline_cpu if cpu else &r.baseline)
     second = summary(&r.candidate_cpu if cpu else &r.candidate)
@@ -1264,7 +1276,7 @@ cdef object refuse_unlike(names, outputs, double close):
     for name, output in zip(names[1:], outputs[1:]):
         left, right = _compare.pairs_of(outputs[0], output)
         for x, y in zip(left, right):
-            if not (x == y or abs(x - y) <= close * abs(x) or (x != x and y != y)):
+            if not _compare.alike(x, y, close):
                 raise ValueError(f"perfh.race: {name} returns something else than {names[0]}: "
                                  f"{y:g}, not {x:g}, with close={close:g}")
 
@@ -1363,7 +1375,7 @@ def race(functions, /, *args, rule="speedup >= 1.3", name="race", before=None, c
         counting.close()
     if hook.error is not None:
         raise hook.error
-    check(r.status)
+    check_loop(r.status, r.why)
     return race_of(name, names, rule, rules, &r, notes, counting, paused)
 
 
@@ -1395,7 +1407,7 @@ def compare(before, after, /, *, rule="speedup >= 1.3", paired=False, random=Fal
         v = perf_compare_pairs(pa, pb, a.shape[0], &o)
     else:
         v = perf_compare(pa, a.shape[0], pb, b.shape[0], &o)
-    check(v.status)
+    check_loop(v.status, v.reason)
     return verdict_of(name, rule, &v, summary(&sa), summary(&sb), None, v.warnings)
 
 

@@ -638,9 +638,8 @@ def _sized(a: Any, b: Any) -> Any:
 
 
 def _differ(a: Any, b: Any, close: float) -> bool:
-    left, right = importlib.import_module("perfh._compare").pairs_of(a, b)
-    return any(not (x == y or abs(x - y) <= close * abs(x) or (x != x and y != y))
-               for x, y in zip(left, right))
+    compare = importlib.import_module("perfh._compare")
+    return any(not compare.alike(x, y, close) for x, y in zip(*compare.pairs_of(a, b)))
 
 
 def _outcomes(steps: List[Callable[..., Any]], args: Any, start: _State, close: float) -> Any:

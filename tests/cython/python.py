@@ -109,6 +109,11 @@ if np:
         assert agree(np.array([a]), np.array([a]), close=0), a
     masked = [np.ma.array([1, 2], mask=mask) for mask in ([0, 1], [0, 1], [0, 0])]
     assert agree(masked[0], masked[1]) and not agree(masked[0], masked[2])
+    matrix = np.matrix([[1, 2], [3, 4]])                    # its ravel() has two dimensions
+    assert agree(matrix, np.array([[1, 2], [3, 4]])) and not agree(matrix, np.array([[1, 2], [3, 5]]))
+    of_matrix = perfh.Histogram()
+    of_matrix.add(matrix)
+    assert [b[0] for b in of_matrix.buckets()] == [1, 2, 3, 4]
 
 
 class Table:
@@ -316,7 +321,9 @@ assert perfh.compare(before, after, random=True, paired=False, rule="speedup >= 
 raises(ValueError, lambda: perfh.compare(before, after[1:], paired=True), "8 values before and 7")
 raises(ValueError, lambda: perfh.compare(before, after, paired=True, random=True))
 assert raises(perfh.Error, lambda: perfh.compare([], [])).status
-assert raises(perfh.Error, lambda: perfh.compare([math.nan], [1.0])).status
+assert raises(perfh.Error, lambda: perfh.compare([math.nan], [1.0]), "no data: no measurements").status
+for call in (perfh.bench, lambda f, name: perfh.ab(f, f, name=name), lambda f, name: perfh.race([f, f], name=name)):
+    raises(perfh.Error, lambda: call(slow, name=""), "invalid argument: the name of the loop is empty")
 raises(TypeError, lambda: perfh.compare(["x"], [1.0]))
 
 # ---- what a notebook and a person see ----------------------------------------------------------
@@ -376,6 +383,8 @@ raises(ValueError, lambda: perfh.race([slow], 3), "1 functions: 2 to 64")
 raises(ValueError, lambda: perfh.race([slow] * 65, 3), "65 functions")
 raises(TypeError, lambda: perfh.race([slow, 5], 3), "int cannot be called")
 raises(ValueError, lambda: perfh.race([slow, lambda n: 1], 3, close=0), "<lambda> returns something else than slow")
+for a, b in ((math.inf, 1.0), (-math.inf, math.inf), (1.0, math.inf)):      # as ab: nothing finite is close to it
+    raises(ValueError, lambda: perfh.race([lambda: a, lambda: b], close=1e-9), f"{b:g}, not {a:g}")
 raises(ValueError, lambda: perfh.race([slow, quick], 3, rule="speedup >= 1.3 on p95"), "a race holds typical times")
 raises(ValueError, lambda: perfh.race([slow, quick], 3, confidence=95), "confidence=95")
 raises(TypeError, lambda: perfh.race([slow, asyncio.sleep], 3), "coroutine")
