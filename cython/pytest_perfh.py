@@ -12,6 +12,7 @@
 Installed with perfh; pytest finds it by itself.  `-p no:perfh` leaves it out.  perfh is imported
 when a test or an option asks for it.
 """
+import hashlib
 import os
 
 import pytest
@@ -33,6 +34,18 @@ def pytest_addoption(parser):
                     help="runs of other machines count like those of this one")
 
 
+_MOST = 240                             # bytes: the library keeps 255, and a number may follow
+
+
+def _short(name):
+    """A long name's end is a hash of all of it: by its beginning it might be another test's."""
+    whole = name.encode("utf-8", "replace")
+    if len(whole) <= _MOST:
+        return name
+    end = "..." + hashlib.sha256(whole).hexdigest()[:12]
+    return whole[:_MOST - len(end)].decode("utf-8", "ignore") + end
+
+
 class _Session:
     """What was asked of this run of pytest, and what came of it."""
 
@@ -46,7 +59,7 @@ class _Session:
 
     def name_of(self, request):
         """The test's name; its second measurement gets a number."""
-        name = request.node.nodeid
+        name = _short(request.node.nodeid)
         self.names[name] = self.names.get(name, 0) + 1
         return name if self.names[name] == 1 else f"{name} ({self.names[name]})"
 

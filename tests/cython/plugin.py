@@ -1,4 +1,5 @@
 """The plugin for pytest: what it measures, keeps, compares and refuses, and how pytest ends."""
+import json
 import os
 import pathlib
 import subprocess
@@ -67,6 +68,16 @@ with tempfile.TemporaryDirectory(prefix="perfh.") as scratch:
     pytest("--perfh-compare", "runs.json", "test_speed.py", PERF_MACHINE="another", status=0,
            says=["7 runs of another machine or build were not used"])
 
+    # Two long names that begin alike stay apart, whichever of them runs.
+    pathlib.Path("test_long.py").write_text(
+        "import pytest\n@pytest.mark.parametrize('x', ['A' * 300 + end for end in 'BC'], ids=str)\n"
+        "def test_long(perf_bench, x):\n    perf_bench(len, x, max_seconds=0.01)\n")
+    pytest("--perfh-save", "long.json", "test_long.py", status=0, says=["this run was added"])
+    names = [one["name"] for one in json.loads(pathlib.Path("long.json").read_text())["benchmarks"]]
+    assert len(set(names)) == 2 and not [name for name in names if name.endswith(" (2)")], names
+    pytest("--perfh-save", "last.json", "-k", "C]", "test_long.py", status=0, says=["this run was added"])
+    assert f'"{names[1]}"' in pathlib.Path("last.json").read_text()
+
     # A test that fails is not hidden, and its run is not kept.
     pathlib.Path("test_fails.py").write_text("def test_fails(perf_bench):\n    perf_bench(len, '')\n    assert 0\n")
     pytest("--perfh-save", "failed.json", "test_fails.py", status=1, says=["not saved, because this run failed"])
@@ -85,7 +96,7 @@ with tempfile.TemporaryDirectory(prefix="perfh.") as scratch:
         pytest(*options, status=4, says=["ERROR: perfh: ", words])
     pathlib.Path("conftest.py").write_text(
         "def pytest_addoption(parser):\n    parser.addoption('--numprocesses')\n")     # as pytest-xdist has
-    pytest(*both[:2], "--numprocesses", "2", status=4, says=["run without -n"])
+    pytest(*both[:2], "-p", "no:xdist", "--numprocesses", "2", status=4, says=["run without -n"])
     pathlib.Path("conftest.py").unlink()
     pytest("--perfh-save", "x.json", "test_plain.py", status=0, says=["nothing was measured"])
     pytest("-p", "no:perfh", "--perfh-save", "x.json", status=4, says=["unrecognized arguments"])
