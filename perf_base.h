@@ -465,9 +465,10 @@ PERF_FN double perf_since_(uint64_t then, uint64_t now)
 PERF_INLINE_FN_ void perf_add_(void *memory, uint64_t n, int wide)
 {
     if (wide)
-        __asm__("addq %1, %0" : "+m"(*PERF_CAST_(uint64_t *, memory)) : "er"(n) : "cc");
+        __asm__("add{q %1, %0| qword ptr %0, %1}" : "+m"(*PERF_CAST_(uint64_t *, memory))
+                              : "er"(n) : "cc");
     else
-        __asm__("addl %1, %0" : "+m"(*PERF_CAST_(uint32_t *, memory))
+        __asm__("add{l %1, %0| dword ptr %0, %1}" : "+m"(*PERF_CAST_(uint32_t *, memory))
                               : "er"(PERF_CAST_(uint32_t, n)) : "cc");
 }
 #else

@@ -586,7 +586,7 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
 PERF_FN void perf_hist_raise_(uint64_t *counter, uint64_t n)
 {
 #if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_ && !PERF_TSAN_
-    __asm__("addq %1, %0" : "+m"(*counter) : "er"(n) : "cc");
+    __asm__("add{q %1, %0| qword ptr %0, %1}" : "+m"(*counter) : "er"(n) : "cc");
 #else
     PERF_SET_(counter, PERF_GET_(counter) + n);
 #endif

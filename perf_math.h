@@ -33,7 +33,7 @@ PERF_FN double perf_sqrt_(double x)
 {
 #if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
     double r;
-    __asm__("sqrtsd %1, %0" : "=x"(r) : "x"(x));    /* __builtin_sqrt would call libm at -O0      */
+    __asm__("sqrtsd {%1, %0|%0, %1}" : "=x"(r) : "x"(x));    /* __builtin_sqrt calls libm at -O0 */
     return r;
 #elif defined(__GNUC__) && defined(__aarch64__)
     double r;

@@ -352,7 +352,7 @@ PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *rec)
 #if defined(PERF_ADD_ASM_) && defined(__GCC_ASM_FLAG_OUTPUTS__)
     int half;
 
-    __asm__("addl $1, %0" : "+m"(rec->late_next), "=@ccs"(half) : : "cc");
+    __asm__("add{l $1, %0| dword ptr %0, 1}" : "+m"(rec->late_next), "=@ccs"(half) : : "cc");
     return half;
 #else
     return (rec->late_next += 1) >> 31 != 0;

@@ -75,6 +75,9 @@ gcc-m32)                                  # the three below compile for machines
     exit 1
     ;;
 esac
+case $compiler$(uname -m) in
+gccx86_64 | clangx86_64) more="$more${more:+|}-O1 -masm=intel" ;;     # the other syntax of assembly code
+esac
 [ "${CI:-}" != true ] || [ -z "$more" ] || bodies="$bodies|$more"
 
 start_work
