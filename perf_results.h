@@ -2026,8 +2026,10 @@ PERF_COLD_FN_ void perf_put_baseline_undecided_(perf_out_ *out, const perf_basel
         const perf_baseline_entry *entry = &baseline->entry[i];
         const int                  compared = entry->runs && !entry->missing;
         const int                  wrong = (entry->verdict.warnings & PERF_WARN_OUTPUTS) != 0;
-        if (entry->decision != PERF_INCONCLUSIVE || !compared || wrong)
-            continue;
+        const int                  withheld = entry->p <= 1.0 - baseline->confidence &&
+                                              entry->verdict.decision == PERF_INCONCLUSIVE;
+        if (entry->decision != PERF_INCONCLUSIVE || !compared || wrong || withheld)
+            continue;                           /* no run makes up for a missing accuracy check   */
         if (open++ < PERF_OUTLOOK_LINES_)
             perf_put_undecided_(out, baseline, entry);
     }

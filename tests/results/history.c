@@ -357,6 +357,22 @@ static void same(void)
     }
 }
 
+/* An accuracy check that was not made is made by no run, and by no other rule. */
+static void unchecked(void)
+{
+    double             level[ENTRIES] = {1, 1, 1, 1, 1, 1};
+    perf_baseline_opts o = PERF_ZERO;
+    perf_baseline      b;
+
+    history(8, ENTRIES, -1, 1.0, 0);
+    o.accept.guard.required = 1;
+    o.accept.rule = perf_rule_make(PERF_RULE_NO_REGRESSION, 50.0, PERF_METRIC_PAIR);
+    o.now = night(8, ENTRIES, level);
+    b = perf_baseline_check(path, &o);
+    CHECK(b.decision == PERF_INCONCLUSIVE && says(&b, "required accuracy check") && !says(&b, "to decide"), "not checked");
+    perf_baseline_free(&b);
+}
+
 /* What the steps of a scope's histogram hide is not found by more saved runs, and none are asked for. */
 static void hidden(const char *rule, double by, int helps)
 {
@@ -402,6 +418,7 @@ int main(int argc, char **argv)
     no_amount(-10.0, 0.7, 0);
     no_amount(-10.0, 1.3, 0);
     same();
+    unchecked();
     hidden("no regression beyond 5 %", 1.02, 0);
     hidden("same within 5 %", 0.97, 0);
     hidden("no regression beyond 10 %", 1.042, 1);
