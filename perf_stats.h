@@ -1345,18 +1345,6 @@ PERF_FN double perf_seq_bet_(double *capital, double x, double toward)
     return sum;
 }
 
-/* How many pairs that all agree win a bet at `level`, which is above 1. */
-PERF_FN size_t perf_seq_least_(double level)
-{
-    double capital[PERF_SEQ_BETS_];
-    size_t pairs = 1;
-
-    perf_seq_start_(capital);
-    while (perf_seq_bet_(capital, 1.0, 1.0) < level)
-        pairs++;
-    return pairs;
-}
-
 /* From bets and a log interval to the verdict: callers above what they call. */
 PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
                                       double unseen, double n);
@@ -1373,11 +1361,15 @@ PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs,
     const perf_interval log_ratio = perf_seq_interval(logs, n, opts->confidence);
     perf_verdict        verdict =
         perf_verdict_of_(opts, &log_ratio, bets->tick, PERF_CAST_(double, pairs));
-    const size_t        least = perf_seq_least_(2.0 / (1.0 - verdict.confidence));
+    perf_seq            agree = PERF_ZERO;
     int                 by_median;
 
-    if (verdict.decision == PERF_INCONCLUSIVE && verdict.status == PERF_OK && n < least)
-        verdict.pairs_needed = PERF_CAST_(double, least - n);
+    perf_seq_start_(agree.accept);                  /* how many pairs decide, if all agree        */
+    agree.level = 2.0 / (1.0 - verdict.confidence);
+    while ((verdict.warnings & PERF_WARN_UNBOUNDED) && !agree.decided_at)
+        (void)perf_seq_add(&agree, 2.0, 1.0);
+    if (agree.decided_at > n)
+        verdict.pairs_needed = PERF_CAST_(double, agree.decided_at - n);
     verdict.pairs = pairs;
     verdict.excluded = bets->excluded;
     perf_sort_values_(logs, n);
@@ -1986,12 +1978,12 @@ PERF_FN perf_verdict perf_compare_samples_(const perf_samples_ *in, const perf_c
     if (strict.status == PERF_ENOMEM)
         return strict;
     if (verdict.decision != PERF_ACCEPT) {          /* the interval shown is the one that decides */
-        verdict.ratio.low = strict.ratio.low;
-        verdict.speedup.high = strict.speedup.high;
-    }
-    if (verdict.decision != PERF_ACCEPT && verdict.rule.kind == PERF_RULE_SAME) {
-        verdict.ratio.high = strict.ratio.high;
-        verdict.speedup.low = strict.speedup.low;
+        if (verdict.rule.kind != PERF_RULE_SAME) {
+            strict.ratio.high = verdict.ratio.high;
+            strict.speedup.low = verdict.speedup.low;
+        }
+        verdict.ratio = strict.ratio;
+        verdict.speedup = strict.speedup;
     }
     if (verdict.decision == PERF_REJECT && strict.decision != PERF_REJECT) {
         verdict.decision = PERF_INCONCLUSIVE;
@@ -2098,8 +2090,7 @@ PERF_FN void perf_put_confidence_(perf_out_ *out, double confidence)
         digits = 4;
     else if (digits == 5)                           /* 1 - 0.05 / 3                               */
         digits = 1;
-    if (percent >= 99.99995)                        /* of one of many: never "100.0000 %"         */
-        digits = 9;
+    digits += 5 * (percent >= 99.99995);            /* of one of many: never "100.0000 %"         */
     perf_put_fixed_(out, percent, digits);
     perf_put_(out, " % CI ");
 }
