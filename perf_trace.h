@@ -916,6 +916,8 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *stream, perf_registry_ *reg
 
     if (!PERF_ACQ_(&rec->ring) || head <= from)
         return;
+    if (!from)                                  /* maybe of a thread that has taken it over       */
+        perf_firsts_clear_(rec);
     from = perf_stream_skip_(stream, reg, rec, from, head);
     if (!perf_firsts_of_(reg, rec)) {
         perf_stream_fail_(stream, PERF_ENOMEM);

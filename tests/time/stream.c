@@ -1048,6 +1048,45 @@ static void reset_and_full(const char *path)
     pthread_barrier_destroy(&both);
 }
 
+static int leaves;
+
+/* Three scopes, one in another, the innermost ended and written; `leaves`: the others never end. */
+static void *ties(void *unused)
+{
+    perf_scope outer = perf_scope_begin("outer"), middle = perf_scope_begin("middle"), tie = perf_scope_begin("tie");
+
+    now_ns += 10;
+    perf_scope_end(&tie);
+    CHECK(perf_trace_stream_flush() == PERF_OK, "flush");
+    if (!leaves) {
+        now_ns += 10;
+        perf_scope_end(&middle);
+        perf_scope_end(&outer);
+    }
+    return unused;
+}
+
+/* A thread takes over the record of one that has ended inside scopes. */
+static void ties_of_another(const char *path)
+{
+    pthread_t t;
+    size_t    n;
+    int       crossed;
+
+    perf_reset();
+    CHECK(perf_trace_stream(path) == PERF_OK, "start");
+    for (leaves = 1; leaves >= 0; leaves--) {
+        core_read()->scan_at = 0;
+        CHECK(!pthread_create(&t, NULL, ties, NULL), "thread");
+        pthread_join(t, NULL);
+        now_ns += 1000;
+    }
+    CHECK(perf_trace_stream(NULL) == PERF_OK, "end");
+    n = zones(path, all, sizeof all / sizeof *all, &crossed);
+    CHECK(n == 4 && crossed == 1, "%lu scopes, %d cross: that around which no scope has ended", (unsigned long)n,
+          crossed);
+}
+
 int main(void)
 {
     snprintf(first_path, sizeof first_path, "%s.a", scratch_file());
@@ -1073,6 +1112,7 @@ int main(void)
     replaced(first_path);
     resets(first_path);
     reset_and_full(first_path);
+    ties_of_another(first_path);
     dead_clock(first_path);
     never_ended(first_path);
     remove(first_path);
