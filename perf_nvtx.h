@@ -268,7 +268,7 @@ PERF_COLD_FN_ void perf_nvtx_tool_stop_(uint64_t range)
     perf_nvtx_v1_.close(range);
 }
 
-/* roctx has no payload: "queue = 3.000". */
+/* roctx has no payload: "queue = 3". */
 PERF_COLD_FN_ void perf_nvtx_tool_mark_(const perf_label_ *label)
 {
     char      text[PERF_NAME_MAX_ + 64];
@@ -278,7 +278,7 @@ PERF_COLD_FN_ void perf_nvtx_tool_mark_(const perf_label_ *label)
     perf_put_(&out, label->text);
     if (label->type == 2 && perf_is_finite_(value)) {
         perf_put_(&out, " = ");
-        perf_put_fixed_(&out, value, 3);
+        perf_put_real_(&out, value);
     }
     perf_nvtx_v1_.mark(text);
 }

@@ -491,6 +491,23 @@ PERF_COLD_FN_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
     perf_table_row_end_(table);
 }
 
+/* A number of the user with two decimals; a small one as "3.00e-4". */
+PERF_COLD_FN_ void perf_table_number_(perf_table_ *table, double x)
+{
+    char      text[48];
+    perf_out_ out = perf_out_open_(text, sizeof text);
+    double    size = x < 0.0 ? -x : x;
+    int       power;
+
+    if (!(size > 0.0) || size >= 0.01) {
+        perf_table_fixed_(table, x, 2);
+        return;
+    }
+    power = perf_power_of_ten_(size, &size);
+    perf_putf_(&out, "%s%.2fe%.0f", x < 0.0 ? "-" : "", size, PERF_CAST_(double, power));
+    perf_table_text_(table, text);
+}
+
 /* Counters: their last, mean and extreme values; instants: how many there were. */
 PERF_COLD_FN_ void perf_put_counters_(perf_out_ *out, const perf_snapshot_ *snap)
 {
@@ -510,10 +527,10 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *out, const perf_snapshot_ *snap
         perf_table_text_(&table, row->name);
         perf_table_fixed_(&table, PERF_CAST_(double, row->count), 0);
         if (row->numbers) {
-            perf_table_fixed_(&table, row->figure[PERF_COLUMN_LAST_], 2);
-            perf_table_fixed_(&table, row->figure[PERF_COLUMN_MEAN_], 2);
-            perf_table_fixed_(&table, row->figure[PERF_COLUMN_MIN_], 2);
-            perf_table_fixed_(&table, row->figure[PERF_COLUMN_MAX_], 2);
+            perf_table_number_(&table, row->figure[PERF_COLUMN_LAST_]);
+            perf_table_number_(&table, row->figure[PERF_COLUMN_MEAN_]);
+            perf_table_number_(&table, row->figure[PERF_COLUMN_MIN_]);
+            perf_table_number_(&table, row->figure[PERF_COLUMN_MAX_]);
         }
         perf_table_row_end_(&table);
     }

@@ -22,7 +22,7 @@ PERF_BEGIN_DECLS
  *   perf_more_  room in a list that doubles
  *   perf_put_, perf_put_n_, perf_put_char_  a text, so many bytes, a character
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
- *   perf_put_real_  a number with 12 digits as JSON has it
+ *   perf_put_real_  a number with 12 digits as JSON has it; perf_power_of_ten_  its exponent
  *   perf_put_date_, PERF_TIME_MOST_  "2026-11-21T12:00:00", and up to which time
  *   perf_columns_  columns of a name; perf_put_cut_, perf_put_cell_, perf_put_padded_  in columns
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"

@@ -56,7 +56,7 @@ def as_heard(kind, expected):
             text = e[1][2:] if len(e) > 1 else ""
             if e[0] == "mark" and e[3].startswith("d"):
                 value = e[3][1:]
-                text += " = " + (value if value == "NS" else f"{float(value):.3f}")
+                text += " = " + (value if value == "NS" else f"{float(value):.12g}")
             out.append((e[0], "a:" + text, 0, "-") if e[0] != "pop" else e)
         return out
     return expected

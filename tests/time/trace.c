@@ -224,6 +224,7 @@ static void numbers(void)
     perf_reset();
     perf_count("rate", 0.0003);
     perf_count("tolerance", 1e-9);
+    perf_count("slope", -0.0025);
     perf_count("endless", 1 / zero);
     {
         PERF_SCOPE("step");
@@ -231,6 +232,10 @@ static void numbers(void)
     }
     CHECK(about(row_of("rate", "counter").last, 0.0003) && about(row_of("rate", "counter").mean, 0.0003) &&
               about(row_of("tolerance", "counter").max, 1e-9) && about(row_of("error", "instant").min, 2e-20), "CSV");
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "   3.00e-4   3.00e-4") && strstr(text, "   1.00e-9") && strstr(text, "  2.00e-20") &&
+              strstr(text, "  -2.50e-3") && strstr(text, "       inf"), "%s", text);
+    free(text);
     text = report_text(PERF_VIEW_CSV, PERF_SORT_SELF);
     CHECK(strstr(text, "\"endless\",counter,1,0,0,,,0,0,0,,\n"), "%s", text);
     free(text);
