@@ -2053,6 +2053,7 @@ PERF_COLD_FN_ void perf_put_counted_paths_list_(perf_out_ *out)
     double              scaled = 0.0, missed = 0.0;
     int                 titles = 0;
 
+    out->failed |= !paths;                      /* perf_report_to says PERF_ENOMEM                */
     for (i = 1; i < nodes; i++) {
         one = &paths[i];
         scaled += one->scaled[0];
@@ -2113,6 +2114,7 @@ PERF_COLD_FN_ void perf_put_counted_paths_json_(perf_out_ *out)
     perf_counted_path_ *paths = perf_counted_paths_make_(&tree, &nodes), *one;
 
     json.out = out;
+    out->failed |= !paths;
     perf_member_open_(&json, "counters", '[');
     for (i = 1; i < nodes; i++) {
         one = &paths[i];

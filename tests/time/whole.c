@@ -11,6 +11,7 @@ static void *test_malloc(size_t bytes)
 #define PERF_MALLOC(bytes) test_malloc(bytes)
 #define PERF_FREE(memory) free(memory)
 #include "rows.h"
+#include "perf_counters.h"
 #include "perf_trace.h"
 #include <pthread.h>
 #include <signal.h>
@@ -150,6 +151,38 @@ static void tree_without_memory(void)
     }
     free(whole);
     CHECK(left && short_of > 8, "%d", short_of);
+}
+
+/* Reports have a list of what scopes have counted, or why they have not, unless memory is short. */
+static void counted_without_memory(void)
+{
+    perf_counters_opts wanted = PERF_ZERO;
+    perf_report_opts   o = PERF_ZERO;
+    perf_counters      counters;
+    perf_status        status;
+    int                view, at, left;
+
+    wanted.scopes = 1;
+    counters = perf_counters_open(&wanted);
+    status = perf_counters_start(&counters);
+    CHECK(status == PERF_OK || status == PERF_ENODATA, "%s", perf_status_text(status));
+    many_paths();
+    for (view = PERF_VIEW_TABLE; view <= PERF_VIEW_JSON; view++) {
+        o.view = (perf_view)view;
+        for (at = 1, left = 0; at < 100 && !left; at++) {
+            FILE *f = tmpfile();
+            refused = at;
+            status = perf_report_to(f, &o);
+            left = refused;
+            refused = 0;
+            CHECK(status == (left ? PERF_OK : PERF_ENOMEM), "view %d, allocation %d: %s", view, at,
+                  perf_status_text(status));
+            fclose(f);
+        }
+        CHECK(left, "view %d has %d allocations", view, at);
+    }
+    (void)perf_counters_stop(&counters);
+    perf_counters_close(&counters);
 }
 
 /* Memory is short: PERF_ENOMEM, or each row is there. */
@@ -302,6 +335,8 @@ int main(void)
 {
     without_memory();
     tree_without_memory();
+    (void)perf_reset();
+    counted_without_memory();
     (void)perf_reset();
     names();
     (void)perf_reset();
