@@ -117,12 +117,12 @@ PERF_FN void say_left_out(ab_set *set, const char *verb)
         fprintf(stderr, " (%zu)\n", set->note[i].count);
     }
     for (i = 0; i < set->n; i++) {
-        if (set->s[i].lack == AB_HAS)
+        if (set->s[i].lack == AB_HAS && set->s[i].runs)
             continue;
         fprintf(stderr, "perf-ab: not %s: '", verb);
         ab_print_name(stderr, set->s[i].name);
         fputs("': ", stderr);
-        ab_print_name(stderr, set->s[i].why);
+        ab_print_name(stderr, set->s[i].why ? set->s[i].why : "it has no values");
         putc('\n', stderr);
         ab_forget(&set->s[i]);
     }

@@ -78,6 +78,10 @@ def measurements(c):
         "name": "b_mean", "run_name": "b", "run_type": "aggregate", "real_time": 1}]}))
     for args in ("convert", mixed, "--to", "csv"), ("merge", mixed), ("history", mixed):
         c.status(0, *args, has="'b': ")
+    for empty in ({"machine_info": {}, "benchmarks": [{"fullname": "t::a", "stats": {"data": []}}, {"fullname": "t::b", "stats": {"data": [1]}}]},
+                  {"results": [{"command": "t::a", "times": []}, {"command": "t::b", "times": [1]}]}):
+        for args in ("--to", "csv"), ("--to", "results"):
+            c.status(0, "convert", c.file("empty.json", json.dumps(empty)), *args, has="not converted: 't::a': it has no values")
     # Names that are one word to Go stay apart, and each has its own in all runs.
     alike = c.file("alike.csv", "name,unit,run,value\ncopy,ns,1,5\nCopy,ns,1,7\na b,ns,1,2\na_b,ns,1,3\ncopy,ns,2,6\nCopy,ns,2,8\n")
     out = c.status(0, "convert", alike, "--to", "go").splitlines()
