@@ -354,6 +354,34 @@ PERF_FN void ab_elsewhere_(const ab_series *first, const ab_series *second, char
         snprintf(cap, size, "A ran on %.60s, B on %.60s", x, y);
 }
 
+/* Says so where files claim one random order of all values, and yet all of one side was over an hour or
+ * more before the other one began.                                                               */
+PERF_FN void ab_apart_(const ab_series *first, const ab_series *second, char *cap, size_t size)
+{
+    const ab_series *side[2];
+    double           low[2], high[2], gap;
+    size_t           i;
+    int              k, known = first->runs && second->runs;
+
+    side[0] = first;
+    side[1] = second;
+    for (k = 0; k < 2 && known; k++) {
+        low[k] = high[k] = side[k]->run[0].time;
+        for (i = 0; i < side[k]->runs; i++) {
+            const double time = side[k]->run[i].time;
+            low[k] = time < low[k] ? time : low[k];
+            high[k] = time > high[k] ? time : high[k];
+        }
+        known &= low[k] > 0.0;
+    }
+    if (!known)
+        return;
+    gap = low[1] - high[0] > low[0] - high[1] ? low[1] - high[0] : low[0] - high[1];
+    if (gap >= 3600.0)
+        snprintf(cap, size, "the files say that A and B were measured %.0f hours apart: no random "
+                 "order; --random vouches for it", gap / 3600.0);
+}
+
 /* Were the pairs of runs measured in turns, a coin deciding who goes first?  The files say when and
  * where each run was.  "" in cap: yes.  A pair must be over before the next one begins, and each
  * side must have been first.  Times are often whole seconds: equal ones deny nothing, but show
@@ -632,6 +660,8 @@ PERF_FN int ab_collect(ab_data *data, const ab_series *first, const ab_series *s
     how = data->how = ab_how_of_(first, second, plan->vouch);
     if (plan->vouch == AB_VOUCH_NONE && !*data->cap)
         ab_elsewhere_(first, second, data->cap, sizeof data->cap);
+    if (plan->vouch == AB_VOUCH_NONE && !*data->cap && how == AB_HOW_RANDOM)
+        ab_apart_(first, second, data->cap, sizeof data->cap);
     if (how != AB_HOW_PAIRS && first->runs >= AB_ENOUGH_RUNS && second->runs >= AB_ENOUGH_RUNS) {
         ab_by_run_(data, first, second, NULL);      /* processes differ from each other: they are */
         data->how = how;                            /* what was repeated, not their values        */

@@ -212,6 +212,14 @@ def provenance(c):
                 {"name": "x", "unit": "us", "run": "r", "design": "random", "samples": noisy(20, middle)}]}))
                 for n, m, middle in (("a", "one", 100), ("b", machine, 70))]
         c.status(status, *both, has="ACCEPT" if status == 0 else "A ran on one, B on two")
+    # Nor is there one order of what was measured hours apart, whatever the files claim.
+    for apart, status, more in ((600, 0, ()), (86400, 2, ()), (-86400, 2, ()), (86400, 0, ("--random",))):
+        both = [c.file(f"{n}.json", json.dumps({
+            "perf_results": 1, "runs": [{"run": "r", "time": when, "machine": "one"}], "benchmarks": [
+                {"name": "x", "unit": "us", "run": "r", "design": "random", "samples": [middle + i * 7 % 20 / 10 for i in range(20)]}]}))
+                for n, when, middle in (("a", day, 100), ("b", day + apart, 70))]
+        c.status(status, *both, *more, has="ACCEPT" if status == 0 else "24 hours apart: no random order")
+    both[0].write_text(both[0].read_text().replace(f'"time": {day}, ', ""))
     for machines, status in (("one one", 0), ("two two", 2), ("one two", 2)):
         b = c.file("b.json", json.dumps({
             "perf_results": 1, "runs": [{"run": str(i), "machine": m} for i, m in enumerate(machines.split())],
