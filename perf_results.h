@@ -104,7 +104,8 @@ typedef struct perf_baseline {
     size_t               accepted, rejected, fresh, missing;   /* how many of them                */
     size_t               runs;          /* in the file                                            */
     size_t               other_runs;    /* runs of another machine or build: not used             */
-    size_t               own_runs;      /* runs that this process has saved: not used             */
+    size_t               own_runs;      /* saved by this process since its last perf_reset(): not */
+                                        /* used                                                   */
     size_t               beside;        /* entries held against the others of their run, too      */
     char                 other[200];    /* such a machine and cpu, or compiler and build; or ""   */
     double               span_s;        /* what the used runs cover                               */
@@ -428,6 +429,41 @@ PERF_COLD_FN_ int perf_read_sort_(perf_read_ *file)
     return file->order != PERF_NULL_;
 }
 
+/* 1: one process made both ids: "2026-11-21T12:00:00Z 4711" and one with another time, or with a
+ * number behind it.                                                                              */
+PERF_COLD_FN_ int perf_run_relatives_(const char *one, const char *other)
+{
+    const size_t from = sizeof "2026-11-21T12:00:00Z";
+    size_t       length;
+
+    if (strlen(one) < from || strlen(other) < from || one[from - 2] != 'Z' ||
+        other[from - 2] != 'Z')
+        return 0;
+    length = strcspn(one + from, " ");
+    return length == strcspn(other + from, " ") && !strncmp(one + from, other + from, length);
+}
+
+#define PERF_BASELINE_ROUNDED_S_ 0.01   /* how far a time in a file may be off                    */
+
+/* 1: this process has saved the run since its start or the last perf_reset(): it holds what is
+ * being checked.                                                                                 */
+PERF_COLD_FN_ int perf_baseline_held_(const perf_checking_ *check, const perf_read_run_ *run)
+{
+    const perf_read_run_ *me = check->now->run;
+    perf_registry_       *reg = perf_registry_read_();
+    perf_spent_           spent;
+    double                since;
+
+    if (check->asked->now.run || check->asked->now.time_s > 0.0 || !reg || !perf_lock_(reg))
+        return 0;
+    spent = reg->spent;
+    perf_unlock_(&reg->lock);
+    spent = perf_spent_since_(&spent, 0);
+    since = me->time_s - 1e-9 * PERF_CAST_(double, spent.ns) - PERF_BASELINE_ROUNDED_S_;
+    return perf_run_relatives_(run->id, me->id) && run->time_s >= since &&
+           run->time_s <= me->time_s;
+}
+
 /* The id under which this run was added before it was checked.  made 1: it was not given, so it is
  * the newest id of this process and second, with or without a number behind it.                  */
 PERF_COLD_FN_ const char *perf_baseline_own_(const perf_checking_ *check, int made)
@@ -480,7 +516,7 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check)
             !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu) && same_gpu;
         const int same_build =
             !strcmp(run->compiler, me->compiler) && !strcmp(run->build, me->build);
-        if (!check->count_own && !strcmp(run->id, own)) {
+        if (!check->count_own && (!strcmp(run->id, own) || perf_baseline_held_(check, run))) {
             check->baseline->own_runs++;
             continue;
         }
@@ -685,20 +721,6 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_ent
     if (saved.rejected >= 0 && entry->verdict.decision == PERF_REJECT)
         perf_baseline_began_(check, saved.rejected, entry);
     perf_baseline_since_(check, &judged, &saved, entry);
-}
-
-/* 1: one process made both ids: "2026-11-21T12:00:00Z 4711" and one with another time, or with a
- * number behind it.                                                                              */
-PERF_COLD_FN_ int perf_run_relatives_(const char *one, const char *other)
-{
-    const size_t from = sizeof "2026-11-21T12:00:00Z";
-    size_t       length;
-
-    if (strlen(one) < from || strlen(other) < from || one[from - 2] != 'Z' ||
-        other[from - 2] != 'Z')
-        return 0;
-    length = strcspn(one + from, " ");
-    return length == strcspn(other + from, " ") && !strncmp(one + from, other + from, length);
 }
 
 /* 1: one loop, which a process has saved in two runs: as many slices, of the same lengths. */

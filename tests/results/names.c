@@ -20,6 +20,7 @@ static uint64_t fake_clock(void)
 #include <signal.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char dir[400], path[500];
@@ -225,6 +226,35 @@ static void adds_of_one_second(void)
     CHECK(b.runs == 30 && b.entries == 1 && b.entry[0].runs == 29, "%lu runs, %lu entries",
           (unsigned long)b.runs, (unsigned long)b.entries);
     perf_baseline_free(&b);
+}
+
+/* A run that this process has saved is not used, however long ago: it holds the same calls.  What is
+ * recorded after a perf_reset() is held against it.                                              */
+static void adds_of_another_second(void)
+{
+    perf_baseline b;
+    time_t        then;
+    int           k;
+
+    snprintf(path, sizeof path, "%s/later.json", dir);
+    (void)remove(path);
+    for (k = 0; k < 3; k++) {
+        if (k != 1)
+            perf_reset();
+        {
+            PERF_SCOPE("saved by itself");
+        }
+        then = time(NULL);
+        if (k < 2)
+            CHECK(perf_baseline_add(path, NULL) == PERF_OK, "add");
+        while (time(NULL) <= then)
+            usleep(20000);
+        b = perf_baseline_check(path, NULL);
+        CHECK(b.runs == (k ? 2u : 1u) && b.own_runs == (k < 2 ? b.runs : 0u) && b.entries == 1 &&
+                  b.entry[0].runs == (k < 2 ? 0u : 2u), "%d: %lu runs, %lu own", k, (unsigned long)b.runs,
+              (unsigned long)b.own_runs);
+        perf_baseline_free(&b);
+    }
 }
 
 /* What only another machine has saved is not missing here. */
@@ -449,6 +479,7 @@ int main(int argc, char **argv)
     snprintf(dir, sizeof dir, "%s", argc > 1 ? argv[1] : ".");
     baseline_tells_long_names();
     adds_of_one_second();
+    adds_of_another_second();
     missing_is_of_this_machine();
     long_ids();
     broken_texts();
