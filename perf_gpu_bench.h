@@ -718,7 +718,7 @@ PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_state_ *loop)
 {
     if (loop->scratch_on_stream)
         return loop->backend->mem_free_on(loop->scratch, loop->stream);
-    return loop->backend->mem_free(loop->scratch);
+    return (loop->backend->mem_free)(loop->scratch);  /* <rpc/rpc.h> has macros of these names */
 }
 
 /* Memory for the sweep.  large: several times L2; else, or if that cannot be had, 64 MB or 1 MB,
@@ -741,7 +741,7 @@ PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_state_ *loop, int large)
                                   !backend->mem_alloc_on(&loop->scratch, bytes, loop->stream);
         code = 0;
         if (!loop->scratch_on_stream)
-            code = backend->mem_alloc(&loop->scratch, bytes);
+            code = (backend->mem_alloc)(&loop->scratch, bytes);
         if (code)
             loop->scratch = 0;
     }

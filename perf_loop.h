@@ -452,7 +452,7 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(const char *name, int kind, siz
     state->timer.clocks = 1;
     state->coin = (state->timer.began ^ (perf_ticks() << 20)) | 1;
     state->forced = -1;
-    state->round = perf_bench_enough_;
+    state->enough = perf_bench_enough_;
     state->look_at = 30;
     if (kind && perf_loop_add_(&state->loop, kind, name))
         state->warnings = PERF_CAST_(uint32_t, PERF_WARN_NAME);
@@ -1370,7 +1370,7 @@ PERF_COLD_FN_ void perf_race_ask_(perf_loop_state_ *state, const char *name,
     state->opts.slice_ns = opts->slice_ns;
     state->opts.before = opts->before;
     state->opts.user = opts->user;
-    state->round = perf_race_round_;
+    state->enough = perf_race_round_;
     state->typical = opts->accept.rule.metric == PERF_METRIC_PAIR;
     state->look_at = 32;
     perf_race_check_(state, in_range);
@@ -1931,7 +1931,7 @@ PERF_COLD_FN_ int perf_loop_was_cold_(perf_loop_state_ *state, double want)
     return 1;
 }
 
-/* A round is complete: files its times.  1: it was the last, says state->round or the filling. */
+/* A round is complete: files its times.  1: it was the last, says state->enough or the filling. */
 PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now)
 {
     const size_t    round = state->arm[state->order[0]].count;
@@ -1950,7 +1950,7 @@ PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now)
         state->longer_count += PERF_CAST_(size_t, state->longer);
         if (state->longer)
             perf_loop_compare_leads_(state);
-        enough = state->round(state, now);      /* perf_race_round_, perf_bench_enough_           */
+        enough = state->enough(state, now);      /* perf_race_round_, perf_bench_enough_           */
     }
     if (state->fill->stop)
         return state->fill->stop(state, enough);

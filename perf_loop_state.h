@@ -68,7 +68,7 @@ typedef struct perf_loop_state_ {
     unsigned char   *first;             /* [rounds] the variant that began the round              */
     double          *logs;              /* [rounds] room for log ratios                           */
     /* a round is complete; 1: it was the last: perf_bench_enough_ or perf_race_round_            */
-    int            (*round)(struct perf_loop_state_ *, uint64_t now);
+    int            (*enough)(struct perf_loop_state_ *, uint64_t now);
     /* after the timed slices: the next one that is counted, as perf_loop_slice_ returns it; 0:   */
     /* enough.  NULL: nobody counts                                                               */
     uint64_t       (*counted)(struct perf_loop_state_ *);

@@ -22,7 +22,7 @@ bodies='-O0|-O2|-O0 -DPERF_DISABLE=1'
 more=                                     # with CI=true
 link='-nodefaultlibs -lc -lgcc'           # no -lm, no -lpthread, no -ldl, no -lstdc++
 link_cxx='-nodefaultlibs -lstdc++ -lgcc_s -lgcc -lc'     # where a body may meet an exception
-collide='linux/perf_event.h windows.h hostile.h'
+collide='linux/perf_event.h windows.h tgmath.h hostile.h'
 symbols=yes
 run=yes
 each=yes                                  # each header alone: a question for one compiler of each C library

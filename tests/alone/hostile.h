@@ -10,6 +10,7 @@
 #undef far
 #undef small
 #undef interface
+#undef I                                /* <complex.h> */
 
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) > (b) ? (a) : (b))
@@ -74,6 +75,8 @@
 #define check(assertion)                /* macOS */
 #define verify(assertion)
 #define require(assertion, label)
+#define mem_alloc(bsize) calloc(1, bsize)       /* <rpc/rpc.h> */
+#define mem_free(ptr, bsize) free(ptr)
 #define vector __vector                 /* altivec.h */
 #define pixel __pixel
 
