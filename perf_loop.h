@@ -1950,7 +1950,7 @@ PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now)
         state->longer_count += PERF_CAST_(size_t, state->longer);
         if (state->longer)
             perf_loop_compare_leads_(state);
-        enough = state->enough(state, now);      /* perf_race_round_, perf_bench_enough_           */
+        enough = state->enough(state, now);     /* perf_race_round_, perf_bench_enough_           */
     }
     if (state->fill->stop)
         return state->fill->stop(state, enough);
