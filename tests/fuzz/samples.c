@@ -117,7 +117,8 @@ static void merge(const char *text, size_t size)
     ab_error  e = {""};
     char     *written = NULL;
     size_t    length = 0;
-    int       measured, found = 1, i;
+    ab_about_file about;
+    int       found = 1, i;
     FILE     *f;
 
     memset(&set, 0, sizeof set);
@@ -125,7 +126,7 @@ static void merge(const char *text, size_t size)
     memset(&again, 0, sizeof again);
     for (i = 0; i < 2 && found > 0; i++)
         found = ab_read_scopes(&both, "input", text, size, (size_t)i + 1, size % 3 ? NULL : i ? "8" : "7",
-                               &measured, &e);
+                               &about, &e);
     must(found >= 0 || !strncmp(e.text, "input:", 6), "a message without its place", &e);
     if (found > 0) {
         f = open_memstream(&written, &length);
@@ -133,7 +134,7 @@ static void merge(const char *text, size_t size)
         ab_print_scopes_json(f, &both);
         fputs("\n}\n", f);
         fclose(f);
-        must(ab_read_scopes(&again, "again", written, length, 1, NULL, &measured, &e) == 2 * found,
+        must(ab_read_scopes(&again, "again", written, length, 1, NULL, &about, &e) == 2 * found,
              "lost a scope on the way", &e);
         must(ab_scope_runs_(&again) == ab_scope_runs_(&both), "lost a run on the way", &e);
         free(written);
