@@ -112,14 +112,14 @@ static void read_as(const char *text, size_t size, const ab_read_opts *o)
 /* The scopes of two such files, as perf-ab merge does it. */
 static void merge(const char *text, size_t size)
 {
-    ab_set    set;
-    ab_scopes both, again;
-    ab_error  e = {""};
-    char     *written = NULL;
-    size_t    length = 0;
     ab_about_file about;
-    int       found = 1, i;
-    FILE     *f;
+    ab_set        set;
+    ab_scopes     both, again;
+    ab_error      e = {""};
+    char         *written = NULL;
+    size_t        length = 0;
+    int           found = 1, i;
+    FILE         *f;
 
     memset(&set, 0, sizeof set);
     memset(&both, 0, sizeof both);
