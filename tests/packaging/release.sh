@@ -71,6 +71,12 @@ try 'archive: quickstart with single_include/perf.h' sh -c 'cp "$1/examples/c/qu
     gcc -O2 -I"$1/single_include" "$2/quickstart.c" -o "$2/quickstart"' - "$tree" "$work"
 try 'archive: meson' meson setup -Dtests=disabled --prefix="$work/usr" "$work/build" "$tree"
 try 'archive: install' meson install -C "$work/build"
+for words in 'nosuch' 'time nosuch' 'quick time'; do
+    try "archive: ./check $words is refused before anything is done" sh -c \
+        'cd "$1" && ! timeout 5 ./check --no-install $2 >said.txt && grep -q "nothing was installed or run$" said.txt' \
+        - "$tree" "$words"
+done
+try 'archive: a folder of tests/ is a suite' "$tree/check" time hist --help
 try 'archive: no build leftovers' sh -c '! tar tzf "$1" | grep -E "/build|__pycache__|\.o$|\.so$"' \
     - "$archive"
 finish
