@@ -409,7 +409,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
     }
 #endif
     reg->ring_events = PERF_TRACE_EVENTS < 1 ? 0 : 2;
-    while (reg->ring_events < PERF_TRACE_EVENTS)
+    while (reg->ring_events && reg->ring_events < PERF_TRACE_EVENTS)    /* 2^63 at most           */
         reg->ring_events *= 2;
     return reg;
 }

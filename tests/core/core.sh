@@ -26,6 +26,10 @@ for flags in -O2 '-O1 -fPIE -pie' '-O0 -fno-pie -no-pie' '-O1 -flto' '-O1 -ffunc
     built "nobody reads: $flags" none $cc $flags -DMARK=mark "$here/none.c" "$here/mark.c"
     try "nobody reads: $flags: nothing is kept" ./none
 done
+for events in -1 0x8000000000000001u; do        # no trace; one that no memory holds
+    built "$events events" one $cc -O2 -DPERF_TRACE_EVENTS=$events -DMARK=mark "$here/mark.c" "$here/read.c" "$here/program.c"
+    try "$events events: every call" timeout 60 ./one 10
+done
 for file in mark.c read.c; do
     try "$file as C++" $cxx -O2 -DMARK=mark -I"$root" -x c++ -c "$here/$file" -o "${file%.c}.o"
 done
