@@ -262,10 +262,10 @@ PERF_FN const char *perf_status_text(perf_status status);
 #define PERF_WEAK_              /* a common symbol: tcc has no working weak data (measured)       */
 #define PERF_THREAD_
 #elif defined(_WIN32)
-#define PERF_WEAK_   __attribute__((weak))
+#define PERF_WEAK_   __attribute__((__weak__))
 #define PERF_THREAD_ __thread
 #else
-#define PERF_WEAK_   __attribute__((weak, visibility("hidden")))
+#define PERF_WEAK_   __attribute__((__weak__, __visibility__("hidden")))
 #define PERF_THREAD_ __thread
 #endif
 #define PERF_HOT_FN_    PERF_FN PERF_ATTR_((__noinline__, __hot__, __nothrow__))
@@ -504,9 +504,10 @@ PERF_FN double perf_since_(uint64_t then, uint64_t now)
 PERF_INLINE_FN_ void perf_add_(void *memory, uint64_t n, int wide)
 {
     if (wide)
-        __asm__("addq %1, %0" : "+m"(*PERF_CAST_(uint64_t *, memory)) : "er"(n) : "cc");
+        __asm__("add{q %1, %0| qword ptr %0, %1}" : "+m"(*PERF_CAST_(uint64_t *, memory))
+                              : "er"(n) : "cc");
     else
-        __asm__("addl %1, %0" : "+m"(*PERF_CAST_(uint32_t *, memory))
+        __asm__("add{l %1, %0| dword ptr %0, %1}" : "+m"(*PERF_CAST_(uint32_t *, memory))
                               : "er"(PERF_CAST_(uint32_t, n)) : "cc");
 }
 #else
@@ -1177,7 +1178,7 @@ typedef struct perf_loop_engine_ {
     perf_race_result (*race)(struct perf_loop_state_ *, int64_t left);
     const char      *(*text)(perf_result *);
     void             (*rates)(perf_loop *, double bytes, double items);
-    void             (*fail)(perf_loop *, const char *why);
+    void             (*failed)(perf_loop *, const char *why);
     void             (*counter)(perf_loop *, const char *name, double value);
     void             (*accuracy)(struct perf_loop_state_ *, perf_accuracy seen);
     void             (*name)(struct perf_loop_state_ *, int variant, const char *name);
@@ -1569,7 +1570,7 @@ PERF_FN void perf_bench_rates(perf_bench *bench, double bytes, double items)
 PERF_FN void perf_bench_fail(perf_bench *bench, const char *why)
 {
     if (bench && !PERF_DISABLE)
-        perf_bench_engine_get_()->fail(bench, why);
+        perf_bench_engine_get_()->failed(bench, why);
 }
 
 PERF_FN void perf_bench_counter(perf_bench *bench, const char *name, double value)
@@ -1735,7 +1736,7 @@ PERF_BEGIN_DECLS
  *   perf_more_  room in a list that doubles
  *   perf_put_, perf_put_n_, perf_put_char_  a text, so many bytes, a character
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
- *   perf_put_real_  a number with 12 digits as JSON has it
+ *   perf_put_real_  a number with 12 digits as JSON has it; perf_power_of_ten_  its exponent
  *   perf_put_date_, PERF_TIME_MOST_  "2026-11-21T12:00:00", and up to which time
  *   perf_columns_  columns of a name; perf_put_cut_, perf_put_cell_, perf_put_padded_  in columns
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
@@ -1744,8 +1745,8 @@ PERF_BEGIN_DECLS
  *   perf_member_whole_, perf_member_fixed_, perf_member_real_  members of JSON, with their commas
  *   perf_put_clean_  a name without control characters and broken bytes
  *   perf_table_, perf_column_, perf_table_open_, perf_table_head_ a table as wide as the screen:
- *   its cells from left to right are perf_cell_text_, perf_cell_ns_, perf_cell_bytes_ and
- *   perf_cell_fixed_; perf_row_end_ ends a row; perf_put_ns_in_, perf_put_fixed_in_,
+ *   its cells from left to right are perf_table_text_, perf_table_ns_, perf_table_bytes_ and
+ *   perf_table_fixed_; perf_table_row_end_ ends a row; perf_put_ns_in_, perf_put_fixed_in_,
  *   perf_put_bytes_in_ and perf_put_blanks_ write one cell alone
  *   perf_skip_word_, perf_skip_number_  what is behind a word, a number; NULL: it is not there
  *   PERF_NAME_MAX_, perf_name_length_, perf_text_length_  bytes kept of a name, of a text
@@ -2461,7 +2462,7 @@ PERF_COLD_FN_ perf_table_ perf_table_open_(perf_out_ *out, const perf_column_ *c
 }
 
 /* The width of the next cell of a row, from left to right; 0: its column is left out. */
-PERF_COLD_FN_ int perf_cell_width_(perf_table_ *table)
+PERF_COLD_FN_ int perf_table_width_(perf_table_ *table)
 {
     const int at = table->at++;
 
@@ -2469,9 +2470,9 @@ PERF_COLD_FN_ int perf_cell_width_(perf_table_ *table)
 }
 
 /* A name in the first column, a text in others. */
-PERF_COLD_FN_ void perf_cell_text_(perf_table_ *table, const char *text)
+PERF_COLD_FN_ void perf_table_text_(perf_table_ *table, const char *text)
 {
-    const int first = table->at == 0, width = perf_cell_width_(table);
+    const int first = table->at == 0, width = perf_table_width_(table);
 
     if (first)
         perf_put_padded_(table->out, text, PERF_CAST_(size_t, table->name));
@@ -2479,31 +2480,31 @@ PERF_COLD_FN_ void perf_cell_text_(perf_table_ *table, const char *text)
         perf_put_cell_(table->out, text, PERF_CAST_(size_t, width));
 }
 
-PERF_COLD_FN_ void perf_cell_fixed_(perf_table_ *table, double x, int decimals)
+PERF_COLD_FN_ void perf_table_fixed_(perf_table_ *table, double x, int decimals)
 {
-    const int width = perf_cell_width_(table);
+    const int width = perf_table_width_(table);
 
     if (width)
         perf_put_fixed_in_(table->out, x, decimals, width);
 }
 
-PERF_COLD_FN_ void perf_cell_ns_(perf_table_ *table, double ns)
+PERF_COLD_FN_ void perf_table_ns_(perf_table_ *table, double ns)
 {
-    const int width = perf_cell_width_(table);
+    const int width = perf_table_width_(table);
 
     if (width)
         perf_put_ns_in_(table->out, ns, width);
 }
 
-PERF_COLD_FN_ void perf_cell_bytes_(perf_table_ *table, double bytes)
+PERF_COLD_FN_ void perf_table_bytes_(perf_table_ *table, double bytes)
 {
-    const int width = perf_cell_width_(table);
+    const int width = perf_table_width_(table);
 
     if (width)
         perf_put_bytes_in_(table->out, bytes, width);
 }
 
-PERF_COLD_FN_ void perf_row_end_(perf_table_ *table)
+PERF_COLD_FN_ void perf_table_row_end_(perf_table_ *table)
 {
     table->at = 0;
     perf_put_char_(table->out, '\n');
@@ -2515,8 +2516,8 @@ PERF_COLD_FN_ void perf_table_head_(perf_table_ *table)
     int i;
 
     for (i = 0; i < table->columns; i++)
-        perf_cell_text_(table, table->column[i].title);
-    perf_row_end_(table);
+        perf_table_text_(table, table->column[i].title);
+    perf_table_row_end_(table);
 }
 
 /* ---- by a format ---- */
@@ -2837,6 +2838,7 @@ PERF_BEGIN_DECLS
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
  *   perf_getenv_, PERF_SETUID_  a variable of the environment
  *   perf_process_id_, perf_thread_id_  who is running; perf_put_own_pid_  PATH becomes PATH.PID
+ *   perf_thread_ended_  asks the system whether a thread has ended
  *   perf_syscall_, perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: system's
  *   perf_claim_  atomic: compare and swap; perf_lock_word_, perf_unlock_  a lock in a word
  *   perf_not_cold_, perf_hide_, perf_fence_  a 1, a value, an order that compilers leave alone
@@ -2874,6 +2876,17 @@ PERF_COLD_FN_ uint32_t perf_thread_id_(void)
     return PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, &PERF_ERRNO_) >> 3) | 1u;
 #endif
 }
+
+#if PERF_SYS_GETTID_
+#define PERF_NO_SUCH_THREAD_ 3          /* ESRCH                                                  */
+
+/* Has this thread of this process ended?  Where a filter (seccomp) refuses the question: no. */
+PERF_COLD_FN_ int perf_thread_ended_(uint32_t process, uint64_t thread)
+{
+    return perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, process), PERF_CAST_(long, thread),
+                         0L) != 0 && PERF_ERRNO_ == PERF_NO_SUCH_THREAD_;
+}
+#endif
 
 /* Changes *word from `from` to `to`, if it is `from`.  0: it was not, so another thread has changed
  * it.                                                                                            */
@@ -3826,13 +3839,6 @@ PERF_INLINE_FN_ uint32_t perf_cell_id_(const perf_cell_ *cell)
     return PERF_CAST_(uint32_t, cell->tag >> 32 & 0xffffff);
 }
 
-/* A bucket whose 32-bit counter has come to 2^31, or beyond its range.  `halves` is the durations
- * / 2^31 at the last perf_halves_look_: its lowest bit was the highest one of the counter then.  */
-typedef struct perf_halves_ {
-    struct perf_halves_ *next;  /* of the same block                                              */
-    uint32_t             index, halves;
-} perf_halves_;
-
 /* Where the durations of a cell are counted.  Frequent ones lie together: each index of a bucket
  * has a counter in n.  The others are far from those, and few: each index has an entry in the
  * block `rare`.  An index has either of the two, never both.  A block that is outgrown stays as it
@@ -3840,10 +3846,17 @@ typedef struct perf_halves_ {
 typedef struct perf_buckets_ {
     uint32_t first, room;       /* index of the bucket of n[0]; number of counters                */
     struct perf_buckets_ *rare; /* the block of entries: this one where `room` is 0               */
-    perf_halves_         *halves;       /* those that had 2^31 durations; NULL: none              */
+    struct perf_halves_  *halves;       /* those that had 2^31 durations; NULL: none              */
     uint32_t n[1];              /* [room], or entries: [PERF_RARE_]                               */
 } perf_buckets_;
 enum { PERF_RARE_ = 10 };       /* entries: index : 16, durations : 16; 0: a free one             */
+
+/* A bucket whose 32-bit counter has come to 2^31, or beyond its range.  `halves` is the durations
+ * / 2^31 at the last perf_halves_look_: its lowest bit was the highest one of the counter then.  */
+typedef struct perf_halves_ {
+    struct perf_halves_ *next;  /* of the same block                                              */
+    uint32_t             index, halves;
+} perf_halves_;
 
 typedef struct perf_gauge_ {    /* of a counter, or of the numbers of scopes                      */
     uint64_t last, least, most, values; /* bits of doubles                                        */
@@ -3909,7 +3922,7 @@ typedef struct perf_recorder_ {
     perf_cell_   root;          /* of the call tree; at a multiple of 64, as all cells are for    */
                                 /* `quick`                                                        */
     uint32_t     room;          /* entries of `cell`                                              */
-    uint32_t     slots, slots_used;
+    uint32_t     slot_room, slots_used;
     struct perf_slot_ *slot;    /* all cells by caller and name: perf_cell_under_; NULL: none yet */
     perf_cell_ **table;         /* what `quick` is when it is not NULL                            */
     perf_cell_ **cell;          /* by name id: the first in its ring; NULL for [0] and unseen     */
@@ -4236,7 +4249,7 @@ PERF_FN void perf_thread_name(const char *name);
 #define PERF_INSTANT(name)          PERF_NOTHING_
 #define PERF_SCOPE_VALUE(name, n)   PERF_CAST_(void, sizeof(n))
 #define PERF_SCOPE_TEXT(name, text) PERF_CAST_(void, sizeof(text))
-#else
+#else                           /* PERF_LITERAL_: the name; an error if it is no literal          */
 #define PERF_SCOPE(name)                                                                          \
     PERF_ONLY_LITERAL_(name) PERF_SCOPE_OF_(PERF_LITERAL_(name), PERF_KIND_SCOPE_, __COUNTER__)
 #define PERF_FUNCTION()             PERF_SCOPE_OF_(__func__, PERF_KIND_SCOPE_, __COUNTER__)
@@ -4287,14 +4300,15 @@ enum {                          /* what a mark is                               
 #endif
 
 /* Two variables: the scope lives in memory, the pointer to it in a register.  So a scope that is
- * switched off costs one compare; with one variable the end would have to read it back.          */
+ * switched off costs one compare; with one variable the end would have to read it back.
+ * PERF_OPEN_ declares the pointer: at the end of the block perf_end_ gets it, unless it is NULL. */
 #define PERF_SCOPE_OF_(name, kind, n)                                                             \
     PERF_SITE_(PERF_CAT_(perf_site_, n), name, kind)                                              \
     perf_scope PERF_CAT_(perf_here_, n);                                                          \
     PERF_OPEN_(PERF_CAT_(perf_open_, n),                                                          \
                PERF_ON_() ? perf_begin_(&PERF_CAT_(perf_here_, n), &PERF_CAT_(perf_site_, n))     \
                           : PERF_NULL_)
-#define PERF_SITE_(site, name, kind)                                                              \
+#define PERF_SITE_(site, name, kind)  /* a static object; 0: the name has no number yet */        \
     static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0};                          \
     PERF_NO_JUMP_(PERF_CAT_(no_jump_past_the_scope_, site), site)
 #if defined(__cplusplus)
@@ -4336,7 +4350,9 @@ enum {                          /* what a mark is                               
  *   perf_entries_put_  several entries of the trace's ring side by side
  *   perf_event_hot_  an event, where there is a trace                                            */
 
-/* >>private: bodies, in the order of the prototypes; callers above what they call -------------- */
+/* >>private: bodies, in the order of the prototypes; callers above what they call ---------------
+ * PERF_GET_, PERF_PEEK_ and PERF_ACQ_ load, PERF_SET_, PERF_REL_ and PERF_ADD_ store what other
+ * threads or signal handlers look at, too: plain instructions on x86-64.                         */
 
 /* ---- one scope: its begin ---- */
 
@@ -4345,11 +4361,12 @@ PERF_FN perf_cell_ **perf_quick_cell_at_(const perf_recorder_ *rec, perf_cell_ *
 PERF_COLD_DECL_ perf_scope *perf_begin_other_(perf_scope *scope, perf_site_ *site);
 
 /* Begins the scope of a PERF_SCOPE; NULL: it is not recorded.  perf_begin_other_ is called last,
- * so this function needs no frame: six instructions.                                             */
+ * so this function needs no frame: six instructions.  `quick` has a cell at each place, found by a
+ * hash of name and caller: it may be the cell of others.                                         */
 PERF_OUTLINE_FN_ perf_scope *perf_begin_(perf_scope *scope, perf_site_ *site)
 {
-    perf_recorder_ *rec = PERF_SELF_;
-    uintptr_t       id = PERF_GET_(&site->id);
+    perf_recorder_ *rec = PERF_SELF_;           /* of this thread; NULL: none yet                 */
+    uintptr_t       id = PERF_GET_(&site->id);  /* of the name; 0: none yet                       */
     perf_cell_    **quick = rec ? PERF_PEEK_(rec->quick) : PERF_NULL_, *cell;
 
     if (PERF_UNLIKELY_(!quick))
@@ -4396,6 +4413,7 @@ PERF_COLD_FN_ perf_scope *perf_begin_other_(perf_scope *scope, perf_site_ *site)
 PERF_COLD_DECL_ void perf_end_(perf_scope *scope);
 PERF_FN int perf_late_step_(perf_recorder_ *rec);
 PERF_FN void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
+PERF_FN uint64_t perf_bucket_index_(uint64_t ticks);
 PERF_FN void perf_event_hot_(perf_recorder_ *rec, uint64_t start, uint64_t what);
 
 #if defined(__cplusplus)
@@ -4420,12 +4438,6 @@ PERF_INLINE_FN_ void perf_guard_ends_(perf_scope *const *open)
 }
 #endif
 
-#if defined(__cpp_impl_coroutine)       /* one may end its scopes in the thread that resumes it   */
-#define PERF_STRANGER_(rec) ((rec) != PERF_SELF_)
-#else
-#define PERF_STRANGER_(rec) 0
-#endif
-
 #if PERF_ONE_CORE_
 #define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* there is one: it began this  */
 #else
@@ -4441,8 +4453,14 @@ PERF_OUTLINE_FN_ void perf_end_(perf_scope *scope)
     perf_cell_     *cell = scope->open, *outer;
     uint64_t        end = perf_ticks(), ticks = end - scope->start;
 
-    if (PERF_UNLIKELY_(PERF_STRANGER_(rec) || rec->open != cell ||
-                       ticks - cell->low > cell->width || perf_late_step_(rec))) {
+#if defined(__cpp_impl_coroutine)       /* one may end its scopes in the thread that resumes it   */
+    if (PERF_UNLIKELY_(rec != PERF_SELF_)) {
+        perf_core_known_()->end(scope, end);
+        return;
+    }
+#endif
+    if (PERF_UNLIKELY_(rec->open != cell || ticks - cell->low > cell->width ||
+                       perf_late_step_(rec))) {
         perf_core_known_()->end(scope, end);    /* also after a fork, where rec->open is NULL     */
         return;
     }
@@ -4462,18 +4480,11 @@ PERF_INLINE_FN_ int perf_late_step_(perf_recorder_ *rec)
 #if defined(PERF_ADD_ASM_) && defined(__GCC_ASM_FLAG_OUTPUTS__)
     int half;
 
-    __asm__("addl $1, %0" : "+m"(rec->late_next), "=@ccs"(half) : : "cc");
+    __asm__("add{l $1, %0| dword ptr %0, 1}" : "+m"(rec->late_next), "=@ccs"(half) : : "cc");
     return half;
 #else
     return (rec->late_next += 1) >> 31 != 0;
 #endif
-}
-
-/* The bucket of a duration: the exponent of `ticks` as a double, and the first PERF_CELL_BITS_
- * bits of its mantissa.                                                                          */
-PERF_INLINE_FN_ uint64_t perf_bucket_index_(uint64_t ticks)
-{
-    return perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_);
 }
 
 /* Puts the bucket of a duration into `late`, and counts the one that stood there: the duration of
@@ -4489,6 +4500,13 @@ PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *rec, perf_cell_ *cell, uin
     __builtin_prefetch(bucket, 1);              /* which will be written                          */
 #endif
     PERF_SET_(&rec->late[i], bucket);
+}
+
+/* The bucket of a duration, 2^PERF_CELL_BITS_ = 32 an octave: the exponent of `ticks` as a double,
+ * and the first bits of its mantissa.                                                            */
+PERF_INLINE_FN_ uint64_t perf_bucket_index_(uint64_t ticks)
+{
+    return perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_);
 }
 
 /* ---- the trace's ring ----
@@ -4877,7 +4895,8 @@ typedef struct perf_stream_base_ {
     uint32_t      direct;       /* 1: a pipe or device, where a write may wait                    */
     size_t        bytes;        /* of its memory, which the next stream takes over                */
     uint32_t      state;        /* PERF_STREAM_ ...                                               */
-    uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten      */
+    uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten,     */
+                                /* less those that a reset has forgotten                          */
 } perf_stream_base_;
 enum { PERF_STREAM_ON_ = 1, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_ };
 
@@ -5136,7 +5155,8 @@ PERF_COLD_FN_ void *perf_family_take_(perf_family_ *family, size_t bytes)
     return PERF_NULL_;
 }
 
-/* A child's place in its family, made when it first takes the lock. */
+/* A child's place in its family, made when it first takes the lock.  Without room it begins another
+ * family: else it would take its parent's children for its own.                                  */
 PERF_COLD_FN_ void perf_member_make_(perf_registry_ *reg)
 {
     perf_family_ *family = PERF_ACQ_(&reg->family);
@@ -5154,6 +5174,8 @@ PERF_COLD_FN_ void perf_member_make_(perf_registry_ *reg)
             member->next = first;
         while (!__atomic_compare_exchange_n(&family->members, &first, member, 0, __ATOMIC_ACQ_REL,
                                             __ATOMIC_ACQUIRE));
+    } else {
+        PERF_REL_(&reg->family, PERF_CAST_(perf_family_ *, PERF_NULL_));
     }
     reg->member = member;
 }
@@ -5366,7 +5388,7 @@ PERF_FN double perf_sqrt_(double x)
 {
 #if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
     double r;
-    __asm__("sqrtsd %1, %0" : "=x"(r) : "x"(x));    /* __builtin_sqrt would call libm at -O0      */
+    __asm__("sqrtsd {%1, %0|%0, %1}" : "=x"(r) : "x"(x));    /* __builtin_sqrt calls libm at -O0 */
     return r;
 #elif defined(__GNUC__) && defined(__aarch64__)
     double r;
@@ -6473,7 +6495,7 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
 PERF_FN void perf_hist_raise_(uint64_t *counter, uint64_t n)
 {
 #if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_ && !PERF_TSAN_
-    __asm__("addq %1, %0" : "+m"(*counter) : "er"(n) : "cc");
+    __asm__("add{q %1, %0| qword ptr %0, %1}" : "+m"(*counter) : "er"(n) : "cc");
 #else
     PERF_SET_(counter, PERF_GET_(counter) + n);
 #endif
@@ -6742,7 +6764,7 @@ PERF_FN void perf_hist_add_double(perf_hist *hist, double ns)
  * 64-bit counters are read 10 KB and more at a time: in vectors where the compiler has them (gcc
  * -O2 makes none on its own), in the wide ones of AVX2 where the processor has it.               */
 #if defined(__GNUC__) && !PERF_TCC_ && !defined(__NVCC__)
-typedef uint64_t perf_lanes_ __attribute__((vector_size(32), aligned(8), may_alias));
+typedef uint64_t perf_lanes_ PERF_ATTR_((__vector_size__(32), __aligned__(8), __may_alias__));
 #define PERF_HIST_LANES_(name)                                                                    \
     PERF_FN uint64_t name(const void *cells, size_t block, size_t n, uint64_t *sums)              \
     {                                                                                             \
@@ -7062,7 +7084,7 @@ PERF_FN uint64_t perf_quantile_rank_(double q, uint64_t n)
     double   exact = q * PERF_CAST_(double, n);
     uint64_t rank;
 
-    if (q >= 1.0 || exact >= 9.2e18)            /* n as a double may be less than n               */
+    if (q >= 1.0)                               /* n as a double may be less than n               */
         return n;
     rank = PERF_CAST_(uint64_t, exact);
     if (exact - PERF_CAST_(double, rank) > exact * 4.5e-16)
@@ -8377,25 +8399,54 @@ PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tai
     return here + part * (next - here);
 }
 
+/* 1: values have two speeds near quantile p, and few lie in between: a sixteenth of those between
+ * its limits (95 %, or more if asked) fills .45 of their log width.  Fewer than ten neighbours leave
+ * such a gap by chance.                                                                          */
+PERF_FN int perf_jumps_(const double *sorted, size_t n, double p, double tail)
+{
+    const double   all = PERF_CAST_(double, n), each = perf_least_(tail, 0.025);
+    const uint64_t low = perf_rank_low_(all, p, each), high = perf_rank_low_(all, 1.0 - p, each);
+    const double  *from = sorted + low, *to = sorted + n - high;
+    const double  *end = to - (to - from + 1) / 16;
+    double         widest = 1.0;
+
+    if (!low || !high || to - from < 9)
+        return 0;
+    for (; from <= end; from++)
+        widest = perf_most_(widest, from[to - end] / from[-1]);
+    return perf_log_(widest) > 0.45 * perf_log_(*to / sorted[low - 1]);
+}
+
 /* The log interval of the ratio of two quantiles: MOVER (Zou and Donner 2008) on the limits of each
- * arm.  low = estimate - shrink * sqrt(down_b^2 + up_a^2); high is its mirror.                   */
+ * arm.  low = estimate - shrink * sqrt(down_b^2 + up_a^2); high is its mirror.  An arm that jumps
+ * has nothing between its order statistics.  If both do, each estimate may be of the wrong speed:
+ * then the sum takes the place of the root, with half the error for each.                        */
 PERF_FN perf_interval perf_quantile_ratio_plain_(const perf_arms_ *arms, double p, double tail,
                                                  double shrink)
 {
     perf_interval result;
-    const int exact = arms->logs && arms->na < PERF_FEW_MEDIANS_;
-    double low_a = perf_nyblom_(arms->sorted_a, arms->na, p, tail, 1, exact);
-    double high_a = perf_nyblom_(arms->sorted_a, arms->na, 1.0 - p, tail, -1, exact);
-    double low_b = perf_nyblom_(arms->sorted_b, arms->nb, p, tail, 1, exact);
-    double high_b = perf_nyblom_(arms->sorted_b, arms->nb, 1.0 - p, tail, -1, exact);
+    const int few = arms->logs && arms->na < PERF_FEW_MEDIANS_;
+    const int jumps_a = perf_jumps_(arms->sorted_a, arms->na, p, tail);
+    const int jumps_b = perf_jumps_(arms->sorted_b, arms->nb, p, tail);
+    const double each = jumps_a && jumps_b ? 0.5 * tail : tail;
+    double low_a = perf_nyblom_(arms->sorted_a, arms->na, p, each, 1, few || jumps_a);
+    double high_a = perf_nyblom_(arms->sorted_a, arms->na, 1.0 - p, each, -1, few || jumps_a);
+    double low_b = perf_nyblom_(arms->sorted_b, arms->nb, p, each, 1, few || jumps_b);
+    double high_b = perf_nyblom_(arms->sorted_b, arms->nb, 1.0 - p, each, -1, few || jumps_b);
     double log_a = perf_log_(perf_quantile_(arms->sorted_a, arms->na, p));
     double log_b = perf_log_(perf_quantile_(arms->sorted_b, arms->nb, p));
     double down_a = log_a - perf_log_(low_a), up_a = perf_log_(high_a) - log_a;
     double down_b = log_b - perf_log_(low_b), up_b = perf_log_(high_b) - log_b;
+    double down = perf_sqrt_(down_b * down_b + up_a * up_a);
+    double up = perf_sqrt_(up_b * up_b + down_a * down_a);
 
+    if (jumps_a && jumps_b) {
+        down = down_b + up_a;
+        up = up_b + down_a;
+    }
     result.estimate = log_b - log_a;
-    result.low = result.estimate - shrink * perf_sqrt_(down_b * down_b + up_a * up_a);
-    result.high = result.estimate + shrink * perf_sqrt_(up_b * up_b + down_a * down_a);
+    result.low = result.estimate - shrink * down;
+    result.high = result.estimate + shrink * up;
     return result;
 }
 
@@ -8719,6 +8770,47 @@ PERF_FN double perf_seq_bet_(double *capital, double x, double toward)
     return sum;
 }
 
+/* From bets and a log interval to the verdict: callers above what they call. */
+PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
+                                      double unseen, double n);
+PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
+                                  const perf_compare_opts *opts);
+PERF_FN perf_decision perf_rule_answer_(const perf_rule *rule, perf_interval log_ratio);
+PERF_FN void perf_verdict_cap_(perf_verdict *verdict, const char *reason);
+
+/* The answer of the interval of n log ratios, which come in the order of time, and are sorted.  An
+ * ACCEPT needs that of the bets, too.  pairs: with those that have no log ratio.                 */
+PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
+                                             size_t pairs, const perf_compare_opts *opts)
+{
+    const perf_interval log_ratio = perf_seq_interval(logs, n, opts->confidence);
+    perf_verdict        verdict =
+        perf_verdict_of_(opts, &log_ratio, bets->tick, PERF_CAST_(double, pairs));
+    perf_seq            agree = PERF_ZERO;
+    int                 by_median;
+
+    perf_seq_start_(agree.accept);                  /* how many pairs decide, if all agree        */
+    agree.level = 2.0 / (1.0 - verdict.confidence);
+    while ((verdict.warnings & PERF_WARN_UNBOUNDED) && !agree.decided_at)
+        (void)perf_seq_add(&agree, 2.0, 1.0);
+    if (agree.decided_at > n)
+        verdict.pairs_needed = PERF_CAST_(double, agree.decided_at - n);
+    verdict.pairs = pairs;
+    verdict.excluded = bets->excluded;
+    perf_sort_values_(logs, n);
+    if (perf_lopsided_(logs, n, 2.58, bets->tick))
+        verdict.warnings |= PERF_WARN_SHAPE;
+    by_median = (verdict.warnings & PERF_WARN_SHAPE) && !(verdict.warnings & PERF_WARN_OUTPUTS);
+    if (by_median && verdict.decision == PERF_ACCEPT)
+        verdict.reason = "the median of the pairs' ratios clears the threshold";
+    else if (by_median && verdict.decision == PERF_REJECT)
+        verdict.reason = "the median of the pairs' ratios misses the threshold";
+    if (verdict.decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
+        perf_verdict_cap_(&verdict,
+                          "the pairs disagree: the interval clears it, too few of them do");
+    return verdict;
+}
+
 /* 1: the bet that the centre lies in direction `toward` of theta was ever won at `level`. */
 PERF_FN int perf_seq_rules_out_(const double *d, size_t n, double theta, double toward,
                                 double level)
@@ -8797,6 +8889,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
     logs.sorted = sorted;
     logs.finite = finite;
     level = 2.0 / (1.0 - confidence);
+    /* How many of the smallest, and of the largest values the bets rule out as the median. */
     low = perf_seq_excluded_(&logs, 1.0, level);
     high = perf_seq_excluded_(&logs, -1.0, level);
     result.estimate = perf_quantile_(sorted, finite, 0.5);
@@ -8810,13 +8903,6 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
 }
 
 /* ---- verdicts ---- */
-
-/* From bets and a log interval to the verdict: callers above what they call. */
-PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
-                                      double hidden, double n);
-PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
-                                  const perf_compare_opts *opts);
-PERF_FN perf_decision perf_rule_answer_(const perf_rule *rule, perf_interval log_ratio);
 
 PERF_FN double perf_metric_p_(perf_metric metric)
 {
@@ -8911,8 +8997,11 @@ PERF_FN double perf_pairs_needed_(const perf_verdict *verdict, double n, double 
     double least, needed = n * (2.04 / (gap / half * (gap / half)) - 1.0);
 
     if (!perf_is_finite_(half)) {
-        least = PERF_CAST_(double, perf_quantile_min_count_(perf_metric_p_(verdict->rule.metric),
-                                                            verdict->confidence));
+        least = 2.0;
+        if (verdict->rule.metric != PERF_METRIC_MEAN)
+            least = PERF_CAST_(double,
+                               perf_quantile_min_count_(perf_metric_p_(verdict->rule.metric),
+                                                        verdict->confidence));
         needed = n;
         if (least > n)
             needed = least - n;
@@ -8933,51 +9022,25 @@ PERF_FN double perf_rule_room_(const perf_rule *rule, double log_ratio)
     return log_t - log_ratio;
 }
 
-/* No number of pairs is enough if `hidden`, as a log, is as much as the estimate needs to pass.
+/* No number of pairs is enough if `unseen`, as a log, is as much as the estimate needs to pass.
  * exact: the interval without that; where there is none yet, more values are needed first.       */
-PERF_FN void perf_verdict_hidden_(perf_verdict *verdict, perf_interval exact, double hidden)
+PERF_FN void perf_verdict_hidden_(perf_verdict *verdict, perf_interval exact, double unseen)
 {
     if (verdict->decision == PERF_INCONCLUSIVE && perf_is_finite_(exact.low) &&
         perf_is_finite_(exact.high) &&
-        hidden >= perf_fabs_(perf_rule_room_(&verdict->rule, exact.estimate)))
+        unseen >= perf_fabs_(perf_rule_room_(&verdict->rule, exact.estimate)))
         verdict->pairs_needed = PERF_INF_;
-}
-
-/* The answer of the interval of n log ratios, which come in the order of time, and are sorted.  An
- * ACCEPT needs that of the bets, too.  pairs: with those that have no log ratio.                 */
-PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
-                                             size_t pairs, const perf_compare_opts *opts)
-{
-    const perf_interval log_ratio = perf_seq_interval(logs, n, opts->confidence);
-    perf_verdict        verdict =
-        perf_verdict_of_(opts, &log_ratio, bets->tick, PERF_CAST_(double, pairs));
-    int                 by_median;
-
-    verdict.pairs = pairs;
-    verdict.excluded = bets->excluded;
-    perf_sort_values_(logs, n);
-    if (perf_lopsided_(logs, n, 2.58, bets->tick))
-        verdict.warnings |= PERF_WARN_SHAPE;
-    by_median = (verdict.warnings & PERF_WARN_SHAPE) && !(verdict.warnings & PERF_WARN_OUTPUTS);
-    if (by_median && verdict.decision == PERF_ACCEPT)
-        verdict.reason = "the median of the pairs' ratios clears the threshold";
-    else if (by_median && verdict.decision == PERF_REJECT)
-        verdict.reason = "the median of the pairs' ratios misses the threshold";
-    if (verdict.decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
-        perf_verdict_cap_(&verdict,
-                          "the pairs disagree: the interval clears it, too few of them do");
-    return verdict;
 }
 
 /* perf_verdict_finish_ makes it; without a log interval, or with refused opts, it says nothing. */
 PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
-                                      double hidden, double n)
+                                      double unseen, double n)
 {
     perf_verdict verdict = perf_verdict_start_(opts);
 
     if (log_ratio && verdict.status == PERF_OK) {
-        perf_verdict_finish_(&verdict, perf_widen_(*log_ratio, hidden), n, opts);
-        perf_verdict_hidden_(&verdict, *log_ratio, hidden);
+        perf_verdict_finish_(&verdict, perf_widen_(*log_ratio, unseen), n, opts);
+        perf_verdict_hidden_(&verdict, *log_ratio, unseen);
     }
     return verdict;
 }
@@ -9038,15 +9101,15 @@ PERF_FN double perf_arms_tick_(const perf_arms_ *arms, const perf_compare_opts *
 {
     const int is_count = opts->rule.memory || opts->rule.metric == PERF_METRIC_MEMORY ||
                          opts->rule.metric > PERF_METRIC_THROUGHPUT;
-    double    tick = opts->tick, hidden;
+    double    tick = opts->tick, unseen;
 
     if (is_count && !(tick > 0.0))
         tick = -1.0;                                /* bytes and instructions are exact           */
-    hidden = perf_tick_log_(arms->sorted_a, arms->na, arms->sorted_b, arms->nb, tick, 0);
+    unseen = perf_tick_log_(arms->sorted_a, arms->na, arms->sorted_b, arms->nb, tick, 0);
     if (opts->rule.metric == PERF_METRIC_THROUGHPUT && !(opts->tick < 0.0))
-        hidden = perf_most_(perf_tick_log_(arms->sorted_a, arms->na, arms->sorted_b, arms->nb, 0.0,
-                                           1), hidden);
-    return hidden;
+        unseen = perf_most_(perf_tick_log_(arms->sorted_a, arms->na, arms->sorted_b, arms->nb, 0.0,
+                                           1), unseen);
+    return unseen;
 }
 
 /* 1: the metric is about the typical ratio, not about a quantile of each arm or a mean. */
@@ -9337,9 +9400,15 @@ PERF_FN perf_verdict perf_compare_samples_(const perf_samples_ *in, const perf_c
         return verdict;
     options.confidence = 1.0 - (1.0 - options.confidence) / PERF_CAST_(double, opts->rules);
     strict = perf_compare_alone_(in, &options);
+    if (strict.status == PERF_ENOMEM)
+        return strict;
     if (verdict.decision != PERF_ACCEPT) {          /* the interval shown is the one that decides */
-        verdict.ratio.low = strict.ratio.low;
-        verdict.speedup.high = strict.speedup.high;
+        if (verdict.rule.kind != PERF_RULE_SAME) {
+            strict.ratio.high = verdict.ratio.high;
+            strict.speedup.low = verdict.speedup.low;
+        }
+        verdict.ratio = strict.ratio;
+        verdict.speedup = strict.speedup;
     }
     if (verdict.decision == PERF_REJECT && strict.decision != PERF_REJECT) {
         verdict.decision = PERF_INCONCLUSIVE;
@@ -9446,6 +9515,7 @@ PERF_FN void perf_put_confidence_(perf_out_ *out, double confidence)
         digits = 4;
     else if (digits == 5)                           /* 1 - 0.05 / 3                               */
         digits = 1;
+    digits += 5 * (percent >= 99.99995);            /* of one of many: never "100.0000 %"         */
     perf_put_fixed_(out, percent, digits);
     perf_put_(out, " % CI ");
 }
@@ -9736,11 +9806,6 @@ typedef struct perf_timer_ {
     double      pause_doubt_ns;         /* it may be off by so much                               */
 } perf_timer_;
 
-/* Phases: the first run of each arm, rounds until the filling is warm, batches are found, rounds
- * that are thrown away, samples, what comes after them. */
-enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_HEAT_, PERF_LOOP_GROW_, PERF_LOOP_WARM_,
-       PERF_LOOP_SAMPLE_, PERF_LOOP_COUNT_, PERF_LOOP_DONE_ };
-
 enum { PERF_RACE_MOST_ = 64 };          /* variants                                               */
 
 struct perf_loop_arm_;
@@ -9748,18 +9813,18 @@ struct perf_filling_;
 
 /* A loop of any kind. */
 typedef struct perf_loop_state_ {
-    perf_kept_loop_       loop;              /* first: the list is of these                       */
+    perf_kept_loop_  loop;              /* first: the list is of these                            */
     perf_bench_opts  opts;              /* of other loops: max_seconds, slice_ns, before, user    */
     perf_ab_opts     ask;
     perf_timer_      timer;
-    const struct perf_filling_ *fill;   /* how a slice is timed                                   */
+    const struct perf_filling_ *fill;   /* how a slice is timed: by the host, or by a device      */
     void            *own;               /* of the filling                                         */
     struct perf_loop_arm_ *arm;         /* [variants]                                             */
     perf_race_entry *entry;             /* [variants]                                             */
     unsigned char   *first;             /* [rounds] the variant that began the round              */
     double          *logs;              /* [rounds] room for log ratios                           */
     /* a round is complete; 1: it was the last: perf_bench_enough_ or perf_race_round_            */
-    int            (*round)(struct perf_loop_state_ *, uint64_t now);
+    int            (*enough)(struct perf_loop_state_ *, uint64_t now);
     /* after the timed slices: the next one that is counted, as perf_loop_slice_ returns it; 0:   */
     /* enough.  NULL: nobody counts                                                               */
     uint64_t       (*counted)(struct perf_loop_state_ *);
@@ -9806,33 +9871,17 @@ typedef struct perf_loop_state_ {
     perf_race_result race;
 } perf_loop_state_;
 
-/* How slices are run and timed: by the host's clocks (perf_host_begin_, perf_host_end_ and so on in
- * perf_loop.h), or by those of a device (perf_gpu_bench.h).  Called in this order: begin, the body,
- * end; both once a slice.
- *   begin   starts the clocks of a slice of that arm; state->arm[arm].batch iterations follow
- *   end     reads them into state->timer.ns[].  1: file it; 0: it does not count, and runs again.
- *           `now` is the wall's clock, read before anything else
- *   want    ns that a slice should last at least
- *   grown   all batches are found; 0: the loop ends with state->status
- *   warm    every arm has run once more, by single iterations.  1: batches may be looked for; 0:
- *           another such round.  NULL: no such rounds
- *   keep    a round of samples is complete; 0: it does not count.  NULL: each does
- *   stop    that round is over; `enough`: what the loop's own rule says, 0 where it did not count.
- *           1: there are no more.  NULL: as that rule says
- *   beside  a slice up to so many times as long as another has its batch; a longer one leaves cold
- *           caches behind, and the other one runs twice.  0: neither
- * Begin and end may set state->phase to PERF_LOOP_DONE_: the loop has ended, with state->status.
- * Times of a filling without processor time stay by the wall's clock: state->timer.clocks is 1.  */
-typedef struct perf_filling_ {
-    void   (*begin)(struct perf_loop_state_ *state, int arm);
-    int    (*end)(struct perf_loop_state_ *state, int arm, uint64_t now);
-    double (*want)(const struct perf_loop_state_ *state);
-    int    (*grown)(struct perf_loop_state_ *state);
-    int    (*warm)(struct perf_loop_state_ *state, int late);
-    int    (*keep)(struct perf_loop_state_ *state);
-    int    (*stop)(struct perf_loop_state_ *state, int enough);
-    double beside;
-} perf_filling_;
+/* Phases of a loop, in this order. */
+enum {
+    PERF_LOOP_START_,                   /* nothing has run yet                                    */
+    PERF_LOOP_COLD_,                    /* the first run of each arm                              */
+    PERF_LOOP_HEAT_,                    /* rounds until a device is warm                          */
+    PERF_LOOP_GROW_,                    /* batches are found                                      */
+    PERF_LOOP_WARM_,                    /* rounds that are thrown away                            */
+    PERF_LOOP_SAMPLE_,                  /* rounds that count                                      */
+    PERF_LOOP_COUNT_,                   /* slices for the processor's counters                    */
+    PERF_LOOP_DONE_
+};
 
 enum { PERF_OWED_ = 64 };               /* longer leads that are kept                             */
 
@@ -9862,8 +9911,7 @@ typedef struct perf_loop_arm_ {
     double       *cpu;                  /* likewise by processor time                             */
     size_t        count;
     double        pending[2];           /* ns, cpu: of the round under way                        */
-    perf_seq      seq[2];               /* bets against variant 0: by the wall's clock, by        */
-                                        /* processor time                                         */
+    perf_seq      seq[2];               /* [perf_decides] bets against variant 0, by either clock */
     /* the lead of this round; times are of a longer one:                                         */
     uint64_t      lead_began, lead_ended;       /* processor time                                 */
     uint64_t      lead_runs;            /* iterations                                             */
@@ -9876,7 +9924,35 @@ typedef struct perf_loop_arm_ {
     int           objection;            /* PERF_NO_OBJECTION_, or why the answer is withheld      */
 } perf_loop_arm_;
 
-/* What may be said against an answer: docs/loops.md has the table. */
+/* How slices are run and timed: by the host's clocks (perf_host_begin_, perf_host_end_ and so on in
+ * perf_loop.h), or by those of a device (perf_gpu_bench.h).  Called in this order: begin, the body,
+ * end; both once a slice.
+ *   begin   starts the clocks of a slice of that arm; state->arm[arm].batch iterations follow
+ *   end     reads them into state->timer.ns[].  1: file it; 0: it does not count, and runs again.
+ *           `now` is the wall's clock, read before anything else
+ *   want    ns that a slice should last at least
+ *   grown   all batches are found; 0: the loop ends with state->status
+ *   warm    every arm has run once more, by single iterations.  1: batches may be looked for; 0:
+ *           another such round.  NULL: no such rounds
+ *   keep    a round of samples is complete; 0: it does not count.  NULL: each does
+ *   stop    that round is over; `enough`: what the loop's own rule says, 0 where it did not count.
+ *           1: there are no more.  NULL: as that rule says
+ *   beside  a slice up to so many times as long as another has its batch; a longer one leaves cold
+ *           caches behind, and the other one runs twice.  0: neither
+ * Begin and end may set state->phase to PERF_LOOP_DONE_: the loop has ended, with state->status.
+ * Times of a filling without processor time stay by the wall's clock: state->timer.clocks is 1.  */
+typedef struct perf_filling_ {
+    void   (*begin)(struct perf_loop_state_ *state, int arm);
+    int    (*end)(struct perf_loop_state_ *state, int arm, uint64_t now);
+    double (*want)(const struct perf_loop_state_ *state);
+    int    (*grown)(struct perf_loop_state_ *state);
+    int    (*warm)(struct perf_loop_state_ *state, int late);
+    int    (*keep)(struct perf_loop_state_ *state);
+    int    (*stop)(struct perf_loop_state_ *state, int enough);
+    double beside;
+} perf_filling_;
+
+/* What may be said against an answer: docs/statistics-evidence.md has the table. */
 enum {
     PERF_NO_OBJECTION_,
     PERF_TOO_FEW_,                      /* rounds with longer leads, or in the last third         */
@@ -10323,7 +10399,7 @@ PERF_BEGIN_DECLS
 
 /* A table of places and sizes in bytes, for readers from outside.  An ELF note leads to it, beside
  * the note of perf_images_walk_.  Readers know an entry by its number: new ones go to the end, one
- * that is gone becomes ~0.  Version 3: counters have 32 bits, see perf_halves_sum_, and rare
+ * that is gone becomes ~0.  Version 3: counters have 32 bits, see perf_cell_counter_, and rare
  * durations entries.  Of a process that runs, what was read of a cell is right if the cell has the
  * same `count` and `buckets` afterwards.
  * Writable, as core files leave out the pages that nobody can write.                             */
@@ -10351,7 +10427,8 @@ PERF_COLD_FN_ void perf_layout_note_(void)
         __builtin_offsetof(perf_recorder_, ring_lost),
         __builtin_offsetof(perf_recorder_, ring_more),
         __builtin_offsetof(perf_recorder_, ring_sent), __builtin_offsetof(perf_recorder_, extra),
-        __builtin_offsetof(perf_recorder_, slots), __builtin_offsetof(perf_recorder_, slots_used),
+        __builtin_offsetof(perf_recorder_, slot_room),
+        __builtin_offsetof(perf_recorder_, slots_used),
         __builtin_offsetof(perf_recorder_, slot), __builtin_offsetof(perf_recorder_, request),
         __builtin_offsetof(perf_recorder_, birth), __builtin_offsetof(perf_recorder_, thread),
         __builtin_offsetof(perf_recorder_, number), __builtin_offsetof(perf_recorder_, losses),
@@ -10562,7 +10639,7 @@ PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *rec, const perf_
     uint32_t at = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, caller) >> 6) ^ id * 0x9e3779b1u;
 
     for (;; at++) {
-        perf_slot_ *slot = &rec->slot[at & (rec->slots - 1)];
+        perf_slot_ *slot = &rec->slot[at & (rec->slot_room - 1)];
         if (!slot->cell || (slot->caller == caller && perf_cell_id_(slot->cell) == id))
             return slot;
     }
@@ -10793,7 +10870,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
     }
 #endif
     reg->ring_events = PERF_TRACE_EVENTS < 1 ? 0 : 2;
-    while (reg->ring_events < PERF_TRACE_EVENTS)
+    while (reg->ring_events && reg->ring_events < PERF_TRACE_EVENTS)    /* 2^63 at most           */
         reg->ring_events *= 2;
     return reg;
 }
@@ -11130,11 +11207,13 @@ PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *reg, const perf_
     return written - parts - whole;
 }
 
-/* Events of a ring that are not in the streamed file. */
+/* Events of a ring that are not in the streamed file.  Its owner may be writing: never too few. */
 PERF_COLD_FN_ uint64_t perf_ring_unsent_(const perf_recorder_ *rec)
 {
-    return (PERF_GET_(&rec->ring_head) - PERF_GET_(&rec->ring_sent)) / sizeof(perf_event_) -
-           (PERF_GET_(&rec->ring_more) - PERF_GET_(&rec->sent_more));
+    const uint64_t more = PERF_ACQ_(&rec->sent_more), head = PERF_ACQ_(&rec->ring_head);
+
+    return (head - PERF_GET_(&rec->ring_sent)) / sizeof(perf_event_) -
+           (PERF_GET_(&rec->ring_more) - more);
 }
 
 /* What is missing from the numbers of all threads, and of the process. */
@@ -11152,10 +11231,10 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *reg)
     losses.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&reg->retired_lost);
     for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
         uint64_t since = PERF_GET_(&rec->ring_lost);
-        if (PERF_GET_(&rec->request) & PERF_ASK_RESET_)
-            continue;                           /* reset, though its thread sleeps or is gone     */
         if (failed)
             losses.n[PERF_LOSS_UNSENT_] += perf_ring_unsent_(rec);
+        if (PERF_GET_(&rec->request) & PERF_ASK_RESET_)
+            continue;                           /* reset, though its thread sleeps or is gone     */
         if (PERF_GET_(&rec->ring_sent) > since) /* what is in the file is not lost                */
             since = PERF_GET_(&rec->ring_sent);
         for (i = 0; i < PERF_LOSSES_; i++)
@@ -11181,7 +11260,7 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *reg, perf_recorder_ *re
     sent = perf_stream_flush_(reg, rec);
     if (rec->request & PERF_ASK_RESET_)
         bytes = 0;
-    if (!sent && bytes && reg->stream && reg->stream->state == PERF_STREAM_FAILED_)
+    if (!sent && reg->stream && reg->stream->state == PERF_STREAM_FAILED_)
         PERF_ADD_(reg->stream->unsent, perf_ring_unsent_(rec));
     if (bytes > size && !sent)
         PERF_ADD_(reg->retired_lost, perf_ring_dropped_(reg, rec, rec->ring_lost));
@@ -11244,8 +11323,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *reg, uint32_t
     if (reg->alive >= reg->scan_at) {
         for (rec = reg->recorders; rec; rec = rec->next)
             if (!rec->gone && !rec->foreign_track &&
-                perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, reg->process),
-                              PERF_CAST_(long, rec->thread), 0L)) {
+                perf_thread_ended_(reg->process, rec->thread)) {
                 rec->gone = 1;
                 reg->alive--;
             }
@@ -11282,22 +11360,19 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *reg, uint32_t
 #define perf_recorder_adopt_(r, thread) PERF_NULL_
 #endif
 
-/* Forgets the events of a ring, but those that a stream has not written yet: the file has them all
- * the same.  Only where there is a stream, which may be writing the ring, a lock is taken.       */
+/* Forgets the events of a ring.  A stream writes or counts all that it has not written yet: only
+ * where there is one, which may be at this ring, a lock is taken.                                */
 PERF_COLD_FN_ void perf_ring_forget_(perf_registry_ *reg, perf_recorder_ *rec)
 {
     const perf_stream_base_ *stream = PERF_ACQ_(&reg->stream);
-    const int                on = stream && PERF_GET_(&stream->state) == PERF_STREAM_ON_;
-    const int                locked = on && perf_lock_(reg);    /* or this thread is inside       */
+    uint64_t                 more;
+    const int                locked = stream && PERF_GET_(&stream->state) != PERF_STREAM_ENDED_ &&
+                       perf_lock_(reg);         /* or this thread is inside                       */
 
     PERF_SET_(&rec->ring_lost, rec->ring_head);
-    if (on) {
-        PERF_SET_(&rec->sent_more, rec->sent_more - rec->ring_more);    /* may be below 0         */
-    } else {
-        PERF_SET_(&rec->ring_sent, rec->ring_head);
-        PERF_SET_(&rec->sent_more, UINT64_C(0));
-    }
+    more = rec->ring_more;
     PERF_SET_(&rec->ring_more, UINT64_C(0));
+    PERF_REL_(&rec->sent_more, rec->sent_more - more);  /* may be below 0                         */
     if (locked)
         perf_unlock_(&reg->lock);
 }
@@ -11426,7 +11501,7 @@ PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *rec)
 {
     perf_slot_  *old = rec->slot, *fresh;
     perf_cell_ **table;
-    uint32_t     n = rec->slots, i, room = n ? 2 * n : 128;
+    uint32_t     n = rec->slot_room, i, room = n ? 2 * n : 128;
 
     if (2 * (rec->slots_used + 1) <= n)
         return 1;
@@ -11440,7 +11515,7 @@ PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *rec)
     PERF_REL_(&rec->quick, PERF_NULL_);
     PERF_REL_(&rec->quick_mask, PERF_CAST_(uint32_t, (room - 1) * sizeof *table));
     rec->slot = fresh;
-    rec->slots = room;
+    rec->slot_room = room;
     for (i = 0; i < n; i++)
         if (old[i].cell)
             *perf_slot_at_(rec, old[i].caller, perf_cell_id_(old[i].cell)) = old[i];
@@ -11513,7 +11588,7 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *rec, perf_cell_ *calle
 /* The cell of `id` when `caller` is open; NULL without memory or for id 0. */
 PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *rec, perf_cell_ *caller, uint32_t id)
 {
-    perf_cell_ *cell = rec->slots ? perf_slot_at_(rec, caller, id)->cell : PERF_NULL_;
+    perf_cell_ *cell = rec->slot_room ? perf_slot_at_(rec, caller, id)->cell : PERF_NULL_;
 
     if (!cell)
         return perf_cell_make_(rec, caller, id);
@@ -11736,7 +11811,7 @@ PERF_COLD_FN_ void perf_end_foreign_(perf_recorder_ *rec, perf_scope *scope,
     perf_stray_(scope->rec, 1);                 /* its own thread will find it not ended          */
     if (!cell) {
         perf_lose_cell_(rec, perf_cell_id_(theirs));
-    } else if (end < scope->start) {
+    } else if (perf_since_(scope->start, end) < 0.0) {
         perf_lose_to_clock_(rec);
     } else {
         ticks = perf_cell_close_(rec, cell, scope->start, end);
@@ -11861,7 +11936,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_scope *scope, uint64_t end)
     }
     if (scope->start <= rec->birth)             /* begun before a reset: counts from there        */
         scope->start = perf_smaller_(rec->birth, end);
-    if (end < scope->start) {
+    if (perf_since_(scope->start, end) < 0.0) {
         perf_end_across_(rec, cell, outer);
         ordered = -1;
     } else {
@@ -12270,7 +12345,7 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *lap, perf_site_ *site, uint64_t now)
     if (rec->home->clock)
         now = perf_scope_ticks_(rec->home);
     perf_clock_check_(rec, now, now);
-    set_back = now < lap->start && lap->start > rec->birth;
+    set_back = perf_since_(lap->start, now) < 0.0 && lap->start > rec->birth;
     if (!cell)
         perf_lose_cell_(rec, PERF_GET_(&site->id));
     else if (set_back)
@@ -12465,7 +12540,7 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     }
     if (span->start < reset)
         span->start = reset;                    /* counts from there                              */
-    if (now < span->start) {
+    if (perf_since_(span->start, now) < 0.0) {
         perf_lose_to_clock_(rec);
         return;
     }
@@ -12797,6 +12872,8 @@ PERF_FN void perf_reset(void)
         if (PERF_ACQ_(&loop->done))
             PERF_SET_(&loop->forgotten, 1);
     gone = perf_loops_take_(reg);
+    if (reg->stream && reg->stream->state == PERF_STREAM_FAILED_)       /* all until now          */
+        PERF_ADD_(reg->stream->unsent, 0 - perf_losses_sum_(reg).n[PERF_LOSS_UNSENT_]);
     PERF_SET_(&reg->reset, perf_scope_ticks_(reg)); /* who is asked knows it                      */
     perf_ask_(reg, PERF_ASK_RESET_);
     PERF_SET_(&reg->lost, UINT64_C(0));
@@ -12920,7 +12997,7 @@ typedef struct perf_cell_time_ {    /* the time of a cell                       
     uint64_t self;              /* without the scopes inside                                      */
 } perf_cell_time_;
 
-PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *rec, uint32_t id);
+PERF_FN perf_cell_ *perf_kin_first_(perf_recorder_ *rec, uint32_t id);
 PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *cell, const perf_cell_ *first);
 PERF_COLD_DECL_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *rec,
                                     perf_cell_ *cell);
@@ -12955,7 +13032,7 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *reg, uint32_t 
     row->kind = table[id]->kind;
     row->point = row->kind == PERF_KIND_COUNT_ || row->kind == PERF_KIND_INSTANT_;
     for (rec = PERF_ACQ_(&reg->recorders); rec; rec = rec->next) {
-        first = perf_kin_(rec, id);
+        first = perf_kin_first_(rec, id);       /* its cells of that name, whoever called it      */
         for (cell = first; cell; cell = perf_kin_next_(cell, first))
             perf_sum_cell_(sum, row, rec, cell);
     }
@@ -12966,7 +13043,7 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *reg, uint32_t 
 
 /* The cells of a name in a thread, whoever called it: the first one, and the one after it; NULL:
  * none.  A thread that has yet to carry out a reset shows nothing.                               */
-PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *rec, uint32_t id)
+PERF_FN perf_cell_ *perf_kin_first_(perf_recorder_ *rec, uint32_t id)
 {
     if (id >= PERF_ACQ_(&rec->room) || (PERF_GET_(&rec->request) & PERF_ASK_RESET_))
         return PERF_NULL_;
@@ -12996,7 +13073,7 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
         return;
     }
     sum->sum += PERF_GET_(&cell->sum);
-    ticks = perf_cell_ticks_(cell);
+    ticks = perf_cell_ticks_(cell);             /* by the formulas of perf_cell_                  */
     sum->total += ticks.total;
     sum->self += ticks.self;
     value = PERF_GET_(&cell->of.calls.min);
@@ -13028,7 +13105,7 @@ PERF_FN perf_cell_time_ perf_cell_ticks_(perf_cell_ *cell)
 PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_cell_ *cell)
 {
     perf_buckets_ *buckets;
-    uint32_t       i, at, index[PERF_RARE_];
+    uint32_t       i, at, place, index[PERF_RARE_];
 
     do {
         buckets = PERF_ACQ_(&cell->buckets);
@@ -13043,29 +13120,21 @@ PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *rec, perf_c
             at = index[i - buckets->room];
         if (i >= buckets->room && at - buckets->first < buckets->room)
             continue;                           /* this entry is moving to a counter              */
-        at -= PERF_CELL_BIAS_;                  /* slack may reach below the first                */
-        if (at < PERF_CELL_BUCKETS_)
-            sum->bucket[at] += perf_cell_counter_(rec, cell, at + PERF_CELL_BIAS_);
+        place = at - PERF_CELL_BIAS_;           /* bucket[0] has the durations of 1 tick          */
+        if (place < PERF_CELL_BUCKETS_)         /* slack may reach below it                       */
+            sum->bucket[place] += perf_cell_counter_(rec, cell, at);
     }
 }
 
-/* The durations of a bucket = halves * 2^31 + the low 31 bits of its counter.  The counter's
- * highest bit says whether it has come to one more half since `halves` was written.              */
-PERF_FN uint64_t perf_halves_sum_(uint32_t halves, uint32_t counter)
-{
-    if (counter >> 31 != (halves & 1))
-        halves++;
-    return PERF_CAST_(uint64_t, halves) << 31 | (counter & 0x7fffffffu);
-}
-
-/* The durations of one index, with those that are still in `late`.  All is read again if the owner
- * has moved the counters meanwhile.                                                              */
+/* The durations of one index = halves * 2^31 + the low 31 bits of its counter + those that are
+ * still in `late`.  The counter's highest bit says whether it has come to one more half since
+ * `halves` was written.  All is read again if the owner has moved the counters meanwhile.        */
 PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index)
 {
     perf_buckets_ *buckets;
     perf_halves_  *half;
     uint64_t       calls;
-    uint32_t       place, i, halves, entry;
+    uint32_t       place, i, halves, counter, entry;
 
     do {
         buckets = PERF_ACQ_(&cell->buckets);
@@ -13075,8 +13144,13 @@ PERF_COLD_FN_ uint64_t perf_cell_counter_(perf_recorder_ *rec, perf_cell_ *cell,
             half = half->next;
         halves = half ? PERF_GET_(&half->halves) : 0;
         calls = 0;
-        if (place < buckets->room)
-            calls = perf_halves_sum_(halves, PERF_ACQ_(&buckets->n[place]));
+        if (place < buckets->room) {
+            counter = PERF_ACQ_(&buckets->n[place]);
+            calls = halves;
+            if (counter >> 31 != (halves & 1))
+                calls++;
+            calls = calls << 31 | (counter & 0x7fffffffu);
+        }
         for (i = 0; i < PERF_LATE_ && place < buckets->room; i++)
             calls += PERF_GET_(&rec->late[i]) == &buckets->n[place];
         for (i = 0; i < PERF_RARE_ && place >= buckets->room; i++) {
@@ -13186,7 +13260,7 @@ PERF_COLD_FN_ int perf_visit_next_(perf_visit_ *visit)
     while (!visit->cell) {
         if (++visit->id >= PERF_ACQ_(&reg->count))
             return 0;
-        visit->cell = visit->first = perf_kin_(visit->recorder, visit->id);
+        visit->cell = visit->first = perf_kin_first_(visit->recorder, visit->id);
     }
     visit->name = PERF_ACQ_(&reg->names)[visit->id];
     visit->ticks = perf_cell_ticks_(visit->cell);
@@ -14675,6 +14749,7 @@ typedef struct perf_tree_ {     /* one block of memory, with its nodes and slots
     uint32_t   *slot;           /* [2 * room], by hash of parent and name: a node, 0 for none     */
     uint64_t    calls;
     perf_registry_ *registry;
+    int         poor;           /* 1: there was no memory for a node, or to sort                  */
 } perf_tree_;
 
 #define PERF_TREE_DEPTH_ 128u   /* deeper calls are added to the node at that depth               */
@@ -14695,13 +14770,13 @@ PERF_FN uint32_t *perf_tree_slot_(perf_tree_ *tree, uint32_t parent, uint32_t na
  * without memory, and the old one stays.                                                         */
 PERF_COLD_FN_ perf_tree_ *perf_tree_grow_(perf_tree_ *old, uint32_t room)
 {
-    const size_t nodes = room * sizeof(perf_node_), slots = 2 * room * sizeof(uint32_t);
-    perf_tree_  *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree + nodes + slots));
+    const size_t nodes = room * sizeof(perf_node_), places = 2 * room * sizeof(uint32_t);
+    perf_tree_  *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree + nodes + places));
     uint32_t     i;
 
     if (!tree)
         return PERF_NULL_;
-    PERF_LIBC_(memset)(tree, 0, sizeof *tree + nodes + slots);
+    PERF_LIBC_(memset)(tree, 0, sizeof *tree + nodes + places);
     tree->count = 1;
     if (old)
         *tree = *old;
@@ -14727,8 +14802,10 @@ PERF_COLD_FN_ uint32_t perf_tree_child_(perf_tree_ **tree, uint32_t parent, uint
         return i;
     if ((*tree)->count == (*tree)->room) {
         grown = perf_tree_grow_(*tree, 2 * (*tree)->room);
-        if (!grown)
+        if (!grown) {
+            (*tree)->poor = 1;
             return parent;
+        }
         *tree = grown;
     }
     i = (*tree)->count++;
@@ -14808,7 +14885,7 @@ PERF_COLD_FN_ int perf_node_before_(const void *one, const void *two, const void
     return first > second;
 }
 
-/* Rewrites the nodes in that order; without memory they stay as they are. */
+/* Rewrites the nodes in that order. */
 PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
 {
     perf_node_ *out = PERF_CAST_(perf_node_ *, PERF_MALLOC(tree->count * sizeof *out));
@@ -14829,6 +14906,8 @@ PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
         PERF_LIBC_(memset)(tree->slot, 0, 2 * tree->room * sizeof *tree->slot);
         for (i = 1; i < tree->count; i++)
             *perf_tree_slot_(tree, out[i].parent, out[i].name) = i;
+    } else {
+        tree->poor = 1;
     }
     PERF_FREE(out);
     PERF_FREE(order);
@@ -14864,7 +14943,10 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *reg)
             parent->total = node->total;
     }
     perf_tree_sort_(tree);
-    return tree;
+    if (!tree->poor)
+        return tree;
+    PERF_FREE(tree);
+    return PERF_NULL_;
 }
 
 PERF_END_DECLS
@@ -14955,7 +15037,6 @@ PERF_COLD_DECL_ int perf_write_lines_(FILE *file, const char *line, int width);
 PERF_COLD_DECL_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts);
 PERF_COLD_DECL_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double tick, size_t *n);
 PERF_COLD_DECL_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap);
-PERF_COLD_DECL_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap);
 PERF_COLD_DECL_ void perf_put_clock_(perf_out_ *out, const perf_clock_info *clock);
 PERF_COLD_DECL_ void perf_put_spent_(perf_out_ *out, const perf_spent_ *spent);
 PERF_COLD_DECL_ void perf_put_sources_(perf_out_ *out, perf_registry_ *reg, int json);
@@ -15075,7 +15156,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
     snap.clock = perf_clock();
     reg = perf_registry_read_();                /* this image may not have recorded anything      */
     snap.registry = reg;
-    snap.tick = snap.clock.tick_ns;
+    snap.tick = snap.clock.tick_ns;             /* ns a tick, as calibrated by now                */
     snap.evidence.busy = -1;
     if (reg) {
         perf_sources_collect_(reg);
@@ -15133,7 +15214,7 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double ti
 {
     uint32_t   id, count = PERF_ACQ_(&reg->count);
     perf_row_ *row = PERF_CAST_(perf_row_ *, PERF_MALLOC((count + 1) * sizeof *row));
-    perf_sum_ *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
+    perf_sum_ *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));     /* in ticks           */
 
     *n = 0;
     if (!row || !sum) {
@@ -15142,7 +15223,7 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double ti
         return PERF_NULL_;
     }
     for (id = 1; id < count; id++) {
-        perf_row_fill_(&row[*n], reg, id, sum, tick);
+        perf_row_fill_(&row[*n], reg, id, sum, tick);   /* in ns, of all threads                  */
         if (row[*n].count)
             ++*n;
     }
@@ -15153,31 +15234,26 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *reg, perf_sort by, double ti
 
 /* ---- the view that is asked for ---- */
 
-/* Writes it in the view that is asked for. */
+/* Writes it in the view that is asked for: a table or a tree with what stands above and below. */
 PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *out, const perf_snapshot_ *snap)
 {
+    perf_registry_ *reg = snap->registry;
+
     switch (PERF_CAST_(int, snap->opts.view)) {
     case PERF_VIEW_CSV: perf_put_csv_report_(out, snap); return;
     case PERF_VIEW_JSON: perf_put_json_report_(out, snap); return;
     case PERF_VIEW_DIAGNOSIS:
-        if (snap->registry && PERF_ACQ_(&snap->registry->put_diagnosis))
-            snap->registry->put_diagnosis(out, PERF_DIAGNOSIS_LINES_);
+        if (reg && PERF_ACQ_(&reg->put_diagnosis))
+            reg->put_diagnosis(out, PERF_DIAGNOSIS_LINES_);
         else
             perf_put_(out, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
                            "perf_diagnosis.h\n");
         return;
-    case PERF_VIEW_TABLE:
-    case PERF_VIEW_TREE:
-    default: perf_put_report_(out, snap);
+    default: break;
     }
-}
-
-/* Table or tree, and what stands above and below either. */
-PERF_COLD_FN_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap)
-{
     perf_put_clock_(out, &snap->clock);
     perf_put_spent_(out, &snap->spent);
-    if (snap->registry) {
+    if (reg) {
         if (snap->opts.view == PERF_VIEW_TREE) {
             perf_put_tree_(out, snap);
         } else {
@@ -15185,12 +15261,12 @@ PERF_COLD_FN_ void perf_put_report_(perf_out_ *out, const perf_snapshot_ *snap)
             perf_put_waits_(out, snap);
             perf_put_bound_(out, snap);
             perf_put_counters_(out, snap);
-            if (PERF_ACQ_(&snap->registry->put_marks))
-                PERF_ACQ_(&snap->registry->put_marks)(out, snap->registry);
+            if (PERF_ACQ_(&reg->put_marks))
+                PERF_ACQ_(&reg->put_marks)(out, reg);
         }
-        perf_put_open_(out, snap->registry);
+        perf_put_open_(out, reg);
         perf_put_losses_(out, snap);
-        perf_put_sources_(out, snap->registry, 0);
+        perf_put_sources_(out, reg, 0);
     }
     perf_report_results_(out);
 }
@@ -15304,7 +15380,7 @@ PERF_COLD_FN_ void perf_put_scopes_(perf_out_ *out, const perf_snapshot_ *snap)
 }
 
 /* A bar of nine columns. */
-PERF_COLD_FN_ void perf_cell_bar_(perf_table_ *table, double share)
+PERF_COLD_FN_ void perf_table_bar_(perf_table_ *table, double share)
 {
     char      text[32];
     perf_out_ out = perf_out_open_(text, sizeof text);
@@ -15317,17 +15393,17 @@ PERF_COLD_FN_ void perf_cell_bar_(perf_table_ *table, double share)
         perf_put_char_(&out, i <= share * 9 + 0.5 ? '#' : ' ');
     if (colored)
         perf_put_(&out, "\033[0m");
-    perf_cell_text_(table, text);
+    perf_table_text_(table, text);
 }
 
 /* "12.3 %" */
-PERF_COLD_FN_ void perf_cell_percent_(perf_table_ *table, double share)
+PERF_COLD_FN_ void perf_table_percent_(perf_table_ *table, double share)
 {
     char      text[32];
     perf_out_ out = perf_out_open_(text, sizeof text);
 
     perf_putf_(&out, "%.1f %%", share * 100);
-    perf_cell_text_(table, text);
+    perf_table_text_(table, text);
 }
 
 /* The cells of one row, from left to right. */
@@ -15337,24 +15413,41 @@ PERF_COLD_FN_ void perf_put_row_(perf_table_ *table, const perf_row_ *row,
     const double *figure = row->figure;
     const double  share = figure[PERF_COLUMN_SELF_] / snap->self;
 
-    perf_cell_text_(table, row->name);
-    perf_cell_fixed_(table, PERF_CAST_(double, row->count), 0);
-    perf_cell_ns_(table, figure[PERF_COLUMN_TOTAL_]);
+    perf_table_text_(table, row->name);
+    perf_table_fixed_(table, PERF_CAST_(double, row->count), 0);
+    perf_table_ns_(table, figure[PERF_COLUMN_TOTAL_]);
     if (perf_kind_is_host_(row->kind)) {
-        perf_cell_ns_(table, figure[PERF_COLUMN_SELF_]);
-        perf_cell_percent_(table, share);
-        perf_cell_bar_(table, share);
+        perf_table_ns_(table, figure[PERF_COLUMN_SELF_]);
+        perf_table_percent_(table, share);
+        perf_table_bar_(table, share);
     } else {
-        perf_cell_text_(table, perf_kind_text_(row->kind));
-        perf_cell_text_(table, "");
-        perf_cell_text_(table, "");
+        perf_table_text_(table, perf_kind_text_(row->kind));
+        perf_table_text_(table, "");
+        perf_table_text_(table, "");
     }
-    perf_cell_ns_(table, figure[PERF_COLUMN_MEAN_]);
-    perf_cell_ns_(table, figure[PERF_COLUMN_P50_]);
-    perf_cell_ns_(table, figure[PERF_COLUMN_P95_]);
-    perf_cell_ns_(table, figure[PERF_COLUMN_P99_]);
-    perf_cell_ns_(table, figure[PERF_COLUMN_MAX_]);
-    perf_row_end_(table);
+    perf_table_ns_(table, figure[PERF_COLUMN_MEAN_]);
+    perf_table_ns_(table, figure[PERF_COLUMN_P50_]);
+    perf_table_ns_(table, figure[PERF_COLUMN_P95_]);
+    perf_table_ns_(table, figure[PERF_COLUMN_P99_]);
+    perf_table_ns_(table, figure[PERF_COLUMN_MAX_]);
+    perf_table_row_end_(table);
+}
+
+/* A number of the user with two decimals; a small one as "3.00e-4". */
+PERF_COLD_FN_ void perf_table_number_(perf_table_ *table, double x)
+{
+    char      text[48];
+    perf_out_ out = perf_out_open_(text, sizeof text);
+    double    size = x < 0.0 ? -x : x;
+    int       power;
+
+    if (!(size > 0.0) || size >= 0.01) {
+        perf_table_fixed_(table, x, 2);
+        return;
+    }
+    power = perf_power_of_ten_(size, &size);
+    perf_putf_(&out, "%s%.2fe%.0f", x < 0.0 ? "-" : "", size, PERF_CAST_(double, power));
+    perf_table_text_(table, text);
 }
 
 /* Counters: their last, mean and extreme values; instants: how many there were. */
@@ -15373,15 +15466,15 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *out, const perf_snapshot_ *snap
             continue;
         if (!titles++)
             perf_table_head_(&table);
-        perf_cell_text_(&table, row->name);
-        perf_cell_fixed_(&table, PERF_CAST_(double, row->count), 0);
+        perf_table_text_(&table, row->name);
+        perf_table_fixed_(&table, PERF_CAST_(double, row->count), 0);
         if (row->numbers) {
-            perf_cell_fixed_(&table, row->figure[PERF_COLUMN_LAST_], 2);
-            perf_cell_fixed_(&table, row->figure[PERF_COLUMN_MEAN_], 2);
-            perf_cell_fixed_(&table, row->figure[PERF_COLUMN_MIN_], 2);
-            perf_cell_fixed_(&table, row->figure[PERF_COLUMN_MAX_], 2);
+            perf_table_number_(&table, row->figure[PERF_COLUMN_LAST_]);
+            perf_table_number_(&table, row->figure[PERF_COLUMN_MEAN_]);
+            perf_table_number_(&table, row->figure[PERF_COLUMN_MIN_]);
+            perf_table_number_(&table, row->figure[PERF_COLUMN_MAX_]);
         }
-        perf_row_end_(&table);
+        perf_table_row_end_(&table);
     }
 }
 
@@ -16471,33 +16564,41 @@ PERF_BEGIN_DECLS
 
 /* The functions of that way. */
 PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now);
+PERF_FN void perf_timer_add_waits_(perf_timer_ *timer, perf_loop_arm_ *arm);
+PERF_COLD_DECL_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now);
+PERF_COLD_DECL_ void perf_loop_lead_slice_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm);
+PERF_COLD_DECL_ uint64_t perf_loop_begin_slice_(perf_loop_state_ *state);
 PERF_COLD_DECL_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm, int late);
+PERF_COLD_DECL_ int perf_loop_begin_rounds_(perf_loop_state_ *state, int late);
+PERF_COLD_DECL_ void perf_loop_heated_(perf_loop_state_ *state, int late);
 PERF_COLD_DECL_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm,
                                               uint64_t now, int late);
 PERF_COLD_DECL_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late);
 PERF_COLD_DECL_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ int perf_loop_sample_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm);
-PERF_COLD_DECL_ void perf_loop_file_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm);
+PERF_COLD_DECL_ void perf_loop_time_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm);
+PERF_COLD_DECL_ int perf_loop_was_cold_(perf_loop_state_ *state, double want);
 PERF_COLD_DECL_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now);
-PERF_COLD_DECL_ void perf_loop_file_leads_(perf_loop_state_ *state);
+PERF_COLD_DECL_ void perf_loop_compare_leads_(perf_loop_state_ *state);
 PERF_COLD_DECL_ int perf_race_round_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ void perf_race_bet_(perf_loop_state_ *state);
-PERF_COLD_DECL_ int perf_race_spent_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now);
-PERF_COLD_DECL_ int perf_race_still_open_(perf_loop_state_ *state);
-PERF_FN int perf_loop_by_(const perf_loop_state_ *state);
+PERF_COLD_DECL_ int perf_race_open_bets_(perf_loop_state_ *state);
 PERF_COLD_DECL_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, const char **why);
-PERF_COLD_DECL_ int perf_race_interval_open_(perf_loop_state_ *state);
-PERF_COLD_DECL_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
-                                              const perf_compare_opts *opts);
-PERF_COLD_DECL_ int perf_race_gravest_(const perf_loop_state_ *state);
+PERF_COLD_DECL_ int perf_race_interval_differs_(perf_loop_state_ *state);
+PERF_COLD_DECL_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i);
+PERF_COLD_DECL_ int perf_race_gravest_objection_(const perf_loop_state_ *state);
+PERF_COLD_DECL_ int perf_race_objection_(const perf_loop_state_ *state, int i);
 PERF_COLD_DECL_ void perf_race_draw_lead_(perf_loop_state_ *state, uint64_t now);
 PERF_COLD_DECL_ uint64_t perf_loop_count_(perf_loop_state_ *state);
 PERF_COLD_DECL_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state);
+PERF_COLD_DECL_ size_t perf_loop_leads_(const perf_loop_state_ *state, int variant);
 PERF_COLD_DECL_ perf_ab_result perf_ab_found_(perf_loop_state_ *state, int64_t left);
 PERF_COLD_DECL_ perf_race_result perf_race_found_(perf_loop_state_ *state, int64_t left);
 PERF_COLD_DECL_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n);
 PERF_COLD_DECL_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int i, size_t n);
+PERF_COLD_DECL_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
+                                              const perf_compare_opts *opts);
 PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdict *verdict);
 
 /* ---- timing a slice ---- */
@@ -16514,6 +16615,8 @@ PERF_COLD_DECL_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdic
 #define PERF_LOOP_STEPS_BACK_   100     /* a clock that steps back this often is no clock         */
 #define PERF_LOOP_ROUNDS_       8.0     /* two arms or more: so many rounds must fit for a batch  */
 #define PERF_LOOP_FULL_         0.7     /* of the slice that was asked for: long enough           */
+#define PERF_LOOP_GROWS_MOST_   10.0    /* times larger the next batch: one reading may mislead   */
+#define PERF_LOOP_GROWS_LEAST_  1.2
 #define PERF_PROBE_READINGS_    20      /* of a clock: a group, whose time tells what each costs  */
 #define PERF_LONG_BESIDE_       4.0     /* a slice this much longer leaves cold caches behind     */
 
@@ -16641,27 +16744,6 @@ PERF_FN void perf_host_begin_(perf_loop_state_ *state, int arm)
         timer->at[i] = perf_timer_clock_(i);
 }
 
-/* Adds up how far the clocks of a slice are apart, and who gave the processor up in it. */
-PERF_FN void perf_timer_compare_(perf_timer_ *timer, perf_loop_arm_ *arm)
-{
-    const double thread = timer->ns[PERF_BY_THREAD_];
-    const double wait = perf_most_(timer->ns[PERF_BY_WALL_] - thread, 0.0);
-    int64_t      forced = 0;
-
-    timer->wall_ns += timer->ns[PERF_BY_WALL_];
-    timer->waited_ns += wait;
-    timer->others_ns += perf_most_(timer->ns[PERF_BY_PROCESS_] - thread, 0.0);
-    arm->wall_ns += timer->ns[PERF_BY_WALL_];
-    arm->wait_ns += wait;
-    arm->wait_sq += wait * wait;
-    arm->timed++;
-    timer->slices++;
-    if (timer->waits_at < 0)
-        return;
-    timer->waiting_slices += perf_switches_(&forced) > timer->waits_at;
-    arm->forced += PERF_CAST_(double, forced - timer->forced_at);
-}
-
 /* The step of the clock.  The probe may have found none, or too small a one.  Then some slices take
  * no time at all, and the shortest of the others takes a step or two.                            */
 PERF_FN double perf_timer_tick_(const perf_timer_ *timer)
@@ -16677,21 +16759,6 @@ PERF_FN int perf_timer_late_(const perf_timer_ *timer, uint64_t now, double max_
 {
     return perf_since_(timer->began, now) + ahead > max_seconds * 1e9 ||
            timer->spent_ns > max_seconds * 1e9;
-}
-
-/* 1: the clock steps back again and again, or stands still. */
-PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now)
-{
-    if (state->timer.backwards > PERF_LOOP_STEPS_BACK_)
-        return 1;
-    if (now != state->timer.at[PERF_BY_WALL_]) {
-        state->stands = 0;
-        return 0;
-    }
-    if (!state->stands)
-        state->stands = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-    return perf_since_(state->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
-           1e8 + state->opts.max_seconds * 1e9;
 }
 
 /* As long as asked for, or 30 steps of a coarse clock, if the time allows. */
@@ -16915,7 +16982,7 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(const char *name, int kind, siz
     state->timer.clocks = 1;
     state->coin = (state->timer.began ^ (perf_ticks() << 20)) | 1;
     state->forced = -1;
-    state->round = perf_bench_enough_;
+    state->enough = perf_bench_enough_;
     state->look_at = 30;
     if (kind && perf_loop_add_(&state->loop, kind, name))
         state->warnings = PERF_CAST_(uint32_t, PERF_WARN_NAME);
@@ -16977,7 +17044,8 @@ PERF_COLD_FN_ int perf_loop_readings_needed_(const perf_loop_state_ *state, uint
 
 /* 1: there is no body: a million iterations, more by a coarse clock, took less time than the loop's
  * own branches.                                                                                  */
-PERF_COLD_FN_ int perf_loop_empty_(const perf_loop_state_ *state, uint64_t batch, double slowest)
+PERF_COLD_FN_ int perf_loop_has_no_body_(const perf_loop_state_ *state, uint64_t batch,
+                                         double slowest)
 {
     uint64_t enough = 1000000;
 
@@ -16988,49 +17056,9 @@ PERF_COLD_FN_ int perf_loop_empty_(const perf_loop_state_ *state, uint64_t batch
     return batch >= enough && slowest < 0.03 * PERF_CAST_(double, batch);
 }
 
-/* How many times larger the next batch is; one reading may mislead. */
-PERF_COLD_FN_ double perf_loop_growth_(double want, double slowest)
-{
-    const double most = 10.0, least = 1.2;
-
-    if (!(slowest > 0.0))
-        return most;
-    return perf_most_(perf_least_(want / slowest, most), least);
-}
-
 PERF_FN int perf_loop_is_full_(const perf_loop_arm_ *arm)
 {
     return arm->most && arm->batch >= arm->most;
-}
-
-/* All batches are found: the warm-up begins, or the first round.  0: the filling ends the loop. */
-PERF_COLD_FN_ int perf_loop_grown_(perf_loop_state_ *state, int late)
-{
-    state->phase = PERF_LOOP_SAMPLE_;
-    if (state->left_to_warm > 0 && !late)
-        state->phase = PERF_LOOP_WARM_;
-    perf_loop_shuffle_(state);
-    state->round_began = perf_now();
-    return state->fill->grown(state);
-}
-
-/* A round of a loop in a hurry, which has no batches, is complete.  1: every arm was quick now,
- * only its first call was slow.  Batches are looked for after all, the round is not filed.       */
-PERF_COLD_FN_ int perf_loop_was_cold_(perf_loop_state_ *state, double want)
-{
-    int i;
-
-    if (!state->hurry)
-        return 0;
-    state->hurry = 0;
-    for (i = 0; i < state->running; i++)
-        if (state->arm[state->order[i]].pending[0] >= PERF_LOOP_FULL_ * want)
-            return 0;
-    for (i = 0; i < state->running; i++)
-        state->arm[state->order[i]].steady = 0;
-    state->phase = PERF_LOOP_GROW_;
-    perf_loop_shuffle_(state);
-    return 1;
 }
 
 /* 1: two variants waited for different shares of their time, by a tenth of it and by three standard
@@ -17055,27 +17083,9 @@ PERF_COLD_FN_ int perf_loop_waits_apart_(const perf_loop_arm_ *one, const perf_l
 
 PERF_FN const double *perf_loop_times_(const perf_loop_state_ *state, int i)
 {
-    if (perf_loop_by_(state))
+    if (perf_loop_decides_(state, PERF_NULL_) == PERF_DECIDES_CPU)
         return state->arm[i].cpu;
     return state->arm[i].ns;
-}
-
-/* How many uncounted slices a variant runs before its counted one.  At least one after a much
- * longer slice, which leaves cold caches behind.                                                 */
-PERF_COLD_FN_ size_t perf_loop_leads_(const perf_loop_state_ *state, int variant)
-{
-    const perf_loop_arm_ *arm = &state->arm[variant];
-    const double          beside = state->fill->beside;
-    const int             after_long = beside > 0.0 && state->last != variant &&
-                                       state->arm[state->last].fastest > beside * arm->fastest;
-    double                slices;
-
-    if (state->phase < PERF_LOOP_WARM_)
-        return 0;
-    if (!(state->round_lead_ns > 0.0))
-        return PERF_CAST_(size_t, after_long);
-    slices = state->round_lead_ns / (arm->fastest + 1.0) + 0.5;
-    return PERF_CAST_(size_t, perf_most_(perf_least_(slices, 1e6), 1.0));
 }
 
 /* Processor time of this thread, or else the wall's clock: others must not make a lead longer. */
@@ -17086,44 +17096,11 @@ PERF_COLD_FN_ uint64_t perf_loop_own_time_(void)
     return ns ? ns : perf_now();
 }
 
-/* Starts a slice of order[at]: opts.before, then its clocks.  Returns it as perf_loop_slice_ does;
- * 0: the filling has ended the loop.                                                             */
-PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *state)
-{
-    int variant = state->order[state->at];
-
-    if (state->opts.before)
-        state->opts.before(state->opts.user, variant);
-    state->fill->begin(state, variant);
-    if (state->phase == PERF_LOOP_DONE_)
-        return 0;
-    return 64 * state->arm[variant].batch + PERF_CAST_(uint64_t, variant);
-}
-
 PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *state, perf_status why)
 {
     state->status = why;
     state->phase = PERF_LOOP_DONE_;
     return 0;
-}
-
-/* A slice of a lead has ended: one less is to come, and its iterations are counted. */
-PERF_COLD_FN_ void perf_loop_led_(perf_loop_state_ *state, perf_loop_arm_ *arm)
-{
-    state->leads_left--;
-    arm->lead_runs += arm->batch;
-    if (!state->leads_left && state->longer)
-        arm->lead_ended = perf_loop_own_time_();
-}
-
-/* A run before batches are looked for has ended. */
-PERF_COLD_FN_ void perf_loop_heated_(perf_loop_state_ *state, int late)
-{
-    if (++state->at < state->running)
-        return;
-    if (state->fill->warm(state, late))
-        state->phase = PERF_LOOP_GROW_;
-    perf_loop_shuffle_(state);
 }
 
 /* The arm of the slice under way; between two rounds the first of the next. */
@@ -17396,8 +17373,8 @@ PERF_FN perf_status perf_loop_status_(const perf_loop_state_ *state, uint64_t co
     return state->status;
 }
 
-/* Why a loop of another state than `kind` cannot end: no memory, no begin, or ended already. */
-PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kind)
+/* PERF_OK; or why this is no loop of that kind to be ended: no memory, no begin, ended already. */
+PERF_COLD_FN_ perf_status perf_loop_may_end_(const perf_loop_state_ *state, int kind)
 {
     if (state == PERF_LOOP_NO_MEMORY_)
         return PERF_ENOMEM;
@@ -17407,7 +17384,7 @@ PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *state, int kin
 }
 
 /* There are no more slices.  Takes the warnings about them. */
-PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *state, int64_t left)
+PERF_COLD_FN_ void perf_loop_slices_over_(perf_loop_state_ *state, int64_t left)
 {
     perf_loop_arm_ *arm = &state->arm[perf_loop_arm_now_(state)];
     const int       timing = state->phase < PERF_LOOP_COUNT_,
@@ -17433,10 +17410,10 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *state, i
     const perf_summary   *sum;
 
     result.why = "nothing was measured";
-    result.status = perf_loop_over_(state, PERF_LOOP_BENCH_);
+    result.status = perf_loop_may_end_(state, PERF_LOOP_BENCH_);
     if (result.status != PERF_OK)
         return result;
-    perf_loop_settle_(state, left);
+    perf_loop_slices_over_(state, left);
     arm = &state->arm[0];
     result.decides = perf_loop_decides_(state, &result.why);
     result.time.status = state->status;             /* never a plausible time beside a failure    */
@@ -17676,7 +17653,7 @@ PERF_FN double perf_race_level_(const perf_loop_state_ *state, int open)
            (1.0 - state->ask.accept.confidence);
 }
 
-/* ---- what may be said against an answer: docs/loops.md has the table ---- */
+/* ---- what may be said against an answer: docs/statistics-evidence.md has the table ---- */
 
 /* 1: longer leads change the ratio.  `lenient`: only if that may change the answer. */
 PERF_COLD_FN_ int perf_race_leads_matter_(const perf_loop_state_ *state, int i, int lenient)
@@ -17878,7 +17855,8 @@ PERF_COLD_FN_ int perf_race_wall_objects_(const perf_loop_state_ *state, int i,
     double                ratio, cpu = verdict->ratio.estimate;
     int                   accepted, apart;
 
-    if (!perf_loop_by_(state) || verdict->decision == PERF_INCONCLUSIVE)
+    if (verdict->decision == PERF_INCONCLUSIVE ||
+        perf_loop_decides_(state, PERF_NULL_) == PERF_DECIDES_WALL)
         return 0;
     if (other->seq[0].decision != PERF_INCONCLUSIVE && other->seq[0].decision != verdict->decision)
         return 1;
@@ -17922,7 +17900,7 @@ PERF_COLD_FN_ void perf_race_ask_(perf_loop_state_ *state, const char *name,
     state->opts.slice_ns = opts->slice_ns;
     state->opts.before = opts->before;
     state->opts.user = opts->user;
-    state->round = perf_race_round_;
+    state->enough = perf_race_round_;
     state->typical = opts->accept.rule.metric == PERF_METRIC_PAIR;
     state->look_at = 32;
     perf_race_check_(state, in_range);
@@ -18093,7 +18071,7 @@ PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *stat
 
     result.best = -1;
     result.why = "nothing was measured";
-    result.status = perf_loop_over_(state, PERF_LOOP_RACE_);
+    result.status = perf_loop_may_end_(state, PERF_LOOP_RACE_);
     if (result.status != PERF_OK)
         return result;
     result = perf_race_found_(state, left);
@@ -18148,56 +18126,57 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *state, int k
     const int       own_kind = perf_loop_kind_(state);
     const int       by_its_next = (own_kind == PERF_LOOP_BENCH_) == (kind == PERF_LOOP_BENCH_);
     perf_loop_arm_ *arm;
-    int             late, good = 1, complete = 0;
+    int             variant, late, good = 1, complete = 0;
 
     if (!own_kind || !by_its_next || state->phase == PERF_LOOP_DONE_)
         return 0;
     if (state->phase == PERF_LOOP_COUNT_)
-        return perf_loop_count_(state);
-    arm = &state->arm[state->order[state->at]];
+        return perf_loop_count_(state);         /* more slices for perf_counters_loop()           */
+    variant = state->order[state->at];
+    arm = &state->arm[variant];
     if (state->phase != PERF_LOOP_START_)
-        good = state->fill->end(state, state->order[state->at], now);
+        good = state->fill->end(state, variant, now);   /* perf_host_end_: into timer.ns[]        */
     if (state->phase == PERF_LOOP_DONE_)
         return 0;
     if (perf_loop_no_clock_(state, now))
         return perf_loop_stop_(state, PERF_ERANGE);
     if (state->leads_left) {
-        perf_loop_led_(state, arm);
-        return perf_loop_go_(state);
+        perf_loop_lead_slice_ended_(state, arm);
+        return perf_loop_begin_slice_(state);
     }
     if (!good && state->phase != PERF_LOOP_COLD_)
-        return perf_loop_go_(state);                /* the clock stepped back: again              */
-    state->last = state->order[state->at];
+        return perf_loop_begin_slice_(state);   /* the clock stepped back: again                  */
+    state->last = variant;
     late = perf_timer_late_(&state->timer, now, state->opts.max_seconds, 0.0);
     switch (state->phase) {
-    case PERF_LOOP_START_:
+    case PERF_LOOP_START_:                      /* nothing has run yet                            */
         perf_loop_shuffle_(state);
         state->phase = PERF_LOOP_COLD_;
         break;
-    case PERF_LOOP_COLD_:
+    case PERF_LOOP_COLD_:                       /* a first call, into arm->first_ns               */
         complete = perf_loop_first_ended_(state, arm, late);
         break;
-    case PERF_LOOP_HEAT_:
+    case PERF_LOOP_HEAT_:                       /* a device warms up, the host does not           */
         perf_loop_heated_(state, late);
         break;
-    case PERF_LOOP_GROW_:
+    case PERF_LOOP_GROW_:                       /* arm->batch grows until slices are long         */
         perf_loop_reading_ended_(state, arm, now, late);
         break;
-    case PERF_LOOP_WARM_:
+    case PERF_LOOP_WARM_:                       /* slices of the warm-up are thrown away          */
         perf_loop_warm_up_ended_(state, now);
         break;
-    default:
+    default:                                    /* a sample                                       */
         complete = perf_loop_sample_ended_(state, arm);
     }
     if (state->phase == PERF_LOOP_DONE_)
         return 0;
     if (complete) {
         if (perf_loop_round_ended_(state, now))
-            return perf_loop_count_(state);
+            return perf_loop_count_(state);     /* the last round                                 */
         if (state->phase == PERF_LOOP_SAMPLE_)
             perf_loop_shuffle_(state);
     }
-    return perf_loop_turn_begins_(state);
+    return perf_loop_turn_begins_(state);       /* of order[at]: its lead, then a slice           */
 }
 
 /* Reads the clocks after the body (the wall's is `now`): timer->ns[] is the slice, without pauses
@@ -18236,8 +18215,67 @@ PERF_FN int perf_host_end_(perf_loop_state_ *state, int variant, uint64_t now)
     }
     timer->spent_ns += wall;
     if (timer->clocks > 1)
-        perf_timer_compare_(timer, arm);
+        perf_timer_add_waits_(timer, arm);
     return 1;
+}
+
+/* Adds up how far the clocks of a slice are apart, and who gave the processor up in it. */
+PERF_FN void perf_timer_add_waits_(perf_timer_ *timer, perf_loop_arm_ *arm)
+{
+    const double thread = timer->ns[PERF_BY_THREAD_];
+    const double wait = perf_most_(timer->ns[PERF_BY_WALL_] - thread, 0.0);
+    int64_t      forced = 0;
+
+    timer->wall_ns += timer->ns[PERF_BY_WALL_];
+    timer->waited_ns += wait;
+    timer->others_ns += perf_most_(timer->ns[PERF_BY_PROCESS_] - thread, 0.0);
+    arm->wall_ns += timer->ns[PERF_BY_WALL_];
+    arm->wait_ns += wait;
+    arm->wait_sq += wait * wait;
+    arm->timed++;
+    timer->slices++;
+    if (timer->waits_at < 0)
+        return;
+    timer->waiting_slices += perf_switches_(&forced) > timer->waits_at;
+    arm->forced += PERF_CAST_(double, forced - timer->forced_at);
+}
+
+/* 1: the clock steps back again and again, or stands still. */
+PERF_COLD_FN_ int perf_loop_no_clock_(perf_loop_state_ *state, uint64_t now)
+{
+    if (state->timer.backwards > PERF_LOOP_STEPS_BACK_)
+        return 1;
+    if (now != state->timer.at[PERF_BY_WALL_]) {
+        state->stands = 0;
+        return 0;
+    }
+    if (!state->stands)
+        state->stands = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+    return perf_since_(state->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
+           1e8 + state->opts.max_seconds * 1e9;
+}
+
+/* A slice of a lead has ended: one less is to come, and its iterations are counted. */
+PERF_COLD_FN_ void perf_loop_lead_slice_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm)
+{
+    state->leads_left--;
+    arm->lead_runs += arm->batch;
+    if (!state->leads_left && state->longer)
+        arm->lead_ended = perf_loop_own_time_();
+}
+
+/* Starts a slice of order[at]: opts.before, then its clocks.  Returns it as perf_loop_slice_ does;
+ * 0: the filling has ended the loop.                                                             */
+PERF_COLD_FN_ uint64_t perf_loop_begin_slice_(perf_loop_state_ *state)
+{
+    int variant = state->order[state->at];
+
+    if (state->opts.before)
+        state->opts.before(state->opts.user, variant);
+    state->fill->begin(state, variant);
+    if (state->phase == PERF_LOOP_DONE_)
+        return 0;
+    return 64 * state->arm[variant].batch + PERF_CAST_(uint64_t, variant);
 }
 
 /* The first call of an arm has ended.  After the last of them batches are looked for.  In a hurry,
@@ -18267,9 +18305,30 @@ PERF_COLD_FN_ int perf_loop_first_ended_(perf_loop_state_ *state, perf_loop_arm_
     perf_loop_shuffle_(state);
     for (i = 0; i < state->running; i++)
         state->arm[state->order[i]].steady = state->hurry;
-    if (state->hurry && !perf_loop_grown_(state, 1))
+    if (state->hurry && !perf_loop_begin_rounds_(state, 1))
         (void)perf_loop_stop_(state, state->status);
     return 0;
+}
+
+/* All batches are found: the warm-up begins, or the first round.  0: the filling ends the loop. */
+PERF_COLD_FN_ int perf_loop_begin_rounds_(perf_loop_state_ *state, int late)
+{
+    state->phase = PERF_LOOP_SAMPLE_;
+    if (state->left_to_warm > 0 && !late)
+        state->phase = PERF_LOOP_WARM_;
+    perf_loop_shuffle_(state);
+    state->round_began = perf_now();
+    return state->fill->grown(state);
+}
+
+/* A run before batches are looked for has ended. */
+PERF_COLD_FN_ void perf_loop_heated_(perf_loop_state_ *state, int late)
+{
+    if (++state->at < state->running)
+        return;
+    if (state->fill->warm(state, late))
+        state->phase = PERF_LOOP_GROW_;
+    perf_loop_shuffle_(state);
 }
 
 /* A reading at a batch that may be too small has ended.  After the last one of a round the batches
@@ -18294,7 +18353,7 @@ PERF_COLD_FN_ void perf_loop_reading_ended_(perf_loop_state_ *state, perf_loop_a
         return;
     }
     perf_loop_shuffle_(state);
-    if (!perf_loop_unsteady_(state) && !perf_loop_grown_(state, late))
+    if (!perf_loop_unsteady_(state) && !perf_loop_begin_rounds_(state, late))
         (void)perf_loop_stop_(state, state->status);
 }
 
@@ -18305,7 +18364,7 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late
 {
     const double    full = PERF_LOOP_FULL_ * want;
     perf_loop_arm_ *first, *arm;
-    double          slowest = 0.0, factor;
+    double          slowest = 0.0, factor = PERF_LOOP_GROWS_MOST_;
     int             i, hurried, enough, fits, all_full = 1;
 
     state->at = 0;
@@ -18318,14 +18377,15 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *state, double want, int late
         slowest = perf_most_(arm->fastest, slowest);
         all_full &= perf_loop_is_full_(arm);
     }
-    if (perf_loop_empty_(state, first->batch, slowest))
+    if (perf_loop_has_no_body_(state, first->batch, slowest))
         return 0;
     hurried = late && !first->most;
     enough = slowest >= full || hurried || all_full;
     if (enough && !hurried &&
         first->readings < perf_loop_readings_needed_(state, first->batch, slowest))
         return 1;
-    factor = perf_loop_growth_(want, slowest);
+    if (slowest > 0.0)
+        factor = perf_most_(perf_least_(want / slowest, factor), PERF_LOOP_GROWS_LEAST_);
     for (; state->at < state->running; state->at++) {
         arm = &state->arm[state->order[state->at]];
         if (arm->steady)
@@ -18361,14 +18421,16 @@ PERF_COLD_FN_ void perf_loop_warm_up_ended_(perf_loop_state_ *state, uint64_t no
 PERF_COLD_FN_ int perf_loop_sample_ended_(perf_loop_state_ *state, perf_loop_arm_ *arm)
 {
     if (state->longer)
-        perf_loop_file_lead_(state, arm);
+        perf_loop_time_lead_(state, arm);
     arm->pending[0] = state->timer.ns[PERF_BY_WALL_] / PERF_CAST_(double, arm->batch);
     arm->pending[1] = state->timer.ns[PERF_BY_THREAD_] / PERF_CAST_(double, arm->batch);
-    return ++state->at == state->running && !perf_loop_was_cold_(state, state->fill->want(state));
+    if (++state->at < state->running)
+        return 0;
+    return !perf_loop_was_cold_(state, state->fill->want(state));  /* else: first find batches    */
 }
 
 /* A longer lead and the slice after it, by the same clock, ns an iteration. */
-PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm)
+PERF_COLD_FN_ void perf_loop_time_lead_(perf_loop_state_ *state, perf_loop_arm_ *arm)
 {
     const double lead = perf_since_(arm->lead_began, arm->lead_ended);
     const double after = perf_since_(arm->lead_ended, perf_loop_own_time_());
@@ -18380,7 +18442,26 @@ PERF_COLD_FN_ void perf_loop_file_lead_(perf_loop_state_ *state, perf_loop_arm_ 
                     !state->timer.pause_known && state->timer.ns[PERF_BY_WALL_] <= after;
 }
 
-/* A round is complete: files its times.  1: it was the last, says state->round or the filling. */
+/* A round of a loop in a hurry, which has no batches, is complete.  1: every arm was quick now,
+ * only its first call was slow.  Batches are looked for after all, the round is not filed.       */
+PERF_COLD_FN_ int perf_loop_was_cold_(perf_loop_state_ *state, double want)
+{
+    int i;
+
+    if (!state->hurry)
+        return 0;
+    state->hurry = 0;
+    for (i = 0; i < state->running; i++)
+        if (state->arm[state->order[i]].pending[0] >= PERF_LOOP_FULL_ * want)
+            return 0;
+    for (i = 0; i < state->running; i++)
+        state->arm[state->order[i]].steady = 0;
+    state->phase = PERF_LOOP_GROW_;
+    perf_loop_shuffle_(state);
+    return 1;
+}
+
+/* A round is complete: files its times.  1: it was the last, says state->enough or the filling. */
 PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now)
 {
     const size_t    round = state->arm[state->order[0]].count;
@@ -18398,8 +18479,8 @@ PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now)
         }
         state->longer_count += PERF_CAST_(size_t, state->longer);
         if (state->longer)
-            perf_loop_file_leads_(state);
-        enough = state->round(state, now);
+            perf_loop_compare_leads_(state);
+        enough = state->enough(state, now);     /* perf_race_round_, perf_bench_enough_           */
     }
     if (state->fill->stop)
         return state->fill->stop(state, enough);
@@ -18409,7 +18490,7 @@ PERF_COLD_FN_ int perf_loop_round_ended_(perf_loop_state_ *state, uint64_t now)
 /* How the leads of a round compare, into `owed` of all variants but 0.  On a busy machine a reading
  * of processor time may be off by half a slice: leads then compare with the slices as they were
  * timed.  With untimed work, or waits, only with those right after them.                         */
-PERF_COLD_FN_ void perf_loop_file_leads_(perf_loop_state_ *state)
+PERF_COLD_FN_ void perf_loop_compare_leads_(perf_loop_state_ *state)
 {
     const perf_loop_arm_ *arm = &state->arm[0];
     perf_loop_arm_       *other;
@@ -18434,6 +18515,8 @@ PERF_COLD_FN_ void perf_loop_file_leads_(perf_loop_state_ *state)
 PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *state, uint64_t now)
 {
     const double took = perf_since_(state->round_began, now);
+    const size_t rounds = state->arm[state->order[0]].count;
+    const int    few = rounds < PERF_CAST_(size_t, state->ask.min_pairs);
 
     if (state->longer)
         state->longer_ns += took;
@@ -18444,13 +18527,18 @@ PERF_COLD_FN_ int perf_race_round_(perf_loop_state_ *state, uint64_t now)
     state->round_began = now;
     if (state->running > 1)
         perf_race_bet_(state);
-    if (perf_race_spent_(state, now))
+    if (rounds >= PERF_CAST_(size_t, state->ask.max_pairs))
         return 1;
+    if (perf_timer_late_(&state->timer, now, state->opts.max_seconds, 0.5 * state->round_ns)) {
+        if (few)
+            state->ended = "opts.max_seconds ended it, too few pairs for an answer";
+        return 1;
+    }
     if (state->running == 1)
-        return state->arm[state->order[0]].count >= PERF_CAST_(size_t, state->ask.min_pairs);
+        return !few;
     if (perf_race_settled_(state, now))
         return 1;
-    perf_race_draw_lead_(state, now);
+    perf_race_draw_lead_(state, now);           /* of the next round                              */
     return 0;
 }
 
@@ -18475,27 +18563,13 @@ PERF_COLD_FN_ void perf_race_bet_(perf_loop_state_ *state)
     }
 }
 
-/* 1: there is no room or no time for another round. */
-PERF_COLD_FN_ int perf_race_spent_(perf_loop_state_ *state, uint64_t now)
-{
-    const size_t rounds = state->arm[state->order[0]].count;
-
-    if (rounds >= PERF_CAST_(size_t, state->ask.max_pairs))
-        return 1;
-    if (!perf_timer_late_(&state->timer, now, state->opts.max_seconds, 0.5 * state->round_ns))
-        return 0;
-    if (rounds < PERF_CAST_(size_t, state->ask.min_pairs))
-        state->ended = "opts.max_seconds ended it, too few pairs for an answer";
-    return 1;
-}
-
 /* 1: the loop ends: nothing speaks against the answers, or more of it will not help.  It looks in
  * full when all are decided: each time after an eighth more rounds, and at once when it gets late
  * while longer leads are too few.  Else after 32, 64, ... rounds, for turns that matter.         */
 PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now)
 {
     const size_t rounds = state->arm[0].count;
-    const int    decided = state->typical && !perf_race_still_open_(state);
+    const int    decided = state->typical && !perf_race_open_bets_(state);
     const double took = perf_race_took_(state, now);
     const int    late = took > 0.5e9 * state->opts.max_seconds;
     const int    first_late = late && state->few_longer && !state->lenient;
@@ -18505,10 +18579,10 @@ PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now)
     int          objection;
 
     if (decided && enough && (grown || first_late)) {
-        if (perf_race_interval_open_(state))
+        if (perf_race_interval_differs_(state))  /* from the bets: a pair later it may not        */
             return 0;
         state->lenient = late;
-        objection = perf_race_gravest_(state);
+        objection = perf_race_gravest_objection_(state);
         state->few_longer = objection == PERF_TOO_FEW_ || objection == PERF_DEBT_PERHAPS_;
         if (objection >= PERF_RATIO_DRIFTS_)
             return perf_race_anew_(state, now, objection);
@@ -18517,16 +18591,17 @@ PERF_COLD_FN_ int perf_race_settled_(perf_loop_state_ *state, uint64_t now)
     if (rounds < state->look_at)
         return 0;
     state->look_at = 2 * rounds;
-    if (perf_race_gravest_(state) == PERF_TURNS_MATTER_)
+    if (perf_race_gravest_objection_(state) == PERF_TURNS_MATTER_)
         (void)perf_race_anew_(state, now, PERF_TURNS_MATTER_);
     return 0;
 }
 
 /* How many variants are not decided yet.  Holm: the fewer, the less evidence each needs. */
-PERF_COLD_FN_ int perf_race_still_open_(perf_loop_state_ *state)
+PERF_COLD_FN_ int perf_race_open_bets_(perf_loop_state_ *state)
 {
-    double level;
-    int    i, open = 0, by = perf_loop_by_(state);
+    const perf_decides by = perf_loop_decides_(state, PERF_NULL_);
+    double             level;
+    int                i, open = 0;
 
     for (i = 1; i < state->variants; i++)
         open += state->arm[i].seq[by].decision == PERF_INCONCLUSIVE;
@@ -18534,12 +18609,6 @@ PERF_COLD_FN_ int perf_race_still_open_(perf_loop_state_ *state)
     for (i = 1; i < state->variants && state->variants > 2; i++)
         state->arm[i].seq[by].level = level;
     return open;
-}
-
-/* Times and bets of an arm by the clock that decides: 0 the wall, 1 processor time. */
-PERF_FN int perf_loop_by_(const perf_loop_state_ *state)
-{
-    return perf_loop_decides_(state, PERF_NULL_) == PERF_DECIDES_CPU;
 }
 
 /* Which clock the answers rest on; *why: a sentence, or which option was refused.  It depends on
@@ -18582,43 +18651,47 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *state, con
     return PERF_DECIDES_CPU;
 }
 
+/* 1: the interval of a variant does not give the answer of its bets. */
+PERF_COLD_FN_ int perf_race_interval_differs_(perf_loop_state_ *state)
+{
+    const perf_decides by = perf_loop_decides_(state, PERF_NULL_);
+    const perf_guard   none = PERF_ZERO;
+    perf_compare_opts  opts;
+    int                i, differs = 0;
+
+    state->looked_at = state->arm[0].count;
+    for (i = 1; i < state->variants; i++) {
+        opts = perf_race_asked_(state, i);
+        opts.guard = none;
+        differs |= state->arm[i].seq[by].decision !=
+                   perf_race_judge_(state, i, state->looked_at, &opts).decision;
+    }
+    return differs;
+}
+
 /* What is asked of variant i, with the confidence that its bets have to reach. */
 PERF_COLD_FN_ perf_compare_opts perf_race_asked_(const perf_loop_state_ *state, int i)
 {
-    const double      level = state->arm[i].seq[perf_loop_by_(state)].level;
-    perf_compare_opts opts = state->ask.accept;
+    const perf_decides by = perf_loop_decides_(state, PERF_NULL_);
+    const double       level = state->arm[i].seq[by].level;
+    perf_compare_opts  opts = state->ask.accept;
 
     if ((state->variants > 2 || opts.rules > 1) && state->typical && level > 0.0)
         opts.confidence = 1.0 - 2.0 / level;
     return opts;
 }
 
-/* 1: the interval of a variant does not give the answer of its bets yet; a pair later it may. */
-PERF_COLD_FN_ int perf_race_interval_open_(perf_loop_state_ *state)
+/* The gravest objection to the answer on any variant. */
+PERF_COLD_FN_ int perf_race_gravest_objection_(const perf_loop_state_ *state)
 {
-    const perf_guard  none = PERF_ZERO;
-    perf_compare_opts opts;
-    int               i, open = 0, by = perf_loop_by_(state);
+    int i, one, gravest = PERF_NO_OBJECTION_;
 
-    state->looked_at = state->arm[0].count;
     for (i = 1; i < state->variants; i++) {
-        opts = perf_race_asked_(state, i);
-        opts.guard = none;
-        open |= state->arm[i].seq[by].decision !=
-                perf_race_judge_(state, i, state->looked_at, &opts).decision;
+        one = perf_race_objection_(state, i);
+        if (one > gravest)
+            gravest = one;
     }
-    return open;
-}
-
-/* The verdict on variant i after n rounds, from its bets and the interval of its log ratios. */
-PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
-                                            const perf_compare_opts *opts)
-{
-    const size_t logs = perf_race_logs_(state, 0, i, PERF_ALL_PAIRS_);
-    perf_seq     bets = state->arm[i].seq[perf_loop_by_(state)];
-
-    bets.tick = perf_race_tick_(state, 0, i);       /* pauses may have made it longer             */
-    return perf_pairs_judge_(&bets, state->logs, logs, n, opts);
+    return gravest;
 }
 
 /* What speaks against an answer on variant i, the gravest first. */
@@ -18645,19 +18718,6 @@ PERF_COLD_FN_ int perf_race_objection_(const perf_loop_state_ *state, int i)
     if (!perf_race_confirmed_(state, i))
         return PERF_NOT_CONFIRMED_;
     return PERF_NO_OBJECTION_;
-}
-
-/* The gravest objection to the answer on any variant. */
-PERF_COLD_FN_ int perf_race_gravest_(const perf_loop_state_ *state)
-{
-    int i, one, gravest = PERF_NO_OBJECTION_;
-
-    for (i = 1; i < state->variants; i++) {
-        one = perf_race_objection_(state, i);
-        if (one > gravest)
-            gravest = one;
-    }
-    return gravest;
 }
 
 /* Draws the lead of the next round: the usual one; in one round of four, and always while those are
@@ -18712,7 +18772,25 @@ PERF_COLD_FN_ uint64_t perf_loop_turn_begins_(perf_loop_state_ *state)
     state->arm[variant].lead_runs = 0;
     if (state->longer)
         state->arm[variant].lead_began = perf_loop_own_time_();
-    return perf_loop_go_(state);
+    return perf_loop_begin_slice_(state);
+}
+
+/* How many uncounted slices a variant runs before its counted one.  At least one after a much
+ * longer slice, which leaves cold caches behind.                                                 */
+PERF_COLD_FN_ size_t perf_loop_leads_(const perf_loop_state_ *state, int variant)
+{
+    const perf_loop_arm_ *arm = &state->arm[variant];
+    const double          beside = state->fill->beside;
+    const int             after_long = beside > 0.0 && state->last != variant &&
+                                       state->arm[state->last].fastest > beside * arm->fastest;
+    double                slices;
+
+    if (state->phase < PERF_LOOP_WARM_)
+        return 0;
+    if (!(state->round_lead_ns > 0.0))
+        return PERF_CAST_(size_t, after_long);
+    slices = state->round_lead_ns / (arm->fastest + 1.0) + 0.5;
+    return PERF_CAST_(size_t, perf_most_(perf_least_(slices, 1e6), 1.0));
 }
 
 PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *state, int64_t left)
@@ -18720,7 +18798,7 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *state, i
     perf_ab_result result = PERF_ZERO;
 
     result.why = "nothing was measured";
-    result.status = result.verdict.status = perf_loop_over_(state, PERF_LOOP_AB_);
+    result.status = result.verdict.status = perf_loop_may_end_(state, PERF_LOOP_AB_);
     if (result.status != PERF_OK) {
         result.verdict.reason = perf_status_text(result.status);
         return result;
@@ -18777,7 +18855,7 @@ PERF_COLD_FN_ perf_race_result perf_race_found_(perf_loop_state_ *state, int64_t
     uint32_t         of_variant, of_baseline = 0;
     int              i;
 
-    perf_loop_settle_(state, left);
+    perf_loop_slices_over_(state, left);
     if (state->status == PERF_OK)
         result.rounds = state->arm[state->order[0]].count;
     result.entry = state->entry;
@@ -18850,8 +18928,9 @@ PERF_COLD_FN_ uint32_t perf_race_fill_(perf_loop_state_ *state, int i, size_t n)
 /* The verdict on variant i after n rounds, by the rule alone; n 0: it says nothing yet. */
 PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int i, size_t n)
 {
-    perf_compare_opts opts = perf_race_asked_(state, i);
-    perf_verdict      verdict;
+    static const char *const clock[] = {"by the wall's clock", "by processor time"};
+    perf_compare_opts        opts = perf_race_asked_(state, i);   /* state->ask.accept            */
+    perf_verdict             verdict;
 
     if (state->seen.compared)
         opts.guard.seen = state->seen;
@@ -18863,12 +18942,23 @@ PERF_COLD_FN_ perf_verdict perf_race_decide_(const perf_loop_state_ *state, int 
     else
         verdict = perf_race_judge_(state, i, n, &opts);
     if (state->timer.clocks > 1)
-        verdict.clock = perf_loop_by_(state) ? "by processor time" : "by the wall's clock";
+        verdict.clock = clock[perf_loop_decides_(state, PERF_NULL_)];
     if (state->typical && perf_race_wall_objects_(state, i, &verdict))
         perf_verdict_cap_(&verdict,
                           "by the wall's clock the answer is the opposite: does one of them "
                                     "wait for others who work for it?");
     return verdict;
+}
+
+/* The verdict on variant i after n rounds, from its bets and the interval of its log ratios. */
+PERF_COLD_FN_ perf_verdict perf_race_judge_(const perf_loop_state_ *state, int i, size_t n,
+                                            const perf_compare_opts *opts)
+{
+    const size_t logs = perf_race_logs_(state, 0, i, PERF_ALL_PAIRS_);
+    perf_seq     bets = state->arm[i].seq[perf_loop_decides_(state, PERF_NULL_)];
+
+    bets.tick = perf_race_tick_(state, 0, i);       /* pauses may have made it longer             */
+    return perf_pairs_judge_(&bets, state->logs, logs, n, opts);
 }
 
 /* Withholds the verdict on variant i, or explains why there is none. */
@@ -18910,7 +19000,7 @@ PERF_COLD_FN_ void perf_race_veto_(perf_loop_state_ *state, int i, perf_verdict 
 }
 
 #if !PERF_DISABLE
-/* open, slice, bench, ab, race, text, rates, fail, counter, accuracy, name of perf_loop_engine_ */
+/* open, slice, bench, ab, race, text, rates, failed, counter, accuracy, name: perf_loop_engine_ */
 PERF_BENCH_ENGINE_(perf_bench_open_, perf_loop_slice_, perf_bench_close_, PERF_NULL_, PERF_NULL_,
                    perf_result_words_, perf_told_rates_, perf_bench_failed_, perf_told_counter_,
                    PERF_NULL_, PERF_NULL_)
@@ -19257,7 +19347,7 @@ PERF_COLD_FN_ void perf_nvtx_tool_stop_(uint64_t range)
     perf_nvtx_v1_.close(range);
 }
 
-/* roctx has no payload: "queue = 3.000". */
+/* roctx has no payload: "queue = 3". */
 PERF_COLD_FN_ void perf_nvtx_tool_mark_(const perf_label_ *label)
 {
     char      text[PERF_NAME_MAX_ + 64];
@@ -19267,7 +19357,7 @@ PERF_COLD_FN_ void perf_nvtx_tool_mark_(const perf_label_ *label)
     perf_put_(&out, label->text);
     if (label->type == 2 && perf_is_finite_(value)) {
         perf_put_(&out, " = ");
-        perf_put_fixed_(&out, value, 3);
+        perf_put_real_(&out, value);
     }
     perf_nvtx_v1_.mark(text);
 }
@@ -21077,8 +21167,7 @@ PERF_COLD_FN_ void perf_thread_counters_sweep_(perf_counted_shared_ *shared)
         const int ours = counters->process == process;
         if ((ours && shared->has_key == 2) || counters->lead[0] < 0)
             continue;
-        if (!ours || perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, process),
-                                   PERF_CAST_(long, counters->thread), 0L))
+        if (!ours || perf_thread_ended_(process, counters->thread))
             perf_thread_counters_close_(counters);
     }
     if (shared->threads && shared->threads->process != process)
@@ -21546,16 +21635,16 @@ PERF_COLD_FN_ void perf_put_counted_path_row_(perf_table_ *table, const perf_tre
         indent = 20;
     perf_put_blanks_(&out, indent);
     (void)perf_put_cut_(&out, name, 40);
-    perf_cell_text_(table, text);
-    perf_cell_fixed_(table, perf_counted_path_calls_(path), 0);
+    perf_table_text_(table, text);
+    perf_table_fixed_(table, perf_counted_path_calls_(path), 0);
     perf_counted_path_figures_(path, figure);
     for (i = 0; i < 3; i++) {
         if (perf_is_nan_(figure[i]))
-            perf_cell_text_(table, "-");
+            perf_table_text_(table, "-");
         else
-            perf_cell_fixed_(table, figure[i], i == 2 ? 2 : 0);
+            perf_table_fixed_(table, figure[i], i == 2 ? 2 : 0);
     }
-    perf_row_end_(table);
+    perf_table_row_end_(table);
 }
 
 PERF_COLD_FN_ void perf_put_counted_paths_note_(perf_out_ *out, double calls, const char *what)
@@ -21579,6 +21668,7 @@ PERF_COLD_FN_ void perf_put_counted_paths_list_(perf_out_ *out)
     double              scaled = 0.0, missed = 0.0;
     int                 titles = 0;
 
+    out->failed |= !paths;                      /* perf_report_to says PERF_ENOMEM                */
     for (i = 1; i < nodes; i++) {
         one = &paths[i];
         scaled += one->scaled[0];
@@ -21639,6 +21729,7 @@ PERF_COLD_FN_ void perf_put_counted_paths_json_(perf_out_ *out)
     perf_counted_path_ *paths = perf_counted_paths_make_(&tree, &nodes), *one;
 
     json.out = out;
+    out->failed |= !paths;
     perf_member_open_(&json, "counters", '[');
     for (i = 1; i < nodes; i++) {
         one = &paths[i];
@@ -24174,6 +24265,8 @@ typedef struct perf_baseline_entry {
     int                again;   /* how often a program of benchmarks measured it again before it  */
                                 /* answered; 0: not                                               */
     int                withdrawn;       /* 1: that took a REJECT back                             */
+    double             unseen;  /* what steps of the clock, or of a scope's histogram, hide of    */
+                                /* the ratio, as a log, however many runs there are               */
 } perf_baseline_entry;
 
 typedef struct perf_baseline_odd {  /* a saved run that was left out                              */
@@ -24194,7 +24287,8 @@ typedef struct perf_baseline {
     size_t               accepted, rejected, fresh, missing;   /* how many of them                */
     size_t               runs;          /* in the file                                            */
     size_t               other_runs;    /* runs of another machine or build: not used             */
-    size_t               own_runs;      /* runs that this process has saved: not used             */
+    size_t               own_runs;      /* saved by this process since its last perf_reset(): not */
+                                        /* used                                                   */
     size_t               beside;        /* entries held against the others of their run, too      */
     char                 other[200];    /* such a machine and cpu, or compiler and build; or ""   */
     double               span_s;        /* what the used runs cover                               */
@@ -24518,6 +24612,41 @@ PERF_COLD_FN_ int perf_read_sort_(perf_read_ *file)
     return file->order != PERF_NULL_;
 }
 
+/* 1: one process made both ids: "2026-11-21T12:00:00Z 4711" and one with another time, or with a
+ * number behind it.                                                                              */
+PERF_COLD_FN_ int perf_run_relatives_(const char *one, const char *other)
+{
+    const size_t from = sizeof "2026-11-21T12:00:00Z";
+    size_t       length;
+
+    if (strlen(one) < from || strlen(other) < from || one[from - 2] != 'Z' ||
+        other[from - 2] != 'Z')
+        return 0;
+    length = strcspn(one + from, " ");
+    return length == strcspn(other + from, " ") && !strncmp(one + from, other + from, length);
+}
+
+#define PERF_BASELINE_ROUNDED_S_ 0.01   /* how far a time in a file may be off                    */
+
+/* 1: this process has saved the run since its start or the last perf_reset(): it holds what is
+ * being checked.                                                                                 */
+PERF_COLD_FN_ int perf_baseline_held_(const perf_checking_ *check, const perf_read_run_ *run)
+{
+    const perf_read_run_ *me = check->now->run;
+    perf_registry_       *reg = perf_registry_read_();
+    perf_spent_           spent;
+    double                since;
+
+    if (check->asked->now.run || check->asked->now.time_s > 0.0 || !reg || !perf_lock_(reg))
+        return 0;
+    spent = reg->spent;
+    perf_unlock_(&reg->lock);
+    spent = perf_spent_since_(&spent, 0);
+    since = me->time_s - 1e-9 * PERF_CAST_(double, spent.ns) - PERF_BASELINE_ROUNDED_S_;
+    return perf_run_relatives_(run->id, me->id) && run->time_s >= since &&
+           run->time_s <= me->time_s;
+}
+
 /* The id under which this run was added before it was checked.  made 1: it was not given, so it is
  * the newest id of this process and second, with or without a number behind it.                  */
 PERF_COLD_FN_ const char *perf_baseline_own_(const perf_checking_ *check, int made)
@@ -24570,7 +24699,7 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *check)
             !strcmp(run->machine, me->machine) && !strcmp(run->cpu, me->cpu) && same_gpu;
         const int same_build =
             !strcmp(run->compiler, me->compiler) && !strcmp(run->build, me->build);
-        if (!check->count_own && !strcmp(run->id, own)) {
+        if (!check->count_own && (!strcmp(run->id, own) || perf_baseline_held_(check, run))) {
             check->baseline->own_runs++;
             continue;
         }
@@ -24768,26 +24897,13 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *check, const perf_read_ent
     judged.tick = perf_entry_tick_(like->kind, check->opts.rule.metric,
                                    perf_entry_step_(check->old, saved.last),
                                    perf_entry_step_(check->now, now.last));
+    entry->unseen = judged.tick;
     judged.beside = check->each >= PERF_BASELINE_BESIDE_ && saved.count == check->used &&
                     like->kind != PERF_BASELINE_AB;
     entry->verdict = perf_judge_(check, &judged, &entry->p);
     if (saved.rejected >= 0 && entry->verdict.decision == PERF_REJECT)
         perf_baseline_began_(check, saved.rejected, entry);
     perf_baseline_since_(check, &judged, &saved, entry);
-}
-
-/* 1: one process made both ids: "2026-11-21T12:00:00Z 4711" and one with another time, or with a
- * number behind it.                                                                              */
-PERF_COLD_FN_ int perf_run_relatives_(const char *one, const char *other)
-{
-    const size_t from = sizeof "2026-11-21T12:00:00Z";
-    size_t       length;
-
-    if (strlen(one) < from || strlen(other) < from || one[from - 2] != 'Z' ||
-        other[from - 2] != 'Z')
-        return 0;
-    length = strcspn(one + from, " ");
-    return length == strcspn(other + from, " ") && !strncmp(one + from, other + from, length);
 }
 
 /* 1: one loop, which a process has saved in two runs: as many slices, of the same lengths. */
@@ -25066,7 +25182,7 @@ struct perf_spread_ {
 };
 
 /* The verdict on an entry alone.  *p: two-sided, of no change beyond the threshold; 1: no claim.
- * half: of the interval; gap: from its middle to the threshold.                                  */
+ * half: of the interval; gap: from its middle to the threshold or the nearer limit.              */
 PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_ *judged, double *p)
 {
     const perf_compare_opts *opts = &check->opts;
@@ -25088,7 +25204,7 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
         verdict.pairs_needed = PERF_INF_;       /* one new run stays one, however many were saved */
     if (verdict.warnings & PERF_WARN_OUTPUTS)   /* wrong outputs: no number of runs mends that    */
         return verdict;
-    gap = perf_fabs_(change - perf_log_(verdict.threshold)) - (judged->tick + 1e-12);
+    gap = perf_fabs_(perf_rule_room_(&verdict.rule, change)) - (judged->tick + 1e-12);
     perf_judge_reasons_(judged, &spread, gap, &verdict);
     if (runs < PERF_BASELINE_RUNS_ || !(gap > 0.0))
         return verdict;
@@ -25252,8 +25368,8 @@ PERF_COLD_FN_ perf_change_ perf_change_of_(const double *logs, size_t n, double 
     perf_change_ none = {0, 0.0, 0.0, 0.0, 0.0, 1.0}, cut, line, found;
     double       part;
 
-    if (n < PERF_CHANGE_RUNS_ || n > PERF_READ_RUNS_ + 1 || !(threshold < 0.0 || threshold > 0.0))
-        return none;
+    if (n < PERF_CHANGE_RUNS_ || n > PERF_READ_RUNS_ + 1 || !(threshold >= 0.0))
+        return none;                            /* below 0: the rule asks for a change            */
     cut = perf_change_cut_(logs, n);
     line = perf_change_line_(logs, n);
     perf_change_judge_(&cut, threshold, tick, PERF_CAST_(double, n));
@@ -25395,12 +25511,12 @@ PERF_COLD_FN_ double perf_residuals_inflation_(const double *residual, size_t n)
     return 1.0 + 2.0 * one / (1.0 - lasts);
 }
 
-/* Sets p, of no change beyond the threshold, a log.  tries: places where it might have been. */
+/* Sets p, of no change beyond the threshold, a log, 0 or more.  tries: places where it might have
+ * been.                                                                                          */
 PERF_COLD_FN_ void perf_change_judge_(perf_change_ *change, double threshold, double tick,
                                       double tries)
 {
-    const double sign = threshold < 0.0 ? -1.0 : 1.0;
-    const double gap = sign * (change->size - threshold) - tick;
+    const double gap = change->size - threshold - tick;
 
     if (!(gap > 0.0) || !(change->se > 0.0))
         return;
@@ -26115,8 +26231,10 @@ PERF_COLD_FN_ void perf_put_baseline_undecided_(perf_out_ *out, const perf_basel
         const perf_baseline_entry *entry = &baseline->entry[i];
         const int                  compared = entry->runs && !entry->missing;
         const int                  wrong = (entry->verdict.warnings & PERF_WARN_OUTPUTS) != 0;
-        if (entry->decision != PERF_INCONCLUSIVE || !compared || wrong)
-            continue;
+        const int                  withheld = entry->p <= 1.0 - baseline->confidence &&
+                                              entry->verdict.decision == PERF_INCONCLUSIVE;
+        if (entry->decision != PERF_INCONCLUSIVE || !compared || wrong || withheld)
+            continue;                           /* no run makes up for a missing accuracy check   */
         if (open++ < PERF_OUTLOOK_LINES_)
             perf_put_undecided_(out, baseline, entry);
     }
@@ -26165,8 +26283,9 @@ PERF_COLD_FN_ size_t perf_undecided_runs_(const perf_baseline *baseline,
 {
     const double p = perf_family_quantile_(baseline);
     const double walk = perf_walk_(baseline->age_s, baseline->span_s, entry->runs);
-    const double gap =
-        perf_fabs_(perf_log_(entry->verdict.ratio.estimate / entry->verdict.threshold));
+    const double gap = perf_fabs_(perf_rule_room_(&entry->verdict.rule,
+                                                  perf_log_(entry->verdict.ratio.estimate))) -
+                       entry->unseen;
     double       df, sd;
     size_t       runs = entry->runs + 1;
 
@@ -27733,9 +27852,13 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *run)
         perf_main_wrong_(run, "--accept-change needs --compare and --add of one file, for",
                          run->accepted[0]);
     if (run->output && ((run->compare && !strcmp(run->output, run->compare)) ||
-                        (run->add && !strcmp(run->output, run->add))))
-        perf_main_wrong_(run, "--output needs another file than --compare and --add, not",
+                        (run->add && !strcmp(run->output, run->add)) ||
+                        (run->save && !strcmp(run->output, run->save))))
+        perf_main_wrong_(run, "--output needs another file than --compare, --add and --save, not",
                          run->output);
+    if (run->profile && (run->add || run->save))
+        perf_main_wrong_(run, "--profile measures nothing that could go into the baseline",
+                         run->add ? run->add : run->save);
     perf_main_rule_(run, run->accept, &run->rule);
     perf_main_rule_(run, run->also, &run->second);
     if (run->rule.metric >= PERF_METRIC_INSTRUCTIONS ||
@@ -30802,6 +30925,8 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *stream, perf_registry_ *reg
 
     if (!PERF_ACQ_(&rec->ring) || head <= from)
         return;
+    if (!from)                                  /* maybe of a thread that has taken it over       */
+        perf_firsts_clear_(rec);
     from = perf_stream_skip_(stream, reg, rec, from, head);
     if (!perf_firsts_of_(reg, rec)) {
         perf_stream_fail_(stream, PERF_ENOMEM);
@@ -30825,34 +30950,34 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *stream, perf_registry_ *reg
 
 typedef struct perf_held_ {
     int           cancel;       /* for perf_cancel_on_                                            */
-    int           signals;      /* 1: they are held                                               */
+    int           masked;       /* 1: signals are held                                            */
     unsigned long was[32];      /* which were held before; sigset_t is shorter                    */
 } perf_held_;
 
-/* Until perf_held_end_ the thread is not cancelled.  With `signals` 1 no handler comes, either, but
+/* Until perf_held_end_ the thread is not cancelled.  With `mask` 1 no handler comes, either, but
  * for faults of its own: ILL, TRAP, ABRT, BUS, FPE, SEGV and SYS, here by the numbers of Linux.
  * Not for a pipe: a write that waits for its reader must be interrupted.                         */
-PERF_COLD_FN_ void perf_held_begin_(perf_held_ *held, int signals)
+PERF_COLD_FN_ void perf_held_begin_(perf_held_ *held, int mask)
 {
     held->cancel = perf_cancel_off_();
-    held->signals = 0;
+    held->masked = 0;
 #ifdef PERF_SIG_BLOCK_
-    if (signals) {
+    if (mask) {
         unsigned long all[32];
 
         memset(all, 255, sizeof all);
         all[0] &= ~(1ul << 3 | 1ul << 4 | 1ul << 5 | 1ul << 6 | 1ul << 7 | 1ul << 10 | 1ul << 30);
-        held->signals = !perf_sigmask_(PERF_SIG_BLOCK_, all, held->was);
+        held->masked = !perf_sigmask_(PERF_SIG_BLOCK_, all, held->was);
     }
 #else
-    (void)signals;
+    (void)mask;
 #endif
 }
 
 PERF_COLD_FN_ void perf_held_end_(const perf_held_ *held)
 {
 #ifdef PERF_SIG_BLOCK_
-    if (held->signals)
+    if (held->masked)
         (void)perf_sigmask_(PERF_SIG_BLOCK_ + 2, held->was, PERF_NULL_);
 #endif
     perf_cancel_on_(held->cancel);
@@ -31604,23 +31729,23 @@ PERF_COLD_FN_ void perf_put_mark_(perf_table_ *table, const perf_mark_ *mark,
 
     for (i = 0; i < 4; i++)
         io[i] = PERF_CAST_(double, mark->io[i] - before->io[i]);
-    perf_cell_text_(table, mark->name->site.name);
-    perf_cell_ns_(table, PERF_CAST_(double, mark->ns - before->ns));
-    perf_cell_ns_(table, PERF_CAST_(double, mark->cpu_ns - before->cpu_ns));
-    perf_cell_bytes_(table, PERF_CAST_(double, mark->resident));
-    perf_cell_bytes_(table, PERF_CAST_(double, mark->resident) -
-                            PERF_CAST_(double, before->resident));
-    perf_cell_bytes_(table, PERF_CAST_(double, mark->peak));
-    perf_cell_bytes_(table, PERF_CAST_(double, mark->heap));
-    perf_cell_fixed_(table, PERF_CAST_(double, mark->minor - before->minor), 0);
-    perf_cell_fixed_(table, PERF_CAST_(double, mark->major - before->major), 0);
-    perf_cell_fixed_(table, PERF_CAST_(double, mark->read_blocks - before->read_blocks), 0);
-    perf_cell_fixed_(table, PERF_CAST_(double, mark->written_blocks - before->written_blocks), 0);
-    perf_cell_bytes_(table, io[0]);             /* read, ...                                      */
-    perf_cell_fixed_(table, io[2], 0);          /* ... in so many calls                           */
-    perf_cell_bytes_(table, io[1]);             /* written, ...                                   */
-    perf_cell_fixed_(table, io[3], 0);
-    perf_row_end_(table);
+    perf_table_text_(table, mark->name->site.name);
+    perf_table_ns_(table, PERF_CAST_(double, mark->ns - before->ns));
+    perf_table_ns_(table, PERF_CAST_(double, mark->cpu_ns - before->cpu_ns));
+    perf_table_bytes_(table, PERF_CAST_(double, mark->resident));
+    perf_table_bytes_(table, PERF_CAST_(double, mark->resident) -
+                             PERF_CAST_(double, before->resident));
+    perf_table_bytes_(table, PERF_CAST_(double, mark->peak));
+    perf_table_bytes_(table, PERF_CAST_(double, mark->heap));
+    perf_table_fixed_(table, PERF_CAST_(double, mark->minor - before->minor), 0);
+    perf_table_fixed_(table, PERF_CAST_(double, mark->major - before->major), 0);
+    perf_table_fixed_(table, PERF_CAST_(double, mark->read_blocks - before->read_blocks), 0);
+    perf_table_fixed_(table, PERF_CAST_(double, mark->written_blocks - before->written_blocks), 0);
+    perf_table_bytes_(table, io[0]);            /* read, ...                                      */
+    perf_table_fixed_(table, io[2], 0);         /* ... in so many calls                           */
+    perf_table_bytes_(table, io[1]);            /* written, ...                                   */
+    perf_table_fixed_(table, io[3], 0);
+    perf_table_row_end_(table);
 }
 
 /* The marks so far, oldest first, as a table of the report. */
@@ -31969,7 +32094,7 @@ typedef struct perf_zip_ {
     uint32_t      adler;
     uint64_t      acc;              /* bits that are no whole byte yet                            */
     unsigned      acc_bits;
-    size_t        packed;           /* bytes of a block, not yet base64                           */
+    size_t        pending;          /* bytes of a block, not yet base64                           */
     char         *out;              /* the line; [at] is next, nothing is written from `cap` on   */
     size_t        at, cap;
     unsigned      used;             /* symbols that occur, in order                               */
@@ -32025,7 +32150,7 @@ PERF_FN uint64_t perf_zip_load_(const unsigned char *at)
 /* Turns the bytes of the block into text; up to five wait for the next block. */
 PERF_FN void perf_zip_text_(perf_zip_ *zip)
 {
-    size_t i, n = zip->packed / 6;
+    size_t i, n = zip->pending / 6;
 
     if (zip->at + 8 * n < zip->cap)
         for (i = 0; i < n; i++) {
@@ -32034,8 +32159,8 @@ PERF_FN void perf_zip_text_(perf_zip_ *zip)
             perf_base64_(zip->out + zip->at + 8 * i + 4, value, 34);
         }
     zip->at += 8 * n;
-    zip->packed %= 6;
-    memmove(zip->block, zip->block + 6 * n, zip->packed);
+    zip->pending %= 6;
+    memmove(zip->block, zip->block + 6 * n, zip->pending);
 }
 
 /* Appends n bits of `value`, at most 32, the lowest first. */
@@ -32044,7 +32169,7 @@ PERF_FN void perf_zip_bits_(perf_zip_ *zip, uint64_t value, unsigned n)
     zip->acc |= value << zip->acc_bits;
     zip->acc_bits += n;
     while (zip->acc_bits >= 8) {
-        zip->block[zip->packed++] = PERF_CAST_(unsigned char, zip->acc & 255);
+        zip->block[zip->pending++] = PERF_CAST_(unsigned char, zip->acc & 255);
         zip->acc >>= 8;
         zip->acc_bits -= 8;
     }
@@ -32223,7 +32348,7 @@ PERF_FN void perf_zip_store_(unsigned char *at, uint64_t value)
 PERF_FN void perf_zip_coded_(perf_zip_ *zip, const unsigned char *bytes, size_t n)
 {
     const uint32_t *code = zip->code;
-    unsigned char  *to = zip->block + zip->packed;
+    unsigned char  *to = zip->block + zip->pending;
     uint64_t        acc = zip->acc;
     unsigned        acc_bits = zip->acc_bits;
 
@@ -32243,7 +32368,7 @@ PERF_FN void perf_zip_coded_(perf_zip_ *zip, const unsigned char *bytes, size_t 
         acc_bits &= 7;
     }
 #undef PERF_ZIP_NEXT_
-    zip->packed = PERF_CAST_(size_t, to - zip->block);
+    zip->pending = PERF_CAST_(size_t, to - zip->block);
     zip->acc = acc;
     zip->acc_bits = acc_bits;
     while (n--)
@@ -32527,15 +32652,15 @@ PERF_FN void perf_zip_finish_(perf_zip_ *zip)
  * nine of all: cookie, length of what follows, first byte of zlib's head.  Ends the line.        */
 PERF_FN void perf_hlog_seal_(perf_zip_ *zip, size_t head)
 {
-    const uint64_t length = (zip->at - head - PERF_ZIP_HEAD_TEXT_) / 4 * 3 + zip->packed + 1;
+    const uint64_t length = (zip->at - head - PERF_ZIP_HEAD_TEXT_) / 4 * 3 + zip->pending + 1;
     const uint64_t cookie = UINT64_C(0x1c849314);
     char          *out = zip->out, *end = out + zip->at;
     size_t         n;
 
-    memset(zip->block + zip->packed, 0, 3);
-    for (n = 0; n < zip->packed; n += 3, end += 4)
+    memset(zip->block + zip->pending, 0, 3);
+    for (n = 0; n < zip->pending; n += 3, end += 4)
         perf_base64_(end, perf_zip_load_(zip->block + n), 58);
-    memset(end - (n - zip->packed), '=', n - zip->packed);
+    memset(end - (n - zip->pending), '=', n - zip->pending);
     perf_base64_(out + head, cookie << 32 | length, 58);
     perf_base64_(out + head + 4, cookie << 32 | length, 34);
     perf_base64_(out + head + 8, length << 8 | 0x78, 18);
@@ -32574,7 +32699,7 @@ PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *hist,
         perf_hlog_counts_(&zip, hist, bits_of_digits[digits]);
     }
     perf_zip_finish_(&zip);
-    line = zip.at + (zip.packed + 2) / 3 * 4 + 1;
+    line = zip.at + (zip.pending + 2) / 3 * 4 + 1;
     if (line >= buffer.cap) {
         (void)perf_out_open_(out, cap);
         return line;
@@ -33118,7 +33243,7 @@ PERF_FN int perf_hlog_numbers_(perf_hlog_source_ *source, perf_hlog_target_ *tar
 /* What stands before the compressed stream; -1: not a histogram, else its version. */
 PERF_FN int perf_hlog_open_(perf_hlog_source_ *source, const char *text, size_t at, size_t end)
 {
-    uint64_t cookie, packed, bytes, front = 8;
+    uint64_t cookie, deflated, bytes, front = 8;
     unsigned head;
 
     memset(source, 0, offsetof(perf_hlog_source_, literal));
@@ -33135,9 +33260,9 @@ PERF_FN int perf_hlog_open_(perf_hlog_source_ *source, const char *text, size_t 
         cookie = perf_hlog_raw_(source, 4);
         front += 16;
     }
-    packed = perf_hlog_raw_(source, 4);
+    deflated = perf_hlog_raw_(source, 4);
     head = PERF_CAST_(unsigned, perf_hlog_raw_(source, 2)); /* zlib: deflate, no dictionary       */
-    if (source->in.bad || packed + front != bytes || (head >> 8 & 15) != 8 || head % 31 ||
+    if (source->in.bad || deflated + front != bytes || (head >> 8 & 15) != 8 || head % 31 ||
         (head & 32))
         return -1;
     cookie &= UINT32_C(0xffffff0f);

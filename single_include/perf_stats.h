@@ -266,10 +266,10 @@ PERF_FN const char *perf_status_text(perf_status status);
 #define PERF_WEAK_              /* a common symbol: tcc has no working weak data (measured)       */
 #define PERF_THREAD_
 #elif defined(_WIN32)
-#define PERF_WEAK_   __attribute__((weak))
+#define PERF_WEAK_   __attribute__((__weak__))
 #define PERF_THREAD_ __thread
 #else
-#define PERF_WEAK_   __attribute__((weak, visibility("hidden")))
+#define PERF_WEAK_   __attribute__((__weak__, __visibility__("hidden")))
 #define PERF_THREAD_ __thread
 #endif
 #define PERF_HOT_FN_    PERF_FN PERF_ATTR_((__noinline__, __hot__, __nothrow__))
@@ -508,9 +508,10 @@ PERF_FN double perf_since_(uint64_t then, uint64_t now)
 PERF_INLINE_FN_ void perf_add_(void *memory, uint64_t n, int wide)
 {
     if (wide)
-        __asm__("addq %1, %0" : "+m"(*PERF_CAST_(uint64_t *, memory)) : "er"(n) : "cc");
+        __asm__("add{q %1, %0| qword ptr %0, %1}" : "+m"(*PERF_CAST_(uint64_t *, memory))
+                              : "er"(n) : "cc");
     else
-        __asm__("addl %1, %0" : "+m"(*PERF_CAST_(uint32_t *, memory))
+        __asm__("add{l %1, %0| dword ptr %0, %1}" : "+m"(*PERF_CAST_(uint32_t *, memory))
                               : "er"(PERF_CAST_(uint32_t, n)) : "cc");
 }
 #else
@@ -609,7 +610,7 @@ PERF_FN double perf_sqrt_(double x)
 {
 #if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
     double r;
-    __asm__("sqrtsd %1, %0" : "=x"(r) : "x"(x));    /* __builtin_sqrt would call libm at -O0      */
+    __asm__("sqrtsd {%1, %0|%0, %1}" : "=x"(r) : "x"(x));    /* __builtin_sqrt calls libm at -O0 */
     return r;
 #elif defined(__GNUC__) && defined(__aarch64__)
     double r;
@@ -1716,7 +1717,7 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
 PERF_FN void perf_hist_raise_(uint64_t *counter, uint64_t n)
 {
 #if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_ && !PERF_TSAN_
-    __asm__("addq %1, %0" : "+m"(*counter) : "er"(n) : "cc");
+    __asm__("add{q %1, %0| qword ptr %0, %1}" : "+m"(*counter) : "er"(n) : "cc");
 #else
     PERF_SET_(counter, PERF_GET_(counter) + n);
 #endif
@@ -1985,7 +1986,7 @@ PERF_FN void perf_hist_add_double(perf_hist *hist, double ns)
  * 64-bit counters are read 10 KB and more at a time: in vectors where the compiler has them (gcc
  * -O2 makes none on its own), in the wide ones of AVX2 where the processor has it.               */
 #if defined(__GNUC__) && !PERF_TCC_ && !defined(__NVCC__)
-typedef uint64_t perf_lanes_ __attribute__((vector_size(32), aligned(8), may_alias));
+typedef uint64_t perf_lanes_ PERF_ATTR_((__vector_size__(32), __aligned__(8), __may_alias__));
 #define PERF_HIST_LANES_(name)                                                                    \
     PERF_FN uint64_t name(const void *cells, size_t block, size_t n, uint64_t *sums)              \
     {                                                                                             \
@@ -2305,7 +2306,7 @@ PERF_FN uint64_t perf_quantile_rank_(double q, uint64_t n)
     double   exact = q * PERF_CAST_(double, n);
     uint64_t rank;
 
-    if (q >= 1.0 || exact >= 9.2e18)            /* n as a double may be less than n               */
+    if (q >= 1.0)                               /* n as a double may be less than n               */
         return n;
     rank = PERF_CAST_(uint64_t, exact);
     if (exact - PERF_CAST_(double, rank) > exact * 4.5e-16)
@@ -2657,7 +2658,7 @@ PERF_BEGIN_DECLS
  *   perf_more_  room in a list that doubles
  *   perf_put_, perf_put_n_, perf_put_char_  a text, so many bytes, a character
  *   perf_put_u64_, perf_put_fixed_  numbers; perf_put_number_: with a text before it
- *   perf_put_real_  a number with 12 digits as JSON has it
+ *   perf_put_real_  a number with 12 digits as JSON has it; perf_power_of_ten_  its exponent
  *   perf_put_date_, PERF_TIME_MOST_  "2026-11-21T12:00:00", and up to which time
  *   perf_columns_  columns of a name; perf_put_cut_, perf_put_cell_, perf_put_padded_  in columns
  *   and perf_put_ns_, perf_put_bytes_: "1.23 us", "1.5 MiB"
@@ -2666,8 +2667,8 @@ PERF_BEGIN_DECLS
  *   perf_member_whole_, perf_member_fixed_, perf_member_real_  members of JSON, with their commas
  *   perf_put_clean_  a name without control characters and broken bytes
  *   perf_table_, perf_column_, perf_table_open_, perf_table_head_ a table as wide as the screen:
- *   its cells from left to right are perf_cell_text_, perf_cell_ns_, perf_cell_bytes_ and
- *   perf_cell_fixed_; perf_row_end_ ends a row; perf_put_ns_in_, perf_put_fixed_in_,
+ *   its cells from left to right are perf_table_text_, perf_table_ns_, perf_table_bytes_ and
+ *   perf_table_fixed_; perf_table_row_end_ ends a row; perf_put_ns_in_, perf_put_fixed_in_,
  *   perf_put_bytes_in_ and perf_put_blanks_ write one cell alone
  *   perf_skip_word_, perf_skip_number_  what is behind a word, a number; NULL: it is not there
  *   PERF_NAME_MAX_, perf_name_length_, perf_text_length_  bytes kept of a name, of a text
@@ -3383,7 +3384,7 @@ PERF_COLD_FN_ perf_table_ perf_table_open_(perf_out_ *out, const perf_column_ *c
 }
 
 /* The width of the next cell of a row, from left to right; 0: its column is left out. */
-PERF_COLD_FN_ int perf_cell_width_(perf_table_ *table)
+PERF_COLD_FN_ int perf_table_width_(perf_table_ *table)
 {
     const int at = table->at++;
 
@@ -3391,9 +3392,9 @@ PERF_COLD_FN_ int perf_cell_width_(perf_table_ *table)
 }
 
 /* A name in the first column, a text in others. */
-PERF_COLD_FN_ void perf_cell_text_(perf_table_ *table, const char *text)
+PERF_COLD_FN_ void perf_table_text_(perf_table_ *table, const char *text)
 {
-    const int first = table->at == 0, width = perf_cell_width_(table);
+    const int first = table->at == 0, width = perf_table_width_(table);
 
     if (first)
         perf_put_padded_(table->out, text, PERF_CAST_(size_t, table->name));
@@ -3401,31 +3402,31 @@ PERF_COLD_FN_ void perf_cell_text_(perf_table_ *table, const char *text)
         perf_put_cell_(table->out, text, PERF_CAST_(size_t, width));
 }
 
-PERF_COLD_FN_ void perf_cell_fixed_(perf_table_ *table, double x, int decimals)
+PERF_COLD_FN_ void perf_table_fixed_(perf_table_ *table, double x, int decimals)
 {
-    const int width = perf_cell_width_(table);
+    const int width = perf_table_width_(table);
 
     if (width)
         perf_put_fixed_in_(table->out, x, decimals, width);
 }
 
-PERF_COLD_FN_ void perf_cell_ns_(perf_table_ *table, double ns)
+PERF_COLD_FN_ void perf_table_ns_(perf_table_ *table, double ns)
 {
-    const int width = perf_cell_width_(table);
+    const int width = perf_table_width_(table);
 
     if (width)
         perf_put_ns_in_(table->out, ns, width);
 }
 
-PERF_COLD_FN_ void perf_cell_bytes_(perf_table_ *table, double bytes)
+PERF_COLD_FN_ void perf_table_bytes_(perf_table_ *table, double bytes)
 {
-    const int width = perf_cell_width_(table);
+    const int width = perf_table_width_(table);
 
     if (width)
         perf_put_bytes_in_(table->out, bytes, width);
 }
 
-PERF_COLD_FN_ void perf_row_end_(perf_table_ *table)
+PERF_COLD_FN_ void perf_table_row_end_(perf_table_ *table)
 {
     table->at = 0;
     perf_put_char_(table->out, '\n');
@@ -3437,8 +3438,8 @@ PERF_COLD_FN_ void perf_table_head_(perf_table_ *table)
     int i;
 
     for (i = 0; i < table->columns; i++)
-        perf_cell_text_(table, table->column[i].title);
-    perf_row_end_(table);
+        perf_table_text_(table, table->column[i].title);
+    perf_table_row_end_(table);
 }
 
 /* ---- by a format ---- */
@@ -4763,25 +4764,54 @@ PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tai
     return here + part * (next - here);
 }
 
+/* 1: values have two speeds near quantile p, and few lie in between: a sixteenth of those between
+ * its limits (95 %, or more if asked) fills .45 of their log width.  Fewer than ten neighbours leave
+ * such a gap by chance.                                                                          */
+PERF_FN int perf_jumps_(const double *sorted, size_t n, double p, double tail)
+{
+    const double   all = PERF_CAST_(double, n), each = perf_least_(tail, 0.025);
+    const uint64_t low = perf_rank_low_(all, p, each), high = perf_rank_low_(all, 1.0 - p, each);
+    const double  *from = sorted + low, *to = sorted + n - high;
+    const double  *end = to - (to - from + 1) / 16;
+    double         widest = 1.0;
+
+    if (!low || !high || to - from < 9)
+        return 0;
+    for (; from <= end; from++)
+        widest = perf_most_(widest, from[to - end] / from[-1]);
+    return perf_log_(widest) > 0.45 * perf_log_(*to / sorted[low - 1]);
+}
+
 /* The log interval of the ratio of two quantiles: MOVER (Zou and Donner 2008) on the limits of each
- * arm.  low = estimate - shrink * sqrt(down_b^2 + up_a^2); high is its mirror.                   */
+ * arm.  low = estimate - shrink * sqrt(down_b^2 + up_a^2); high is its mirror.  An arm that jumps
+ * has nothing between its order statistics.  If both do, each estimate may be of the wrong speed:
+ * then the sum takes the place of the root, with half the error for each.                        */
 PERF_FN perf_interval perf_quantile_ratio_plain_(const perf_arms_ *arms, double p, double tail,
                                                  double shrink)
 {
     perf_interval result;
-    const int exact = arms->logs && arms->na < PERF_FEW_MEDIANS_;
-    double low_a = perf_nyblom_(arms->sorted_a, arms->na, p, tail, 1, exact);
-    double high_a = perf_nyblom_(arms->sorted_a, arms->na, 1.0 - p, tail, -1, exact);
-    double low_b = perf_nyblom_(arms->sorted_b, arms->nb, p, tail, 1, exact);
-    double high_b = perf_nyblom_(arms->sorted_b, arms->nb, 1.0 - p, tail, -1, exact);
+    const int few = arms->logs && arms->na < PERF_FEW_MEDIANS_;
+    const int jumps_a = perf_jumps_(arms->sorted_a, arms->na, p, tail);
+    const int jumps_b = perf_jumps_(arms->sorted_b, arms->nb, p, tail);
+    const double each = jumps_a && jumps_b ? 0.5 * tail : tail;
+    double low_a = perf_nyblom_(arms->sorted_a, arms->na, p, each, 1, few || jumps_a);
+    double high_a = perf_nyblom_(arms->sorted_a, arms->na, 1.0 - p, each, -1, few || jumps_a);
+    double low_b = perf_nyblom_(arms->sorted_b, arms->nb, p, each, 1, few || jumps_b);
+    double high_b = perf_nyblom_(arms->sorted_b, arms->nb, 1.0 - p, each, -1, few || jumps_b);
     double log_a = perf_log_(perf_quantile_(arms->sorted_a, arms->na, p));
     double log_b = perf_log_(perf_quantile_(arms->sorted_b, arms->nb, p));
     double down_a = log_a - perf_log_(low_a), up_a = perf_log_(high_a) - log_a;
     double down_b = log_b - perf_log_(low_b), up_b = perf_log_(high_b) - log_b;
+    double down = perf_sqrt_(down_b * down_b + up_a * up_a);
+    double up = perf_sqrt_(up_b * up_b + down_a * down_a);
 
+    if (jumps_a && jumps_b) {
+        down = down_b + up_a;
+        up = up_b + down_a;
+    }
     result.estimate = log_b - log_a;
-    result.low = result.estimate - shrink * perf_sqrt_(down_b * down_b + up_a * up_a);
-    result.high = result.estimate + shrink * perf_sqrt_(up_b * up_b + down_a * down_a);
+    result.low = result.estimate - shrink * down;
+    result.high = result.estimate + shrink * up;
     return result;
 }
 
@@ -5105,6 +5135,47 @@ PERF_FN double perf_seq_bet_(double *capital, double x, double toward)
     return sum;
 }
 
+/* From bets and a log interval to the verdict: callers above what they call. */
+PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
+                                      double unseen, double n);
+PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
+                                  const perf_compare_opts *opts);
+PERF_FN perf_decision perf_rule_answer_(const perf_rule *rule, perf_interval log_ratio);
+PERF_FN void perf_verdict_cap_(perf_verdict *verdict, const char *reason);
+
+/* The answer of the interval of n log ratios, which come in the order of time, and are sorted.  An
+ * ACCEPT needs that of the bets, too.  pairs: with those that have no log ratio.                 */
+PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
+                                             size_t pairs, const perf_compare_opts *opts)
+{
+    const perf_interval log_ratio = perf_seq_interval(logs, n, opts->confidence);
+    perf_verdict        verdict =
+        perf_verdict_of_(opts, &log_ratio, bets->tick, PERF_CAST_(double, pairs));
+    perf_seq            agree = PERF_ZERO;
+    int                 by_median;
+
+    perf_seq_start_(agree.accept);                  /* how many pairs decide, if all agree        */
+    agree.level = 2.0 / (1.0 - verdict.confidence);
+    while ((verdict.warnings & PERF_WARN_UNBOUNDED) && !agree.decided_at)
+        (void)perf_seq_add(&agree, 2.0, 1.0);
+    if (agree.decided_at > n)
+        verdict.pairs_needed = PERF_CAST_(double, agree.decided_at - n);
+    verdict.pairs = pairs;
+    verdict.excluded = bets->excluded;
+    perf_sort_values_(logs, n);
+    if (perf_lopsided_(logs, n, 2.58, bets->tick))
+        verdict.warnings |= PERF_WARN_SHAPE;
+    by_median = (verdict.warnings & PERF_WARN_SHAPE) && !(verdict.warnings & PERF_WARN_OUTPUTS);
+    if (by_median && verdict.decision == PERF_ACCEPT)
+        verdict.reason = "the median of the pairs' ratios clears the threshold";
+    else if (by_median && verdict.decision == PERF_REJECT)
+        verdict.reason = "the median of the pairs' ratios misses the threshold";
+    if (verdict.decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
+        perf_verdict_cap_(&verdict,
+                          "the pairs disagree: the interval clears it, too few of them do");
+    return verdict;
+}
+
 /* 1: the bet that the centre lies in direction `toward` of theta was ever won at `level`. */
 PERF_FN int perf_seq_rules_out_(const double *d, size_t n, double theta, double toward,
                                 double level)
@@ -5183,6 +5254,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
     logs.sorted = sorted;
     logs.finite = finite;
     level = 2.0 / (1.0 - confidence);
+    /* How many of the smallest, and of the largest values the bets rule out as the median. */
     low = perf_seq_excluded_(&logs, 1.0, level);
     high = perf_seq_excluded_(&logs, -1.0, level);
     result.estimate = perf_quantile_(sorted, finite, 0.5);
@@ -5196,13 +5268,6 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
 }
 
 /* ---- verdicts ---- */
-
-/* From bets and a log interval to the verdict: callers above what they call. */
-PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
-                                      double hidden, double n);
-PERF_FN void perf_verdict_finish_(perf_verdict *verdict, perf_interval log_ratio, double n,
-                                  const perf_compare_opts *opts);
-PERF_FN perf_decision perf_rule_answer_(const perf_rule *rule, perf_interval log_ratio);
 
 PERF_FN double perf_metric_p_(perf_metric metric)
 {
@@ -5297,8 +5362,11 @@ PERF_FN double perf_pairs_needed_(const perf_verdict *verdict, double n, double 
     double least, needed = n * (2.04 / (gap / half * (gap / half)) - 1.0);
 
     if (!perf_is_finite_(half)) {
-        least = PERF_CAST_(double, perf_quantile_min_count_(perf_metric_p_(verdict->rule.metric),
-                                                            verdict->confidence));
+        least = 2.0;
+        if (verdict->rule.metric != PERF_METRIC_MEAN)
+            least = PERF_CAST_(double,
+                               perf_quantile_min_count_(perf_metric_p_(verdict->rule.metric),
+                                                        verdict->confidence));
         needed = n;
         if (least > n)
             needed = least - n;
@@ -5319,51 +5387,25 @@ PERF_FN double perf_rule_room_(const perf_rule *rule, double log_ratio)
     return log_t - log_ratio;
 }
 
-/* No number of pairs is enough if `hidden`, as a log, is as much as the estimate needs to pass.
+/* No number of pairs is enough if `unseen`, as a log, is as much as the estimate needs to pass.
  * exact: the interval without that; where there is none yet, more values are needed first.       */
-PERF_FN void perf_verdict_hidden_(perf_verdict *verdict, perf_interval exact, double hidden)
+PERF_FN void perf_verdict_hidden_(perf_verdict *verdict, perf_interval exact, double unseen)
 {
     if (verdict->decision == PERF_INCONCLUSIVE && perf_is_finite_(exact.low) &&
         perf_is_finite_(exact.high) &&
-        hidden >= perf_fabs_(perf_rule_room_(&verdict->rule, exact.estimate)))
+        unseen >= perf_fabs_(perf_rule_room_(&verdict->rule, exact.estimate)))
         verdict->pairs_needed = PERF_INF_;
-}
-
-/* The answer of the interval of n log ratios, which come in the order of time, and are sorted.  An
- * ACCEPT needs that of the bets, too.  pairs: with those that have no log ratio.                 */
-PERF_COLD_FN_ perf_verdict perf_pairs_judge_(const perf_seq *bets, double *logs, size_t n,
-                                             size_t pairs, const perf_compare_opts *opts)
-{
-    const perf_interval log_ratio = perf_seq_interval(logs, n, opts->confidence);
-    perf_verdict        verdict =
-        perf_verdict_of_(opts, &log_ratio, bets->tick, PERF_CAST_(double, pairs));
-    int                 by_median;
-
-    verdict.pairs = pairs;
-    verdict.excluded = bets->excluded;
-    perf_sort_values_(logs, n);
-    if (perf_lopsided_(logs, n, 2.58, bets->tick))
-        verdict.warnings |= PERF_WARN_SHAPE;
-    by_median = (verdict.warnings & PERF_WARN_SHAPE) && !(verdict.warnings & PERF_WARN_OUTPUTS);
-    if (by_median && verdict.decision == PERF_ACCEPT)
-        verdict.reason = "the median of the pairs' ratios clears the threshold";
-    else if (by_median && verdict.decision == PERF_REJECT)
-        verdict.reason = "the median of the pairs' ratios misses the threshold";
-    if (verdict.decision == PERF_ACCEPT && bets->decision != PERF_ACCEPT)
-        perf_verdict_cap_(&verdict,
-                          "the pairs disagree: the interval clears it, too few of them do");
-    return verdict;
 }
 
 /* perf_verdict_finish_ makes it; without a log interval, or with refused opts, it says nothing. */
 PERF_FN perf_verdict perf_verdict_of_(const perf_compare_opts *opts, const perf_interval *log_ratio,
-                                      double hidden, double n)
+                                      double unseen, double n)
 {
     perf_verdict verdict = perf_verdict_start_(opts);
 
     if (log_ratio && verdict.status == PERF_OK) {
-        perf_verdict_finish_(&verdict, perf_widen_(*log_ratio, hidden), n, opts);
-        perf_verdict_hidden_(&verdict, *log_ratio, hidden);
+        perf_verdict_finish_(&verdict, perf_widen_(*log_ratio, unseen), n, opts);
+        perf_verdict_hidden_(&verdict, *log_ratio, unseen);
     }
     return verdict;
 }
@@ -5424,15 +5466,15 @@ PERF_FN double perf_arms_tick_(const perf_arms_ *arms, const perf_compare_opts *
 {
     const int is_count = opts->rule.memory || opts->rule.metric == PERF_METRIC_MEMORY ||
                          opts->rule.metric > PERF_METRIC_THROUGHPUT;
-    double    tick = opts->tick, hidden;
+    double    tick = opts->tick, unseen;
 
     if (is_count && !(tick > 0.0))
         tick = -1.0;                                /* bytes and instructions are exact           */
-    hidden = perf_tick_log_(arms->sorted_a, arms->na, arms->sorted_b, arms->nb, tick, 0);
+    unseen = perf_tick_log_(arms->sorted_a, arms->na, arms->sorted_b, arms->nb, tick, 0);
     if (opts->rule.metric == PERF_METRIC_THROUGHPUT && !(opts->tick < 0.0))
-        hidden = perf_most_(perf_tick_log_(arms->sorted_a, arms->na, arms->sorted_b, arms->nb, 0.0,
-                                           1), hidden);
-    return hidden;
+        unseen = perf_most_(perf_tick_log_(arms->sorted_a, arms->na, arms->sorted_b, arms->nb, 0.0,
+                                           1), unseen);
+    return unseen;
 }
 
 /* 1: the metric is about the typical ratio, not about a quantile of each arm or a mean. */
@@ -5723,9 +5765,15 @@ PERF_FN perf_verdict perf_compare_samples_(const perf_samples_ *in, const perf_c
         return verdict;
     options.confidence = 1.0 - (1.0 - options.confidence) / PERF_CAST_(double, opts->rules);
     strict = perf_compare_alone_(in, &options);
+    if (strict.status == PERF_ENOMEM)
+        return strict;
     if (verdict.decision != PERF_ACCEPT) {          /* the interval shown is the one that decides */
-        verdict.ratio.low = strict.ratio.low;
-        verdict.speedup.high = strict.speedup.high;
+        if (verdict.rule.kind != PERF_RULE_SAME) {
+            strict.ratio.high = verdict.ratio.high;
+            strict.speedup.low = verdict.speedup.low;
+        }
+        verdict.ratio = strict.ratio;
+        verdict.speedup = strict.speedup;
     }
     if (verdict.decision == PERF_REJECT && strict.decision != PERF_REJECT) {
         verdict.decision = PERF_INCONCLUSIVE;
@@ -5832,6 +5880,7 @@ PERF_FN void perf_put_confidence_(perf_out_ *out, double confidence)
         digits = 4;
     else if (digits == 5)                           /* 1 - 0.05 / 3                               */
         digits = 1;
+    digits += 5 * (percent >= 99.99995);            /* of one of many: never "100.0000 %"         */
     perf_put_fixed_(out, percent, digits);
     perf_put_(out, " % CI ");
 }
