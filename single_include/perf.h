@@ -8400,8 +8400,8 @@ PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tai
 }
 
 /* 1: values have two speeds near quantile p, and few lie in between: a sixteenth of those between
- * its limits (95 %, or more if asked) fills .45 of their log width.  Fewer than ten neighbours leave
- * such a gap by chance.                                                                          */
+ * its limits (95 %, or more if asked) fills .45 of their log width.  Fewer than ten neighbours
+ * leave such a gap by chance.                                                                    */
 PERF_FN int perf_jumps_(const double *sorted, size_t n, double p, double tail)
 {
     const double   all = PERF_CAST_(double, n), each = perf_least_(tail, 0.025);
