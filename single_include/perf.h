@@ -29181,7 +29181,8 @@ typedef struct perf_diagnosis {
     perf_summary  time;         /* of the calls in the ring, a thread's first left out; count 0:  */
                                 /* fewer than 7, or another scope of that name is as deep         */
     char          where[256];   /* path of scopes                                                 */
-    double        where_share, where_ns, where_calls;   /* of a unit's time; per unit             */
+    double        where_share, where_ns, where_calls;   /* of a unit's time; per unit.  Share 0:  */
+                                /* no place in it is known                                        */
     double        best, best_run;       /* so many times as fast without it: a unit, the threads  */
     double        overlapped;   /* the same, if it ran beside the rest                            */
     const char   *advice;       /* what usually helps                                             */
@@ -29944,15 +29945,18 @@ PERF_COLD_FN_ void perf_put_shares_(perf_out_ *out, const perf_diagnosis *diagno
 /* Where it is, what to try, and how to verify. */
 PERF_COLD_FN_ void perf_put_advice_(perf_out_ *out, const perf_diagnosis *diagnosis)
 {
-    perf_put_(out, "where: ");
+    perf_put_(out, diagnosis->where_share > 0 ? "where: " : "where: anywhere in ");
     perf_put_(out, diagnosis->where);
-    perf_put_number_(out, ": ", diagnosis->where_share * 100, 0);
-    perf_put_(out, " % of a ");
-    (void)perf_put_cut_(out, diagnosis->unit, 60);
-    perf_put_(out, ", ");
-    perf_put_ns_(out, diagnosis->where_ns);
-    perf_put_number_(out, " in ", diagnosis->where_calls, 1);
-    perf_put_(out, " calls\ntry: ");
+    if (diagnosis->where_share > 0) {
+        perf_put_number_(out, ": ", diagnosis->where_share * 100, 0);
+        perf_put_(out, " % of a ");
+        (void)perf_put_cut_(out, diagnosis->unit, 60);
+        perf_put_(out, ", ");
+        perf_put_ns_(out, diagnosis->where_ns);
+        perf_put_number_(out, " in ", diagnosis->where_calls, 1);
+        perf_put_(out, " calls");
+    }
+    perf_put_(out, "\ntry: ");
     perf_put_(out, diagnosis->advice);
     if (diagnosis->bound != PERF_BY_UNKNOWN) {
         perf_put_number_(out, "; at best ", diagnosis->best, 2);

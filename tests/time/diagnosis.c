@@ -478,6 +478,7 @@ static void case_of(int n)
         free(text);
         text = report_text(PERF_VIEW_DIAGNOSIS, PERF_SORT_SELF);
         CHECK(count_of(text, "\nbound by: cannot tell; at least:") == 1, "%s", text);
+        CHECK(count_of(text, "\nwhere: anywhere in step\n") == 1 && !strstr(text, "0 % of a"), "%s", text);
         free(text);
         break;
     }
