@@ -11365,14 +11365,14 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *reg, uint32_t
 PERF_COLD_FN_ void perf_ring_forget_(perf_registry_ *reg, perf_recorder_ *rec)
 {
     const perf_stream_base_ *stream = PERF_ACQ_(&reg->stream);
-    uint64_t                 more;
-    const int                locked = stream && PERF_GET_(&stream->state) != PERF_STREAM_ENDED_ &&
-                       perf_lock_(reg);         /* or this thread is inside                       */
+    const uint64_t           more = rec->ring_more;
+    const int streams = stream && PERF_GET_(&stream->state) != PERF_STREAM_ENDED_;
+    const int locked = streams && perf_lock_(reg);      /* or this thread is inside               */
 
     PERF_SET_(&rec->ring_lost, rec->ring_head);
-    more = rec->ring_more;
     PERF_SET_(&rec->ring_more, UINT64_C(0));
-    PERF_REL_(&rec->sent_more, rec->sent_more - more);  /* may be below 0                         */
+    if (streams)                                /* may be below 0; else the next stream sets it   */
+        PERF_REL_(&rec->sent_more, rec->sent_more - more);
     if (locked)
         perf_unlock_(&reg->lock);
 }

@@ -256,7 +256,7 @@ static void runs(void)
         pooled += perf_compare_pairs(a, b, 100, &o).decision != PERF_INCONCLUSIVE;
     }
     CHECK(false_alarms <= 400 * 0.05 + 14, "by run: %d of 400 false alarms", false_alarms);
-    CHECK(pooled > 100, "pooled: %d of 400, which is why runs are the unit", pooled);
+    CHECK(pooled > 80, "pooled: %d of 400, which is why runs are the unit", pooled);
 }
 
 /* Four rules joined, all exactly on their thresholds: REJECT of any is REJECT of all. */
