@@ -1113,7 +1113,8 @@ typedef struct perf_race_entry {
     double       first_ns;
     uint64_t     batch;                 /* iterations per slice                                   */
     perf_verdict verdict;               /* against variant 0; of variant 0: not measured          */
-    double       behind;                /* typical ratio to the best one, 1 for itself            */
+    double       behind;                /* typical ratio to the best one, 1 for itself; may be    */
+                                        /* below 1 for one within noise                           */
     int          within_noise;          /* 1: not shown to be slower than the best one            */
     double       control_ratio;         /* to variant 0 after longer leads; 0: none               */
     double       counted[4];            /* instructions, cycles, branches, branch misses of an    */

@@ -288,7 +288,7 @@ class RaceEntry(NamedTuple):
     time: Summary                       # ns a call
     first_ns: float                     # the first call alone
     verdict: object                     # Verdict against the first function; None: it is the first
-    behind: float                       # typical ratio to the best one, 1 for itself
+    behind: float                       # typical ratio to the best one, 1 for itself; may be below 1 within noise
     within_noise: bool                  # not shown to be slower than the best one
     counts: object = None               # Counts of a call, if they were counted
 
