@@ -62,19 +62,22 @@ typedef struct perf_activity_row_ {     /* a kernel or a kind of copy, launched 
     uint32_t shown, spare;
 } perf_activity_row_;
 
-typedef struct perf_activity_span_ {    /* the device works; ns                                   */
+/* The device works from `from` to `to`, but for the gaps; times in ns. */
+typedef struct perf_activity_span_ {
     uint64_t from, to;
-    uint32_t name, spare;               /* of what it began with                                  */
+    uint64_t waited;                    /* by its first record, from launch to start; UINT64_MAX: */
+                                        /* that launch is not known                               */
+    uint64_t gaps, idle, longest;       /* how many, together, the longest one                    */
+    uint64_t starved;                   /* of them: nothing was launched                          */
+    uint32_t name, longest_name;        /* of its first record; of what ended the longest gap     */
 } perf_activity_span_;
 
-/* A device's times at work, overlaps counted once.  Records of its streams come in any order, so
- * the latest spans stay open; older ones are in the sums. */
+/* A device's times at work: spans in order, with gaps between them.  Records may come late, and in
+ * any order, so a gap may be filled later.  Where there are too many spans, old ones are joined,
+ * and the gaps between them become gaps inside. */
 typedef struct perf_activity_device_ {
-    uint32_t         number, known, count, longest_name;
-    uint64_t         first, upto;       /* where the spans in the sums begin and end              */
-    uint64_t         busy, gaps, longest;       /* of those spans                                 */
-    uint64_t         sum, copies;       /* ns of all records; of the copies among them            */
-    uint64_t         starved;           /* idle, with nothing launched                            */
+    uint32_t            number, known, count, spare;
+    uint64_t            sum, copies;    /* ns of all records; of the copies among them            */
     perf_activity_span_ span[PERF_ACTIVITY_SPANS_];
 } perf_activity_device_;
 
@@ -155,13 +158,6 @@ typedef struct perf_activity_library_ {
     perf_status (*begin)(perf_activity_ *activity, const char *path, perf_activity_why_ *why);
 } perf_activity_library_;
 
-/* One device as a whole; times in ns. */
-typedef struct perf_activity_whole_ {
-    double   span, busy, sum, copies, idle, starved, longest;
-    uint64_t gaps;
-    uint32_t longest_name;              /* what ran after the longest gap                         */
-} perf_activity_whole_;
-
 /* NULL: nobody has asked for it. */
 PERF_COLD_FN_ perf_activity_ *perf_activity_if_any_(void)
 {
@@ -197,7 +193,11 @@ PERF_COLD_DECL_ void perf_activity_device_add_(perf_activity_ *activity,
                                                const perf_activity_work_ *work);
 PERF_COLD_DECL_ void perf_activity_span_add_(perf_activity_device_ *device,
                                              const perf_activity_work_ *work);
-PERF_COLD_DECL_ void perf_activity_retire_(perf_activity_device_ *device);
+PERF_COLD_DECL_ void perf_activity_cover_(perf_activity_span_ *span,
+                                          const perf_activity_span_ *older);
+PERF_COLD_DECL_ void perf_activity_thin_(perf_activity_device_ *device);
+PERF_COLD_DECL_ void perf_activity_join_(perf_activity_span_ *span,
+                                         const perf_activity_span_ *next);
 PERF_COLD_DECL_ perf_activity_row_ *perf_activity_row_of_(perf_activity_ *activity, uint32_t name,
                                                           uint32_t scope);
 PERF_COLD_DECL_ void perf_activity_collect_(perf_registry_ *reg);
@@ -213,7 +213,7 @@ PERF_COLD_DECL_ void perf_activity_put_device_(perf_out_ *out, const perf_activi
                                                const char *by);
 PERF_COLD_DECL_ void perf_activity_put_share_(perf_out_ *out, perf_activity_ *activity, double sum);
 PERF_COLD_DECL_ void perf_activity_tells_(perf_evidence_ *evidence, double total_ns);
-PERF_COLD_DECL_ perf_activity_whole_ perf_activity_whole_of_(const perf_activity_device_ *device);
+PERF_COLD_DECL_ perf_activity_span_ perf_activity_whole_of_(const perf_activity_device_ *device);
 
 /* ---- start ---- */
 
@@ -615,7 +615,6 @@ PERF_COLD_FN_ void perf_activity_device_add_(perf_activity_ *activity,
                                              const perf_activity_work_ *work)
 {
     perf_activity_device_ *device = activity->device;
-    uint64_t               idle;
 
     if (work->what == PERF_ACTIVITY_HOST_)      /* no device has worked                           */
         return;
@@ -629,77 +628,108 @@ PERF_COLD_FN_ void perf_activity_device_add_(perf_activity_ *activity,
     if (!device->known) {
         device->known = 1;
         device->number = work->device;
-        device->first = device->upto = work->start;
         activity->devices++;
     }
-    if (device->count && work->placed && work->start > device->span[device->count - 1].to) {
-        idle = work->start - device->span[device->count - 1].to;
-        if (idle > work->waited)
-            device->starved += idle - work->waited;
-    }
-    if (!device->busy && work->start < device->first)
-        device->first = device->upto = work->start;
     device->sum += work->end - work->start;
     if (work->what <= PERF_ACTIVITY_PEER_)
         device->copies += work->end - work->start;
     perf_activity_span_add_(device, work);
 }
 
-/* Puts one more time at work among the spans, which are ordered and do not overlap. */
+/* Puts one more time at work among the spans; those that it touches become one with it. */
 PERF_COLD_FN_ void perf_activity_span_add_(perf_activity_device_ *device,
                                            const perf_activity_work_ *work)
 {
-    perf_activity_span_ *span = device->span;
-    uint64_t             from = work->start, to = work->end;
-    uint32_t             i = device->count, last;
+    perf_activity_span_ *all = device->span, span = PERF_ZERO;
+    uint32_t             first = device->count, end;    /* it touches all[first .. end - 1]       */
 
-    if (from < device->upto)                    /* its beginning is summed already                */
-        from = device->upto;
-    if (to <= from)
+    if (work->end == work->start)
         return;
-    while (i && span[i - 1].from > from)
-        i--;
-    if (i && span[i - 1].to >= from) {          /* the one before goes on                         */
-        i--;
-    } else {
-        PERF_LIBC_(memmove)(span + i + 1, span + i, (device->count - i) * sizeof *span);
-        device->count++;
-        span[i].from = from;
-        span[i].to = to;
-        span[i].name = work->name;
-    }
-    last = i;                                   /* the last of those that now are one with it     */
-    while (last + 1 < device->count && span[last + 1].from <= to)
-        last++;
-    if (span[last].to > to)
-        to = span[last].to;
-    if (to > span[i].to)
-        span[i].to = to;
-    PERF_LIBC_(memmove)(span + i + 1, span + last + 1, (device->count - last - 1) * sizeof *span);
-    device->count -= last - i;
+    span.from = work->start;
+    span.to = work->end;
+    span.name = work->name;
+    span.waited = work->placed ? work->waited : ~UINT64_C(0);
+    while (first && all[first - 1].to >= span.from)
+        first--;
+    for (end = first; end < device->count && all[end].from <= span.to; end++)
+        perf_activity_cover_(&span, &all[end]);
+    PERF_LIBC_(memmove)(all + first + 1, all + end, (device->count - end) * sizeof *all);
+    all[first] = span;
+    device->count = device->count + 1 - (end - first);
     if (device->count == PERF_ACTIVITY_SPANS_)
-        perf_activity_retire_(device);
+        perf_activity_thin_(device);
 }
 
-/* Sums up the older half of the spans. */
-PERF_COLD_FN_ void perf_activity_retire_(perf_activity_device_ *device)
+/* Makes an older span a part of one that touches it.  Where that covers it, its gaps are filled.
+ * They are taken for evenly spread: nobody knows any more where in the older span they were. */
+PERF_COLD_FN_ void perf_activity_cover_(perf_activity_span_ *span,
+                                        const perf_activity_span_ *older)
 {
-    const uint32_t half = PERF_ACTIVITY_SPANS_ / 2;
-    uint64_t       gap;
-    uint32_t       i;
+    const uint64_t from = span->from > older->from ? span->from : older->from;
+    const uint64_t to = span->to < older->to ? span->to : older->to;
+    const double   left = 1 - PERF_CAST_(double, to - from) /
+                              PERF_CAST_(double, older->to - older->from);
+    const uint64_t idle = PERF_CAST_(uint64_t, left * PERF_CAST_(double, older->idle));
+    uint64_t       longest;
 
-    for (i = 0; i < half; i++) {
-        gap = device->span[i].from - device->upto;
-        device->busy += device->span[i].to - device->span[i].from;
-        device->gaps += gap > 0;
-        if (gap > device->longest) {
-            device->longest = gap;
-            device->longest_name = device->span[i].name;
-        }
-        device->upto = device->span[i].to;
+    if (older->from <= span->from) {
+        span->from = older->from;
+        span->name = older->name;
+        span->waited = older->waited;
     }
-    device->count -= half;
-    PERF_LIBC_(memmove)(device->span, device->span + half, device->count * sizeof *device->span);
+    if (older->to > span->to)
+        span->to = older->to;
+    if (!idle)
+        return;
+    span->idle += idle;
+    span->gaps += PERF_CAST_(uint64_t, left * PERF_CAST_(double, older->gaps - 1)) + 1;
+    span->starved += PERF_CAST_(uint64_t, left * PERF_CAST_(double, older->starved));
+    longest = older->longest < idle ? older->longest : idle;
+    if (longest > span->longest) {
+        span->longest = longest;
+        span->longest_name = older->longest_name;
+    }
+}
+
+/* Joins spans of the older half, down to 65 at most.  None of those has more than a 32nd of the
+ * idle time: a late record that covers a part of one can be wrong by so much.                    */
+PERF_COLD_FN_ void perf_activity_thin_(perf_activity_device_ *device)
+{
+    const uint32_t       half = PERF_ACTIVITY_SPANS_ / 2;
+    perf_activity_span_ *span = device->span;
+    uint64_t             idle = span->idle;
+    uint32_t             i, last = 0;
+
+    for (i = 1; i < half; i++)
+        idle += span[i].from - span[i - 1].to + span[i].idle;
+    for (i = 1; i < half; i++)
+        if (span[last].idle + (span[i].from - span[last].to) + span[i].idle <= idle / 32)
+            perf_activity_join_(&span[last], &span[i]);
+        else
+            span[++last] = span[i];
+    PERF_LIBC_(memmove)(span + last + 1, span + half, (device->count - half) * sizeof *span);
+    device->count -= half - (last + 1);
+}
+
+/* Adds the next span, and the gap before it. */
+PERF_COLD_FN_ void perf_activity_join_(perf_activity_span_ *span, const perf_activity_span_ *next)
+{
+    const uint64_t gap = next->from - span->to;
+
+    span->to = next->to;
+    span->gaps += next->gaps + 1;
+    span->idle += next->idle + gap;
+    span->starved += next->starved;
+    if (gap > next->waited)
+        span->starved += gap - next->waited;
+    if (gap > span->longest) {
+        span->longest = gap;
+        span->longest_name = next->name;
+    }
+    if (next->longest > span->longest) {
+        span->longest = next->longest;
+        span->longest_name = next->longest_name;
+    }
 }
 
 /* The row of a name and a scope; NULL: all are taken. */
@@ -879,19 +909,22 @@ PERF_COLD_FN_ const char *perf_activity_text_(uint32_t id)
 PERF_COLD_FN_ void perf_activity_put_device_(perf_out_ *out, const perf_activity_device_ *device,
                                              const char *by)
 {
-    const perf_activity_whole_ whole = perf_activity_whole_of_(device);
+    const perf_activity_span_ whole = perf_activity_whole_of_(device);
+    const double              span = PERF_CAST_(double, whole.to - whole.from);
+    const double              busy = span - PERF_CAST_(double, whole.idle);
+    const double              sum = PERF_CAST_(double, device->sum);
 
-    if (!(whole.span > 0) || !(whole.sum > 0))
+    if (!(span > 0) || !(sum > 0))
         return;
     perf_putf_(out, "GPU %.0f by %s: busy %.1f %% of ", PERF_CAST_(double, device->number), by,
-               100 * whole.busy / whole.span);
-    perf_put_ns_(out, whole.span);
+               100 * busy / span);
+    perf_put_ns_(out, span);
     perf_putf_(out, ", copies %.1f %% of that, %.1f %% overlapped; idle with nothing launched "
-               "%.1f %%", 100 * whole.copies / whole.sum, 100 * (1 - whole.busy / whole.sum),
-               100 * whole.starved / whole.span);
+               "%.1f %%", 100 * PERF_CAST_(double, device->copies) / sum, 100 * (1 - busy / sum),
+               100 * PERF_CAST_(double, whole.starved) / span);
     if (whole.gaps) {
         perf_putf_(out, "; %.0f gaps, the longest ", PERF_CAST_(double, whole.gaps));
-        perf_put_ns_(out, whole.longest);
+        perf_put_ns_(out, PERF_CAST_(double, whole.longest));
         perf_put_(out, " before ");
         (void)perf_put_cut_(out, perf_activity_text_(whole.longest_name), 40);
     }
@@ -941,54 +974,38 @@ PERF_COLD_FN_ void perf_activity_put_share_(perf_out_ *out, perf_activity_ *acti
  * `measured` is 2. */
 PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *evidence, double total_ns)
 {
-    perf_activity_      *activity = perf_activity_if_any_();
-    perf_activity_whole_ whole, most = PERF_ZERO;
-    uint32_t             i;
+    perf_activity_     *activity = perf_activity_if_any_();
+    perf_activity_span_ whole;
+    double              busy, most = 0;
+    uint32_t            i;
 
     if (!activity || !(total_ns > 0) || !perf_lock_word_(&activity->lock, 1))
         return;
     for (i = 0; i < activity->devices; i++) {
         whole = perf_activity_whole_of_(&activity->device[i]);
-        if (whole.busy > most.busy)
-            most = whole;
+        busy = PERF_CAST_(double, whole.to - whole.from - whole.idle);
+        if (busy <= most)
+            continue;
+        most = busy;
+        evidence->measured = 2;
+        evidence->busy = perf_least_(busy / total_ns, 1);
+        evidence->starved = perf_least_(PERF_CAST_(double, whole.starved) / total_ns, 1);
+        evidence->copies = PERF_CAST_(double, activity->device[i].copies) /
+                           PERF_CAST_(double, activity->device[i].sum);
     }
     perf_unlock_(&activity->lock);
-    if (!(most.busy > 0))
-        return;
-    evidence->measured = 2;
-    evidence->busy = perf_least_(most.busy / total_ns, 1);
-    evidence->starved = perf_least_(most.starved / total_ns, 1);
-    evidence->copies = most.copies / most.sum;
 }
 
-/* A device over its spans, those in the sums and those still open. */
-PERF_COLD_FN_ perf_activity_whole_ perf_activity_whole_of_(const perf_activity_device_ *device)
+/* All spans of a device as one; zeros: there is none. */
+PERF_COLD_FN_ perf_activity_span_ perf_activity_whole_of_(const perf_activity_device_ *device)
 {
-    perf_activity_whole_ whole = PERF_ZERO;
-    uint64_t             busy = device->busy, upto = device->upto, longest = device->longest, gap;
-    uint32_t             i;
+    perf_activity_span_ whole = PERF_ZERO;
+    uint32_t            i;
 
-    whole.gaps = device->gaps;
-    whole.longest_name = device->longest_name;
-    for (i = 0; i < device->count; i++) {
-        gap = device->span[i].from - upto;
-        busy += device->span[i].to - device->span[i].from;
-        whole.gaps += gap > 0;
-        if (gap > longest) {
-            longest = gap;
-            whole.longest_name = device->span[i].name;
-        }
-        upto = device->span[i].to;
-    }
-    whole.longest = PERF_CAST_(double, longest);
-    whole.busy = PERF_CAST_(double, busy);
-    whole.span = PERF_CAST_(double, upto - device->first);
-    whole.sum = PERF_CAST_(double, device->sum);
-    whole.copies = PERF_CAST_(double, device->copies);
-    whole.idle = whole.span - whole.busy;
-    whole.starved = PERF_CAST_(double, device->starved);
-    if (whole.starved > whole.idle)
-        whole.starved = whole.idle;
+    if (device->count)
+        whole = device->span[0];
+    for (i = 1; i < device->count; i++)
+        perf_activity_join_(&whole, &device->span[i]);
     return whole;
 }
 

@@ -149,6 +149,41 @@ static void late(void)
                        "launched 0.0 %\n"), "%s", text);
 }
 
+/* One kernel ran beside a thousand short ones, and beside copies; its record is the last to come. */
+static void long_last(void)
+{
+    uint64_t i;
+
+    perf_reset();
+    for (i = 0; i < 1000; i++)                                  /* 1 us at work in 10 us */
+        kernel("small", 401, i * 10000, 1000, 0);
+    kernel("long", 402, 0, 10000000, 0);
+    for (i = 0; i < 1000; i++)
+        kernel("small", 501, i * 10000, 1000, 0);
+    kernel("half", 502, 5000000, 5000000, 0);                   /* from the 501st to the last */
+    (void)report();
+    CHECK(strstr(text, "GPU 4 by CUPTI: busy 100.0 % of 10.0 ms, copies 0.0 % of that, 9.1 % overlapped; idle with nothing "
+                       "launched 0.0 %\n"), "%s", text);
+    CHECK(strstr(text, "GPU 5 by CUPTI: busy 5"), "1 ms and 4.5: %s", text);
+    kernel("last", 501, 10500000, 500000, 0);                   /* an exact gap after all that */
+    CHECK(strstr(report(), ", the longest 500 us before last\n"), "%s", text);
+}
+
+/* The record of a stream comes after those of another one that ran later. */
+static void starves(void)
+{
+    perf_reset();
+    kernel("first", 601, 0, 100000, 0);
+    advance(900000);
+    kernel("third", 602, 100000, 100000, 0);
+    advance(0 - UINT64_C(400000));
+    kernel("second", 601, 0, 100000, 0);                        /* 400 us after the first, 400 before the third */
+    advance(1000000);
+    (void)report();
+    CHECK(strstr(text, "GPU 6 by CUPTI: busy 27.3 % of 1.10 ms, copies 0.0 % of that, 0.0 % overlapped; idle with nothing "
+                       "launched 63.6 %; 2 gaps, the longest 400 us before "), "%s", text);
+}
+
 /* A thousand names with long ends, and more pairs than there are rows. */
 static void many(void)
 {
@@ -320,6 +355,8 @@ int main(int n, char **word)
     works(path);
     others_too();
     late();
+    long_last();
+    starves();
     many();
     bound(0);
     bound(1);
