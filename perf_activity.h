@@ -413,6 +413,7 @@ PERF_COLD_FN_ void perf_activity_add_(perf_activity_ *activity, perf_activity_wo
     perf_activity_place_(activity, work);
     if (work->at < activity->birth)
         return;
+    activity->unplaced += !work->placed;
     if (!perf_activity_record_(activity, work)) {
         activity->dropped++;
         return;
@@ -554,7 +555,6 @@ PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *activity, perf_activity_
         if (work->start > read.ns)
             work->waited = work->start - read.ns;
     } else {
-        activity->unplaced++;
         work->scope = PERF_ACTIVITY_UNKNOWN_;
     }
     work->at = activity->newest.begin + PERF_CAST_(uint64_t, PERF_CAST_(int64_t,
@@ -766,24 +766,25 @@ PERF_COLD_FN_ void perf_activity_collect_(perf_registry_ *reg)
         activity->flush(activity->used, 0);
 }
 
-/* Fetches first, so that no record from before comes in later. */
+/* What began before is left out, also where its record comes later.  A record without times, and
+ * one that is lost, tell of no moment: what is fetched here is taken for older.                  */
 PERF_COLD_FN_ void perf_activity_reset_(void)
 {
     perf_activity_ *activity = perf_activity_if_any_();
 
     if (!activity || !perf_lock_word_(&activity->lock, 1))
         return;
-    activity->birth = perf_scope_ticks_(perf_registry_get_());  /* no older record comes in       */
+    activity->birth = perf_scope_ticks_(perf_registry_get_());
+    PERF_LIBC_(memset)(activity->row, 0, sizeof activity->row);
+    PERF_LIBC_(memset)(activity->device, 0, sizeof activity->device);
+    activity->rows = activity->devices = 0;
+    activity->unplaced = activity->rowless = activity->lineless = 0;
+    activity->kernels = activity->short_kernels = activity->took = 0;
     perf_unlock_(&activity->lock);
     perf_activity_collect_(PERF_NULL_);
     if (!perf_lock_word_(&activity->lock, 1))
         return;
-    PERF_LIBC_(memset)(activity->row, 0, sizeof activity->row);
-    PERF_LIBC_(memset)(activity->device, 0, sizeof activity->device);
-    activity->rows = activity->devices = 0;
-    activity->untimed = activity->dropped = activity->unplaced = activity->rowless =
-        activity->lineless = 0;
-    activity->kernels = activity->short_kernels = activity->took = 0;
+    activity->untimed = activity->dropped = 0;
     perf_unlock_(&activity->lock);
 }
 

@@ -16,6 +16,7 @@ static void (*copy)(int, uint32_t, uint64_t, uint64_t);
 static void (*others)(uint32_t);
 static void (*advance)(uint64_t);
 static void (*hold)(int);
+static void (*nowhere)(const char *), (*meanwhile)(void (*)(void));
 static int (*kinds)(void), (*flushes)(void);
 
 static int open_library(const char *path)
@@ -29,9 +30,11 @@ static int open_library(const char *path)
     find(library, "fake_others", &others);
     find(library, "fake_advance", &advance);
     find(library, "fake_hold", &hold);
+    find(library, "fake_nowhere", &nowhere);
+    find(library, "fake_meanwhile", &meanwhile);
     find(library, "fake_kinds", &kinds);
     find(library, "fake_flushes", &flushes);
-    return kernel && copy && others && advance && hold && kinds && flushes;
+    return kernel && copy && others && advance && hold && nowhere && meanwhile && kinds && flushes;
 }
 
 /* Is there a row of the kernels' table that begins with `name` and `scope` and has these words? */
@@ -130,9 +133,29 @@ static void disorder(uint32_t device)
         kernel("any", 100 * device + (uint32_t)i, at[i][0] * 1000, at[i][1] * 1000, 0);
 }
 
-/* What ran before perf_reset() is forgotten, also where its record comes later. */
+static void during(void)
+{
+    PERF_SCOPE("during the reset");
+    kernel("not_before", 7, 0, 1000, 0);
+    advance(1000);
+}
+
+/* What ran before perf_reset() is forgotten, also where its record comes later.  What begins while
+ * that asks for records is not. */
 static void late(void)
 {
+    kernel("anchor", 7, 0, 1000, 0);
+    (void)report();
+    hold(1);
+    nowhere("before_reset");
+    perf_reset();
+    hold(0);
+    CHECK(!strstr(report(), "it is not known where"), "%s", text);
+    meanwhile(during);
+    perf_reset();
+    meanwhile(NULL);
+    (void)report();
+    CHECK(row("not_before", "during the reset", "1 1.00 us"), "%s", text);
     kernel("before_reset", 7, 0, 1000, 0);                      /* no report asks for it */
     advance(1000);
     hold(1);

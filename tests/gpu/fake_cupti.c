@@ -123,6 +123,7 @@ static uint32_t correlations;
 static uint8_t *buffer;                 /* records that wait for a flush */
 static size_t   size, used;
 static int      flushes, held;
+static void   (*meanwhile)(void);
 
 static int is(const char *mode)
 {
@@ -250,6 +251,8 @@ EXPORT int cuptiActivityFlushAll(uint32_t flag)
     pthread_t thread;
     int       worker = is("worker");
 
+    if (meanwhile)
+        meanwhile();
     pthread_mutex_lock(&lock);
     flushes++;
     (void)flag;
@@ -388,6 +391,26 @@ EXPORT void fake_others(uint32_t stream)
 EXPORT void fake_hold(int on)
 {
     held = on;
+}
+
+/* A kernel whose launch nobody has seen. */
+EXPORT void fake_nowhere(const char *name)
+{
+    kernel_record k;
+
+    memset(&k, 0, sizeof k);
+    k.kind = 10;
+    k.start = __atomic_load_n(&clock_ns, __ATOMIC_RELAXED);
+    k.end = k.start + 1000;
+    k.correlation = 4000000000u;
+    k.name = name;
+    keep(&k, sizeof k);
+}
+
+/* Called as each flush begins: what other threads do meanwhile. */
+EXPORT void fake_meanwhile(void (*function)(void))
+{
+    meanwhile = function;
 }
 
 EXPORT int fake_kinds(void)
