@@ -797,7 +797,7 @@ PERF_COLD_FN_ void perf_activity_report_(perf_out_ *out, int json)
     const uint64_t *n[5];
     static const char *const what[] = {
         "records of the profiler had no times, and were left out",
-        "records were lost: no memory for them, or the profiler had none",
+        "records were lost: no memory for them, or the profiler lost them",
         "kernels and copies: it is not known where they were launched",
         "kernels and copies are in no row of the table: more than 1,792 pairs of name and scope",
         "kernels and copies of devices behind the 16th are in no line of a device"};

@@ -74,6 +74,8 @@ typedef struct perf_cupti_call_ {       /* CUpti_CallbackData                   
 
 enum { PERF_CUPTI_COPY_ = 1, PERF_CUPTI_FILL_ = 2, PERF_CUPTI_KERNEL_ = 10, PERF_CUPTI_PEER_ = 22 };
 
+#define PERF_CUPTI_NO_MORE_ 12          /* CUPTI_ERROR_MAX_LIMIT_REACHED: a buffer's end          */
+
 #define PERF_CUPTI_BUFFER_ 1048576u     /* bytes; some 5,000 kernels                              */
 
 /* Its functions. */
@@ -112,6 +114,8 @@ PERF_COLD_DECL_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t 
                                         size_t size, size_t valid);
 PERF_COLD_DECL_ void perf_cupti_read_(perf_activity_ *activity, const void *record);
 PERF_COLD_DECL_ void perf_cupti_flush_(void *calls, int last);
+PERF_COLD_DECL_ void perf_cupti_lost_(perf_activity_ *activity, const perf_cupti_ *cupti,
+                                      size_t lost);
 
 /* ---- start ---- */
 
@@ -287,19 +291,18 @@ PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *b
     perf_activity_ *activity = PERF_ACQ_(&perf_cupti_kept_);
     perf_cupti_    *cupti = activity ? PERF_CAST_(perf_cupti_ *, activity->calls[0]) : PERF_NULL_;
     void           *record = PERF_NULL_;
-    size_t          lost = 0;
+    int             code = 0;
 
     (void)context, (void)stream, (void)size;
-    while (cupti && valid && !cupti->next(buffer, valid, &record) && record)
-        if (perf_lock_word_(&activity->lock, 1)) {
+    while (cupti && valid && !code) {
+        code = cupti->next(buffer, valid, &record);
+        if (!code && perf_lock_word_(&activity->lock, 1)) {
             perf_cupti_read_(activity, record);
             perf_unlock_(&activity->lock);
         }
-    if (cupti && !cupti->count_dropped(PERF_NULL_, 0, &lost) &&
-        perf_lock_word_(&activity->lock, 1)) {
-        activity->dropped += lost;
-        perf_unlock_(&activity->lock);
     }
+    if (cupti)                                  /* behind one that it cannot read: no more      */
+        perf_cupti_lost_(activity, cupti, code && code != PERF_CUPTI_NO_MORE_);
     PERF_FREE(buffer);
 }
 
@@ -344,7 +347,24 @@ PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *activity, const void *record
 
 PERF_COLD_FN_ void perf_cupti_flush_(void *calls, int last)
 {
-    (void)PERF_CAST_(perf_cupti_ *, calls)->flush(PERF_CAST_(uint32_t, last));
+    perf_cupti_    *cupti = PERF_CAST_(perf_cupti_ *, calls);
+    perf_activity_ *activity = PERF_ACQ_(&perf_cupti_kept_);
+
+    (void)cupti->flush(PERF_CAST_(uint32_t, last));
+    perf_cupti_lost_(activity, cupti, 0);       /* no buffer: perf_cupti_filled_ is not called  */
+}
+
+/* Counts `lost` records, and those that CUPTI has dropped since it was last asked. */
+PERF_COLD_FN_ void perf_cupti_lost_(perf_activity_ *activity, const perf_cupti_ *cupti, size_t lost)
+{
+    size_t dropped = 0;
+
+    if (cupti->count_dropped(PERF_NULL_, 0, &dropped))
+        dropped = 0;
+    if (!perf_lock_word_(&activity->lock, 1))
+        return;
+    activity->dropped += lost + dropped;
+    perf_unlock_(&activity->lock);
 }
 
 #endif

@@ -1,5 +1,14 @@
 /* perf_cupti.h on a stand-in for libcupti (fake_cupti.c): ./cupti MODE LIBRARY, see cupti.sh. */
 #define _GNU_SOURCE 1
+#include <stdint.h>
+#include <stdlib.h>
+static size_t most_bytes = SIZE_MAX;
+static void *sometimes(size_t bytes)
+{
+    return bytes > most_bytes ? NULL : malloc(bytes);
+}
+#define PERF_MALLOC(bytes) sometimes(bytes)
+#define PERF_FREE(memory)  free(memory)
 #include "perf_cupti.h"
 #include "perf_cuda.h"
 #include "perf_diagnosis.h"
@@ -16,7 +25,7 @@ static void (*copy)(int, uint32_t, uint64_t, uint64_t);
 static void (*others)(uint32_t);
 static void (*advance)(uint64_t);
 static void (*hold)(int);
-static void (*nowhere)(const char *), (*meanwhile)(void (*)(void));
+static void (*nowhere)(const char *), (*meanwhile)(void (*)(void)), (*unreadable)(int);
 static int (*kinds)(void), (*flushes)(void);
 
 static int open_library(const char *path)
@@ -32,9 +41,10 @@ static int open_library(const char *path)
     find(library, "fake_hold", &hold);
     find(library, "fake_nowhere", &nowhere);
     find(library, "fake_meanwhile", &meanwhile);
+    find(library, "fake_unreadable", &unreadable);
     find(library, "fake_kinds", &kinds);
     find(library, "fake_flushes", &flushes);
-    return kernel && copy && others && advance && hold && nowhere && meanwhile && kinds && flushes;
+    return kernel && copy && others && advance && hold && nowhere && meanwhile && unreadable && kinds && flushes;
 }
 
 /* Is there a row of the kernels' table that begins with `name` and `scope` and has these words? */
@@ -170,6 +180,25 @@ static void late(void)
                        "launched 0.0 %; 1 gaps, the longest 2.00 ms before any\n"), "%s", text);
     CHECK(strstr(text, "GPU 3 by CUPTI: busy 100.0 % of 9.00 ms, copies 0.0 % of that, 17.4 % overlapped; idle with nothing "
                        "launched 0.0 %\n"), "%s", text);
+}
+
+/* Nothing is lost in silence: no memory for a buffer, a record that CUPTI itself cannot read. */
+static void lost(void)
+{
+    perf_reset();
+    most_bytes = 1000000;
+    kernel("no_room", 7, 0, 1000, 0);
+    kernel("no_room", 7, 0, 1000, 0);
+    CHECK(strstr(report(), "note: 2 records were lost: "), "%s", text);
+    most_bytes = SIZE_MAX;
+    perf_reset();
+    CHECK(!strstr(report(), "were lost"), "%s", text);
+    unreadable(1);
+    kernel("readable", 7, 0, 1000, 0);
+    kernel("not_readable", 7, 0, 1000, 0);
+    (void)report();
+    CHECK(row("readable", "(no scope)", "1") && strstr(text, "note: 1 records were lost: "), "%s", text);
+    unreadable(-1);
 }
 
 /* One kernel ran beside a thousand short ones, and beside copies; its record is the last to come. */
@@ -378,6 +407,7 @@ int main(int n, char **word)
     works(path);
     others_too();
     late();
+    lost();
     long_last();
     starves();
     many();

@@ -124,6 +124,7 @@ static uint8_t *buffer;                 /* records that wait for a flush */
 static size_t   size, used;
 static int      flushes, held;
 static void   (*meanwhile)(void);
+static int      readable = -1;          /* records, then one that is not; -1: all */
 
 static int is(const char *mode)
 {
@@ -230,6 +231,9 @@ EXPORT int cuptiActivityGetNextRecord(uint8_t *from, size_t valid, void **record
 
     if (is("?") || at >= from + valid)
         return 12;
+    if (!readable)
+        return 21;
+    readable -= readable > 0;
     *record = at;
     return 0;
 }
@@ -411,6 +415,12 @@ EXPORT void fake_nowhere(const char *name)
 EXPORT void fake_meanwhile(void (*function)(void))
 {
     meanwhile = function;
+}
+
+/* After n more records comes one that cannot be read; -1: none. */
+EXPORT void fake_unreadable(int n)
+{
+    readable = n;
 }
 
 EXPORT int fake_kinds(void)
