@@ -46,6 +46,8 @@ typedef struct perf_activity_launched_ {    /* one call of the API, written by i
     uint64_t key;                       /* correlation id : 32, name id of the open scope : 32    */
     uint64_t begin, took;               /* ticks; took 0: it has not returned                     */
     uint64_t ns;                        /* the moment of `begin`, on the profiler's clock         */
+    uint64_t ran;                       /* ns of its kernels so far; a graph's launch has many    */
+    uint32_t kernels, resets;           /* how many; as perf_activity_.resets when they came      */
 } perf_activity_launched_;
 
 typedef struct perf_activity_name_ {
@@ -101,9 +103,9 @@ typedef struct perf_activity_ {
     char     *(*demangle)(const char *, char *, size_t *, int *);
     uint64_t    birth;                  /* ticks of the last reset                                */
     uint64_t    untimed, dropped, unplaced, rowless, lineless;  /* records, see _report_          */
-    uint64_t    kernels, short_kernels; /* with a known launch; those shorter than their launch   */
-    uint64_t    took;                   /* by those launches, ticks                               */
-    uint32_t    rows, tracks, devices, spare;
+    uint64_t    kernels, short_kernels; /* whose launch is known; of them: it took longer than    */
+                                        /* all kernels of that launch together                    */
+    uint32_t    rows, tracks, devices, resets;
     perf_activity_name_   name[PERF_ACTIVITY_NAMES_];
     perf_activity_row_    row[PERF_ACTIVITY_ROWS_];
     perf_activity_track_  track[PERF_ACTIVITY_TRACKS_];
@@ -185,6 +187,8 @@ PERF_COLD_DECL_ uint32_t perf_activity_name_of_(perf_activity_ *activity, const 
 PERF_COLD_DECL_ int perf_activity_timed_(const perf_activity_ *activity,
                                          const perf_activity_work_ *work);
 PERF_COLD_DECL_ void perf_activity_place_(perf_activity_ *activity, perf_activity_work_ *work);
+PERF_COLD_DECL_ void perf_activity_compare_(perf_activity_ *activity,
+                                            const perf_activity_work_ *work);
 PERF_COLD_DECL_ int perf_activity_record_(perf_activity_ *activity,
                                           const perf_activity_work_ *work);
 PERF_COLD_DECL_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *activity,
@@ -392,6 +396,8 @@ PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *activity, uint32_t corr
     PERF_REL_(&launch->begin, perf_scope_ticks_(reg));
     PERF_REL_(&launch->ns, now);
     PERF_REL_(&launch->took, UINT64_C(0));
+    PERF_REL_(&launch->ran, UINT64_C(0));
+    PERF_REL_(&launch->kernels, 0u);
     PERF_REL_(&launch->key, key | (rec->open ? perf_cell_id_(rec->open) : 0));
 }
 
@@ -419,12 +425,8 @@ PERF_COLD_FN_ void perf_activity_add_(perf_activity_ *activity, perf_activity_wo
         return;
     }
     perf_activity_device_add_(activity, work);
-    if (work->what == PERF_ACTIVITY_KERNEL_ && work->took) {
-        activity->kernels++;
-        activity->took += work->took;
-        activity->short_kernels += PERF_CAST_(double, work->end - work->start) <
-            PERF_CAST_(double, work->took) * perf_scope_tick_ns_(perf_registry_get_());
-    }
+    if (work->what == PERF_ACTIVITY_KERNEL_ && work->took)
+        perf_activity_compare_(activity, work);
     row = perf_activity_row_of_(activity, work->name, work->scope);
     if (!row) {
         activity->rowless++;
@@ -549,7 +551,8 @@ PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *activity, perf_activity_
     /* not if another launch has taken the entry meanwhile */
     work->placed = key && key >> 32 == work->correlation && PERF_ACQ_(&launch->key) == key;
     if (work->placed) {
-        activity->newest = read;
+        activity->newest.begin = read.begin;
+        activity->newest.ns = read.ns;
         work->scope = PERF_CAST_(uint32_t, key);
         work->took = read.took;
         if (work->start > read.ns)
@@ -559,6 +562,33 @@ PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *activity, perf_activity_
     }
     work->at = activity->newest.begin + PERF_CAST_(uint64_t, PERF_CAST_(int64_t,
                PERF_CAST_(double, PERF_CAST_(int64_t, work->start - activity->newest.ns)) / tick));
+}
+
+/* Did the kernels of a launch run shorter than it took?  Asked again with each one that comes. */
+PERF_COLD_FN_ void perf_activity_compare_(perf_activity_ *activity,
+                                          const perf_activity_work_ *work)
+{
+    perf_activity_launched_ *launch =
+        &activity->launch[work->correlation % PERF_ACTIVITY_LAUNCHES_];
+    const double took = PERF_CAST_(double, work->took) *
+                        perf_scope_tick_ns_(perf_registry_get_());
+    uint64_t     ran = PERF_GET_(&launch->ran);
+    uint32_t     kernels = PERF_GET_(&launch->kernels);
+
+    if (PERF_ACQ_(&launch->key) >> 32 != work->correlation)     /* another launch is there now    */
+        return;
+    if (launch->resets != activity->resets)     /* those before are forgotten                     */
+        ran = kernels = 0;
+    if (PERF_CAST_(double, ran) < took)
+        activity->short_kernels -= kernels;
+    ran += work->end - work->start;
+    kernels++;
+    if (PERF_CAST_(double, ran) < took)
+        activity->short_kernels += kernels;
+    activity->kernels++;
+    PERF_SET_(&launch->ran, ran);
+    PERF_SET_(&launch->kernels, kernels);
+    launch->resets = activity->resets;
 }
 
 /* Adds a record to the report's row of its name and to the trace.  There, records of one stream
@@ -779,7 +809,8 @@ PERF_COLD_FN_ void perf_activity_reset_(void)
     PERF_LIBC_(memset)(activity->device, 0, sizeof activity->device);
     activity->rows = activity->devices = 0;
     activity->unplaced = activity->rowless = activity->lineless = 0;
-    activity->kernels = activity->short_kernels = activity->took = 0;
+    activity->kernels = activity->short_kernels = 0;
+    activity->resets++;
     perf_unlock_(&activity->lock);
     perf_activity_collect_(PERF_NULL_);
     if (!perf_lock_word_(&activity->lock, 1))

@@ -25,6 +25,7 @@ static void (*copy)(int, uint32_t, uint64_t, uint64_t);
 static void (*others)(uint32_t);
 static void (*advance)(uint64_t);
 static void (*hold)(int);
+static void (*graph)(const char *, int, uint64_t, unsigned);
 static void (*nowhere)(const char *), (*meanwhile)(void (*)(void)), (*unreadable)(int);
 static int (*kinds)(void), (*flushes)(void);
 
@@ -39,12 +40,13 @@ static int open_library(const char *path)
     find(library, "fake_others", &others);
     find(library, "fake_advance", &advance);
     find(library, "fake_hold", &hold);
+    find(library, "fake_graph", &graph);
     find(library, "fake_nowhere", &nowhere);
     find(library, "fake_meanwhile", &meanwhile);
     find(library, "fake_unreadable", &unreadable);
     find(library, "fake_kinds", &kinds);
     find(library, "fake_flushes", &flushes);
-    return kernel && copy && others && advance && hold && nowhere && meanwhile && unreadable && kinds && flushes;
+    return kernel && copy && others && advance && hold && graph && nowhere && meanwhile && unreadable && kinds && flushes;
 }
 
 /* Is there a row of the kernels' table that begins with `name` and `scope` and has these words? */
@@ -199,6 +201,19 @@ static void lost(void)
     (void)report();
     CHECK(row("readable", "(no scope)", "1") && strstr(text, "note: 1 records were lost: "), "%s", text);
     unreadable(-1);
+}
+
+/* A graph's kernels are many, and its launch is one: all of them together are longer, or shorter. */
+static void graphs(void)
+{
+    perf_reset();
+    graph("node", 9, 1, 3000);                                  /* launched in 3 ms, and runs for 9 ns */
+    CHECK(strstr(report(), "; 100.0 % of kernels ran shorter than their launch took\n"), "%s", text);
+    kernel("long", 7, 0, 9000000000000ull, 3000);
+    CHECK(strstr(report(), "; 90.0 % of kernels ran shorter"), "%s", text);
+    perf_reset();
+    graph("node", 100000, 1000000, 3000);                       /* 1 ms each, 100 s in all */
+    CHECK(strstr(report(), "; 0.0 % of kernels ran shorter"), "%s", text);
 }
 
 /* One kernel ran beside a thousand short ones, and beside copies; its record is the last to come. */
@@ -408,6 +423,7 @@ int main(int n, char **word)
     others_too();
     late();
     lost();
+    graphs();
     long_last();
     starves();
     many();

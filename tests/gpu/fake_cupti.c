@@ -397,6 +397,24 @@ EXPORT void fake_hold(int on)
     held = on;
 }
 
+/* One launch of a graph of n kernels, which run one after the other. */
+EXPORT void fake_graph(const char *name, int n, uint64_t ns, unsigned takes_us)
+{
+    kernel_record k;
+
+    memset(&k, 0, sizeof k);
+    k.correlation = call(takes_us);
+    k.kind = 10;
+    k.end = __atomic_load_n(&clock_ns, __ATOMIC_RELAXED);
+    k.stream = 7;
+    k.name = name;
+    for (; n > 0; n--) {
+        k.start = k.end;
+        k.end += ns;
+        keep(&k, sizeof k);
+    }
+}
+
 /* A kernel whose launch nobody has seen. */
 EXPORT void fake_nowhere(const char *name)
 {
