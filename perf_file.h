@@ -860,8 +860,8 @@ PERF_COLD_FN_ void perf_library_symbol_(void *library, const char *prefix, const
 
     perf_putf_(&out, "%s%s", prefix, name);
 #if PERF_DL_
-    if (!*name)
-        return;                                 /* this library has no such function */
+    if (!*name || perf_dlsym_ == PERF_NULL_)    /* this library has no such function, or nobody   */
+        return;                                 /* can look for one, as in static programs        */
     memory = perf_dlsym_(library, full);
     if (!memory && out.len > 3 && !PERF_LIBC_(strcmp)(full + out.len - 3, "_v2")) {
         full[out.len - 3] = '\0';

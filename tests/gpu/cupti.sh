@@ -41,6 +41,12 @@ try "and knows the variable" sh -c '! grep "PERF_CUPTI is set" said'
 tried=$((tried + 1))
 PERF_CUPTI=0 ./cupti off "$fake" >said 2>&1 || fail "PERF_CUPTI=0"
 
+if command -v musl-gcc >/dev/null; then
+    printf '#include "perf_cupti.h"\nint main(void) { return perf_cupti_start(NULL) != PERF_ENOGPU; }\n' >static.c
+    try "a static program" musl-gcc -std=gnu99 -O1 -static -I"$root" static.c -o static
+    try "it finds no library" ./static
+fi
+
 # newest HEADERS STRUCT: its highest number there
 newest()
 {
