@@ -89,6 +89,9 @@ typedef struct perf_activity_track_ {   /* a stream                             
     uint64_t        until;              /* end of the last one in the trace, ticks                */
 } perf_activity_track_;
 
+/* The C++ runtime's __cxa_demangle. */
+typedef char *perf_activity_demangle_(const char *, char *, size_t *, int *);
+
 /* One for all images of the process, hung into perf_gpu_driver_; never freed.  A forked child sees
  * zeros: the profiler's threads are not there, so it may not be called.                          */
 typedef struct perf_activity_ {
@@ -100,7 +103,7 @@ typedef struct perf_activity_ {
     void       *used;                   /* those of `by`                                          */
     int       (*timestamp)(uint64_t *); /* ns by the clock of the records; 0 or an error          */
     void      (*flush)(void *calls, int last);  /* hands over the records of what has ended       */
-    char     *(*demangle)(const char *, char *, size_t *, int *);
+    perf_activity_demangle_ *demangle;  /* NULL: names stay as they are                           */
     uint64_t    birth;                  /* ticks of the last reset                                */
     uint64_t    untimed, dropped, unplaced, rowless, lineless;  /* records, see _report_          */
     uint64_t    kernels, short_kernels; /* whose launch is known; of them: it took longer than    */
@@ -179,8 +182,8 @@ PERF_COLD_DECL_ void perf_activity_listen_(perf_gpu_driver_ *driver);
 PERF_COLD_DECL_ perf_status perf_activity_try_(perf_activity_ *activity,
                                                const perf_activity_library_ *library,
                                                const char *path);
-PERF_COLD_DECL_ void perf_activity_find_names_(perf_activity_ *activity);
 PERF_COLD_DECL_ void perf_activity_say_(perf_activity_ *activity, const perf_activity_why_ *why);
+PERF_COLD_DECL_ perf_activity_demangle_ *perf_activity_find_names_(void);
 PERF_COLD_DECL_ void perf_activity_end_(void *state);
 PERF_COLD_DECL_ uint32_t perf_activity_copy_name_(uint32_t what);
 PERF_COLD_DECL_ uint32_t perf_activity_name_of_(perf_activity_ *activity, const char *text);
@@ -278,15 +281,17 @@ PERF_COLD_FN_ perf_activity_ *perf_activity_get_(void)
     return activity;
 }
 
-/* Reports, traces and diagnoses ask us from now on. */
+/* Reports, traces and diagnoses ask us from now on.  Later calls do nothing: they may be reading. */
 PERF_COLD_FN_ void perf_activity_listen_(perf_gpu_driver_ *driver)
 {
     perf_source_ *source = &driver->activity_source;
 
-    source->collect = perf_activity_collect_;
-    source->report = perf_activity_report_;
-    source->reset = perf_activity_reset_;
-    source->evidence = perf_activity_tells_;
+    if (!source->collect) {
+        source->collect = perf_activity_collect_;
+        source->report = perf_activity_report_;
+        source->reset = perf_activity_reset_;
+        source->evidence = perf_activity_tells_;
+    }
     perf_source_add_(perf_registry_get_(), source);
 }
 
@@ -299,23 +304,28 @@ PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *activity,
                                              const perf_activity_library_ *library,
                                              const char *path)
 {
-    perf_activity_why_ why = PERF_ZERO;
-    perf_status        status;
-    uint64_t           ns = 0;
+    perf_activity_demangle_ *demangle;
+    perf_activity_why_       why = PERF_ZERO;
+    perf_status              status;
+    uint64_t                 ns = 0;
 
     if (!activity->calls[library->slot])
         activity->calls[library->slot] = perf_pages_(library->calls, 1);
     if (!activity->calls[library->slot])
         return PERF_ENOMEM;
+    if (!perf_lock_word_(&activity->lock, 1))   /* a report may be reading                        */
+        return PERF_ESTATE;
     activity->by = library->by;
     activity->used = activity->calls[library->slot];
-    perf_activity_find_names_(activity);
+    perf_unlock_(&activity->lock);
     status = library->begin(activity, path, &why);
     if (status != PERF_OK) {
         perf_activity_say_(activity, &why);
         return status;
     }
+    demangle = perf_activity_find_names_();
     if (perf_lock_word_(&activity->lock, 1)) {
+        activity->demangle = demangle;
         if (!activity->timestamp(&ns)) {
             activity->newest.begin = perf_scope_ticks_(perf_registry_get_());
             activity->newest.ns = ns;
@@ -326,20 +336,6 @@ PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *activity,
     PERF_REL_(&activity->on, PERF_CAST_(uint32_t, PERF_ACTIVITY_RECORDS_));
     (void)perf_activity_at_exit_(perf_activity_end_, activity, &perf_dso_);
     return PERF_OK;
-}
-
-/* The C++ runtime's function for readable names, where the process has one. */
-PERF_COLD_FN_ void perf_activity_find_names_(perf_activity_ *activity)
-{
-    static const char *const with_demangle[] = {"libstdc++.so.6", "libc++abi.so.1", PERF_NULL_};
-    void              *names;
-
-    perf_library_symbol_(PERF_NULL_, "__cxa", "_demangle", &activity->demangle);
-    if (activity->demangle)
-        return;
-    names = perf_library_open_(with_demangle);
-    if (names)
-        perf_library_symbol_(names, "__cxa", "_demangle", &activity->demangle);
 }
 
 /* Keeps the reason of a failure, for the report. */
@@ -356,6 +352,23 @@ PERF_COLD_FN_ void perf_activity_say_(perf_activity_ *activity, const perf_activ
     if (why->error)
         perf_putf_(&out, " %s", why->error);
     perf_unlock_(&activity->lock);
+}
+
+/* The C++ runtime's function for readable names: the process's, else one that is opened for it.
+ * NULL: there is none.                                                                           */
+PERF_COLD_FN_ perf_activity_demangle_ *perf_activity_find_names_(void)
+{
+    static const char *const with_demangle[] = {"libstdc++.so.6", "libc++abi.so.1", PERF_NULL_};
+    perf_activity_demangle_ *demangle = PERF_NULL_;
+    void                    *names;
+
+    perf_library_symbol_(PERF_NULL_, "__cxa", "_demangle", &demangle);
+    if (demangle)
+        return demangle;
+    names = perf_library_open_(with_demangle);
+    if (names)
+        perf_library_symbol_(names, "__cxa", "_demangle", &demangle);
+    return demangle;
 }
 
 /* At the exit: fetches what has ended, and records nothing more. */

@@ -253,6 +253,7 @@ PERF_COLD_FN_ int perf_cupti_begin_(perf_cupti_ *cupti)
     (void)cupti->disable(PERF_CUPTI_KERNEL_);
     (void)cupti->disable(PERF_CUPTI_COPY_);
     (void)cupti->disable(PERF_CUPTI_FILL_);
+    (void)cupti->flush(1);                      /* gives back what it has asked for meanwhile     */
     (void)cupti->unsubscribe(cupti->subscriber);
     return code;
 }
@@ -289,11 +290,13 @@ PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *b
                                       size_t valid)
 {
     perf_activity_ *activity = PERF_ACQ_(&perf_cupti_kept_);
-    perf_cupti_    *cupti = activity ? PERF_CAST_(perf_cupti_ *, activity->calls[0]) : PERF_NULL_;
-    void           *record = PERF_NULL_;
+    perf_cupti_    *cupti = PERF_NULL_;         /* stays so in a forked child, and before a start */
+    void           *record = PERF_NULL_;        /* has succeeded                                  */
     int             code = 0;
 
     (void)context, (void)stream, (void)size;
+    if (activity && PERF_ACQ_(&activity->on))
+        cupti = PERF_CAST_(perf_cupti_ *, activity->calls[0]);
     while (cupti && valid && !code) {
         code = cupti->next(buffer, valid, &record);
         if (!code && perf_lock_word_(&activity->lock, 1)) {

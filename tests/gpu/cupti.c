@@ -27,7 +27,7 @@ static void (*advance)(uint64_t);
 static void (*hold)(int);
 static void (*graph)(const char *, int, uint64_t, unsigned);
 static void (*nowhere)(const char *), (*meanwhile)(void (*)(void)), (*unreadable)(int);
-static int (*kinds)(void), (*flushes)(void);
+static int (*kinds)(void), (*flushes)(void), (*buffered)(void);
 
 static int open_library(const char *path)
 {
@@ -46,7 +46,8 @@ static int open_library(const char *path)
     find(library, "fake_unreadable", &unreadable);
     find(library, "fake_kinds", &kinds);
     find(library, "fake_flushes", &flushes);
-    return kernel && copy && others && advance && hold && graph && nowhere && meanwhile && unreadable && kinds && flushes;
+    find(library, "fake_buffered", &buffered);
+    return kernel && copy && others && advance && hold && graph && nowhere && meanwhile && unreadable && kinds && flushes && buffered;
 }
 
 /* Is there a row of the kernels' table that begins with `name` and `scope` and has these words? */
@@ -310,6 +311,7 @@ static void *launches(void *which)
     const int                at = *(const int *)which;
     int                      i;
 
+    (void)perf_cupti_start(NULL);                               /* it runs already, and a report is being made */
     for (i = 0; i < 2000; i++) {
         perf_scope s = perf_scope_begin(scope[at]);
         kernel(scope[at], (uint32_t)at, 0, 1000, 0);
@@ -355,6 +357,15 @@ static void child(void)
     CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status), "status %x", (unsigned)status);
 }
 
+static void *reports(void *stop)
+{
+    static char other[1 << 16];
+
+    while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED))
+        (void)perf_report_text(other, sizeof other, NULL);
+    return NULL;
+}
+
 /* Each refusal has its status and its sentence, leaves nothing on, and is no end. */
 static void refused(const char *path)
 {
@@ -364,9 +375,16 @@ static void refused(const char *path)
                                     "note: no kernels from CUPTI: it cannot begin: 15 CUPTI",
                                     "note: no kernels from CUPTI: it refuses: 35 CUPTI",
                                     "note: no kernels from CUPTI: there is no driver, or no device\n"};
+    const int         had_names = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD) != NULL;
+    pthread_t         thread;
     perf_status       status;
-    int               i;
+    int               i, stop = 0;
 
+    (void)pthread_create(&thread, NULL, reports, &stop);        /* for the thread sanitizer */
+    for (i = 0; i < 20; i++)
+        CHECK(perf_cupti_start("/nowhere/libcupti.so.13") == PERF_ENOGPU, "beside a report");
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    (void)pthread_join(thread, NULL);
     status = perf_cupti_start("/nowhere/libcupti.so.13");
     CHECK(status == PERF_ENOGPU && strstr(report(), "note: no kernels from CUPTI: there is no libcupti.so"), "%s: %s",
           perf_status_text(status), text);
@@ -378,7 +396,9 @@ static void refused(const char *path)
         status = perf_cupti_start(path);
         CHECK(status == wanted[i], "%s: %s", mode[i], perf_status_text(status));
         CHECK(strstr(report(), sentence[i]), "%s: %s", mode[i], text);
-        CHECK(kinds() == 0, "%s: kinds %x", mode[i], (unsigned)kinds());
+        CHECK(kinds() == 0 && !buffered(), "%s: kinds %x", mode[i], (unsigned)kinds());
+        CHECK(had_names || !dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD), "%s: left in the process", mode[i]);
+        CHECK(!strstr(text, "had no times"), "%s", text);
         kernel("unseen", 1, 0, 1000, 0);
     }
     (void)unsetenv("FAKE_CUPTI");
