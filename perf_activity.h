@@ -92,12 +92,14 @@ typedef struct perf_activity_track_ {   /* a stream                             
 /* The C++ runtime's __cxa_demangle. */
 typedef char *perf_activity_demangle_(const char *, char *, size_t *, int *);
 
-/* One for all images of the process, hung into perf_gpu_driver_; never freed.  A forked child sees
- * zeros: the profiler's threads are not there, so it may not be called.                          */
+/* One for all images of the process, hung into perf_gpu_driver_; never freed.  A forked child has no
+ * threads of the profiler's, so it may not call it.  The child sees zeros here, or, where the system
+ * wipes no pages, the number of its parent.                                                      */
 typedef struct perf_activity_ {
     uint32_t    lock;                   /* of all sums; never held over a call of the profiler's  */
     uint32_t    starting;               /* the thread that is inside a start function             */
-    uint32_t    on, spare_on;           /* PERF_ACTIVITY_RECORDS_, _ENDED_; 0: neither            */
+    uint32_t    on;                     /* PERF_ACTIVITY_RECORDS_, _ENDED_; 0: neither            */
+    uint32_t    process;                /* that started it                                        */
     const char *by;                     /* the profiler that runs, or was tried last: "CUPTI"     */
     void       *calls[PERF_ACTIVITY_SOURCES_];  /* each library's functions; of its header        */
     void       *used;                   /* those of `by`                                          */
@@ -281,7 +283,7 @@ PERF_COLD_FN_ perf_activity_ *perf_activity_get_(void)
     return activity;
 }
 
-/* Reports, traces and diagnoses ask us from now on.  Later calls do nothing: they may be reading. */
+/* Reports, traces and diagnoses ask us from now on.  The fields are set once: others read them. */
 PERF_COLD_FN_ void perf_activity_listen_(perf_gpu_driver_ *driver)
 {
     perf_source_ *source = &driver->activity_source;
@@ -326,6 +328,7 @@ PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *activity,
     demangle = perf_activity_find_names_();
     if (perf_lock_word_(&activity->lock, 1)) {
         activity->demangle = demangle;
+        PERF_SET_(&activity->process, perf_process_id_());
         if (!activity->timestamp(&ns)) {
             activity->newest.begin = perf_scope_ticks_(perf_registry_get_());
             activity->newest.ns = ns;
@@ -376,7 +379,8 @@ PERF_COLD_FN_ void perf_activity_end_(void *state)
 {
     perf_activity_ *activity = PERF_CAST_(perf_activity_ *, state);
 
-    if (PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_)     /* a forked child                 */
+    if (PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_ ||   /* a forked child                 */
+        PERF_GET_(&activity->process) != perf_process_id_())
         return;
     activity->flush(activity->used, 1);         /* what has not ended has no times                */
     PERF_SET_(&activity->on, PERF_CAST_(uint32_t, PERF_ACTIVITY_ENDED_));
@@ -395,14 +399,14 @@ PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *activity, uint32_t corr
     perf_recorder_          *rec;
     uint64_t                 now = 0;
 
+    if (!reg || PERF_GET_(&reg->process) != PERF_GET_(&activity->process))      /* a forked child */
+        return;
     if (returned) {
-        if (reg && PERF_GET_(&launch->key) >> 32 == correlation)
+        if (PERF_GET_(&launch->key) >> 32 == correlation)
             PERF_SET_(&launch->took, perf_scope_ticks_(reg) - PERF_GET_(&launch->begin));
         return;
     }
-    rec = PERF_NULL_;
-    if (reg)
-        rec = perf_recorder_get_();
+    rec = perf_recorder_get_();
     if (!rec || activity->timestamp(&now))
         return;
     PERF_REL_(&launch->key, UINT64_C(0));

@@ -12,6 +12,8 @@ try "the stand-in" gcc $flags -O1 -fPIC -shared -fvisibility=hidden "$here/fake_
 # shellcheck disable=SC2086
 try "the program" gcc $flags -O2 -DPERF_AT_EXIT=1 "$here/cupti.c" -o "$work/cupti" -ldl -lpthread
 # shellcheck disable=SC2086
+try "the program, with pages that no fork wipes" gcc $flags -O1 -DUNWIPED "$here/cupti.c" -o "$work/cupti_unwiped" -ldl -lpthread
+# shellcheck disable=SC2086
 try "the program, tsan" gcc $flags -g -O1 -fsanitize=thread "$here/cupti.c" -o "$work/cupti_tsan" -ldl -lpthread
 # shellcheck disable=SC2086
 try "the stand-in, tsan" gcc $flags -g -O1 -fsanitize=thread -fPIC -shared -fvisibility=hidden "$here/fake_cupti.c" \
@@ -30,6 +32,7 @@ cd "$work"
 
 try "off: nothing is opened" ./cupti off "$fake"
 try "records in the thread of the flush" ./cupti flush "$fake"
+try "pages that no fork wipes" ./cupti_unwiped flush "$fake"
 try "the trace has the kernels" grep -q '"saxpy.u003cfloat>"' cupti_trace.json
 try "and their stream" grep -q '"GPU 0 kernels 7"' cupti_trace.json
 try "records on a thread of CUPTI's" ./cupti worker "$fake"

@@ -124,12 +124,17 @@ static uint8_t *buffer;                 /* records that wait for a flush */
 static size_t   size, used;
 static int      flushes, held;
 static void   (*meanwhile)(void);
+static pid_t    owner;
 static int      readable = -1;          /* records, then one that is not; -1: all */
 
 static int is(const char *mode)
 {
     const char *asked = getenv("FAKE_CUPTI");
 
+    if (subscriber && owner != getpid()) {
+        fprintf(stderr, "CUPTI was called in a forked child\n");
+        _exit(4);
+    }
     if (ended) {
         fprintf(stderr, "CUPTI was called after its end\n");
         _exit(3);
@@ -148,6 +153,7 @@ EXPORT int cuptiSubscribe(void **handle, called *callback, void *data)
         return 39;
     if (is("nothing"))
         return 15;
+    owner = getpid();
     subscriber = callback;
     subscriber_data = data;
     *handle = &subscriber;
