@@ -92,9 +92,9 @@ typedef struct perf_activity_track_ {   /* a stream                             
 /* The C++ runtime's __cxa_demangle. */
 typedef char *perf_activity_demangle_(const char *, char *, size_t *, int *);
 
-/* One for all images of the process, hung into perf_gpu_driver_; never freed.  A forked child has no
- * threads of the profiler's, so it may not call it.  The child sees zeros here, or, where the system
- * wipes no pages, the number of its parent.                                                      */
+/* One for all images of the process, hung into perf_gpu_driver_; never freed.  The threads of the
+ * profiler are not in a forked child, so nobody calls it there.  The child sees zeros here, or,
+ * where the system wipes no pages, the number of its parent.                                     */
 typedef struct perf_activity_ {
     uint32_t    lock;                   /* of all sums; never held over a call of the profiler's  */
     uint32_t    starting;               /* the thread that is inside a start function             */
@@ -107,6 +107,7 @@ typedef struct perf_activity_ {
     void      (*flush)(void *calls, int last);  /* hands over the records of what has ended       */
     perf_activity_demangle_ *demangle;  /* NULL: names stay as they are                           */
     uint64_t    birth;                  /* ticks of the last reset                                */
+    uint64_t    soon;                   /* ticks of 10 us                                         */
     uint64_t    untimed, dropped, unplaced, rowless, lineless;  /* records, see _report_          */
     uint64_t    kernels, short_kernels; /* whose launch is known; of them: it took longer than    */
                                         /* all kernels of that launch together                    */
@@ -187,6 +188,8 @@ PERF_COLD_DECL_ perf_status perf_activity_try_(perf_activity_ *activity,
 PERF_COLD_DECL_ void perf_activity_say_(perf_activity_ *activity, const perf_activity_why_ *why);
 PERF_COLD_DECL_ perf_activity_demangle_ *perf_activity_find_names_(void);
 PERF_COLD_DECL_ void perf_activity_end_(void *state);
+PERF_COLD_DECL_ int perf_activity_clocks_(const perf_activity_ *activity, uint64_t *ticks,
+                                          uint64_t *ns);
 PERF_COLD_DECL_ uint32_t perf_activity_copy_name_(uint32_t what);
 PERF_COLD_DECL_ uint32_t perf_activity_name_of_(perf_activity_ *activity, const char *text);
 PERF_COLD_DECL_ int perf_activity_timed_(const perf_activity_ *activity,
@@ -310,6 +313,7 @@ PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *activity,
     perf_activity_why_       why = PERF_ZERO;
     perf_status              status;
     uint64_t                 ns = 0;
+    const double             soon = 10000 / perf_scope_tick_ns_(perf_registry_get_());
 
     if (!activity->calls[library->slot])
         activity->calls[library->slot] = perf_pages_(library->calls, 1);
@@ -329,10 +333,9 @@ PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *activity,
     if (perf_lock_word_(&activity->lock, 1)) {
         activity->demangle = demangle;
         PERF_SET_(&activity->process, perf_process_id_());
-        if (!activity->timestamp(&ns)) {
-            activity->newest.begin = perf_scope_ticks_(perf_registry_get_());
+        PERF_SET_(&activity->soon, PERF_CAST_(uint64_t, soon));
+        if (!perf_activity_clocks_(activity, &activity->newest.begin, &ns))
             activity->newest.ns = ns;
-        }
         activity->said[0] = '\0';
         perf_unlock_(&activity->lock);
     }
@@ -388,6 +391,31 @@ PERF_COLD_FN_ void perf_activity_end_(void *state)
 
 /* ---- launches ---- */
 
+/* Reads both clocks at one moment; 0, or the profiler's error.  Where it is interrupted between
+ * them it reads both again, up to three times; the closest pair counts.                          */
+PERF_COLD_FN_ int perf_activity_clocks_(const perf_activity_ *activity, uint64_t *ticks,
+                                        uint64_t *ns)
+{
+    const perf_registry_ *reg = perf_registry_get_();
+    uint64_t              before, between, least = ~UINT64_C(0), now = 0;
+    int                   code, i;
+
+    *ticks = 0;
+    for (i = 0; i < 3 && least > PERF_GET_(&activity->soon); i++) {
+        before = perf_scope_ticks_(reg);
+        code = activity->timestamp(&now);
+        if (code)
+            return code;
+        between = perf_scope_ticks_(reg) - before;
+        if (between >= least)
+            continue;
+        least = between;
+        *ticks = before + between / 2;
+        *ns = now;
+    }
+    return 0;
+}
+
 /* The calling thread launches something whose record will have that id.  returned 0: the call
  * begins; notes scope and time.  1: it is over; notes how long it took. */
 PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *activity, uint32_t correlation,
@@ -397,7 +425,7 @@ PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *activity, uint32_t corr
     const uint64_t           key = PERF_CAST_(uint64_t, correlation) << 32;
     perf_registry_          *reg = perf_registry_get_();
     perf_recorder_          *rec;
-    uint64_t                 now = 0;
+    uint64_t                 now = 0, begin;
 
     if (!reg || PERF_GET_(&reg->process) != PERF_GET_(&activity->process))      /* a forked child */
         return;
@@ -407,10 +435,10 @@ PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *activity, uint32_t corr
         return;
     }
     rec = perf_recorder_get_();
-    if (!rec || activity->timestamp(&now))
+    if (!rec || perf_activity_clocks_(activity, &begin, &now))
         return;
     PERF_REL_(&launch->key, UINT64_C(0));
-    PERF_REL_(&launch->begin, perf_scope_ticks_(reg));
+    PERF_REL_(&launch->begin, begin);
     PERF_REL_(&launch->ns, now);
     PERF_REL_(&launch->took, UINT64_C(0));
     PERF_REL_(&launch->ran, UINT64_C(0));

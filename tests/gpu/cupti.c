@@ -26,7 +26,7 @@ static void (*others)(uint32_t);
 static void (*advance)(uint64_t);
 static void (*hold)(int);
 static void (*graph)(const char *, int, uint64_t, unsigned);
-static void (*nowhere)(const char *), (*meanwhile)(void (*)(void)), (*unreadable)(int);
+static void (*nowhere)(const char *), (*meanwhile)(void (*)(void)), (*interrupts)(void (*)(void)), (*unreadable)(int);
 static int (*kinds)(void), (*flushes)(void), (*buffered)(void);
 
 static int open_library(const char *path)
@@ -43,11 +43,12 @@ static int open_library(const char *path)
     find(library, "fake_graph", &graph);
     find(library, "fake_nowhere", &nowhere);
     find(library, "fake_meanwhile", &meanwhile);
+    find(library, "fake_interrupts", &interrupts);
     find(library, "fake_unreadable", &unreadable);
     find(library, "fake_kinds", &kinds);
     find(library, "fake_flushes", &flushes);
     find(library, "fake_buffered", &buffered);
-    return kernel && copy && others && advance && hold && graph && nowhere && meanwhile && unreadable && kinds && flushes && buffered;
+    return kernel && copy && others && advance && hold && graph && nowhere && meanwhile && interrupts && unreadable && kinds && flushes && buffered;
 }
 
 /* Is there a row of the kernels' table that begins with `name` and `scope` and has these words? */
@@ -192,6 +193,43 @@ static void late(void)
                        "launched 0.0 %; 1 gaps, the longest 2.00 ms before any\n"), "%s", text);
     CHECK(strstr(text, "GPU 3 by CUPTI: busy 100.0 % of 9.00 ms, copies 0.0 % of that, 17.4 % overlapped; idle with nothing "
                        "launched 0.0 %\n"), "%s", text);
+}
+
+/* Another program gets the processor for 10 s of CUPTI's time. */
+static void interruption(void)
+{
+    PERF_SCOPE("interruption");
+    (void)usleep(1000);
+    advance(10000000000ull);
+}
+
+/* The moment, in us, at which the event of that name begins in a trace. */
+static double begins(const char *trace, const char *name)
+{
+    const char *at = strstr(trace, name);
+
+    at = at ? strstr(at, "\"ts\":") : NULL;
+    return at ? strtod(at + 5, NULL) : -1;
+}
+
+/* Where a launch was interrupted between its readings of both clocks, its kernel has its right place. */
+static void interrupted(void)
+{
+    static char trace[1 << 20];
+    double      from, kernels;
+    FILE       *file;
+
+    perf_reset();
+    interrupts(interruption);
+    kernel("interrupted", 7, 0, 1000, 0);
+    CHECK(perf_trace_save("interrupted.json") == PERF_OK, "a trace");
+    file = fopen("interrupted.json", "r");
+    trace[file ? fread(trace, 1, sizeof trace - 1, file) : 0] = '\0';
+    if (file)
+        (void)fclose(file);
+    from = begins(trace, "\"interruption\"");
+    kernels = begins(trace, "\"interrupted\"");
+    CHECK(from >= 0 && kernels >= from && kernels < from + 5e6, "%.0f and %.0f", from, kernels);
 }
 
 /* Nothing is lost in silence: no memory for a buffer, a record that CUPTI itself cannot read. */
@@ -456,6 +494,7 @@ int main(int n, char **word)
     works(path);
     others_too();
     late();
+    interrupted();
     lost();
     graphs();
     long_last();

@@ -123,7 +123,7 @@ static uint32_t correlations;
 static uint8_t *buffer;                 /* records that wait for a flush */
 static size_t   size, used;
 static int      flushes, held;
-static void   (*meanwhile)(void);
+static void   (*meanwhile)(void), (*interrupts)(void);
 static pid_t    owner;
 static int      readable = -1;          /* records, then one that is not; -1: all */
 
@@ -209,7 +209,13 @@ EXPORT int cuptiActivityRegisterCallbacks(room *request, filled *completed)
 
 EXPORT int cuptiGetTimestamp(uint64_t *ns)
 {
+    void (*function)(void) = interrupts;
+
     *ns = __atomic_load_n(&clock_ns, __ATOMIC_RELAXED);
+    if (function) {
+        interrupts = NULL;
+        function();
+    }
     return is("?");
 }
 
@@ -448,6 +454,12 @@ EXPORT void fake_nowhere(const char *name)
 EXPORT void fake_meanwhile(void (*function)(void))
 {
     meanwhile = function;
+}
+
+/* Called once, as the next reading of the clock returns. */
+EXPORT void fake_interrupts(void (*function)(void))
+{
+    interrupts = function;
 }
 
 /* After n more records comes one that cannot be read; -1: none. */
