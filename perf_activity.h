@@ -137,6 +137,7 @@ enum {
 enum { PERF_ACTIVITY_RECORDS_ = 1, PERF_ACTIVITY_ENDED_ = 2 };  /* ended: the process ends        */
 
 #define PERF_ACTIVITY_UNKNOWN_ UINT32_MAX       /* the scope, where the launch is not known       */
+#define PERF_ACTIVITY_NO_STREAM_ 0xffffff00u    /* + what: the profiler tells no stream of copies */
 
 /* One record, whatever it is. */
 typedef struct perf_activity_work_ {
@@ -660,7 +661,7 @@ PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *activity, const perf_act
     return 1;
 }
 
-/* The line of a stream; those beyond the 64th share the last one.  NULL: no memory. */
+/* The line of a stream; those from the 64th on share the last one.  NULL: no memory. */
 PERF_COLD_FN_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *activity,
                                                             const perf_activity_work_ *work)
 {
@@ -674,8 +675,16 @@ PERF_COLD_FN_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *acti
             return track;
     if (activity->tracks == PERF_ACTIVITY_TRACKS_)
         return track - 1;                       /* the last one                                   */
-    perf_putf_(&out, "GPU %.0f kernels %.0f", PERF_CAST_(double, work->device),
-               PERF_CAST_(double, work->stream));
+    if (activity->tracks == PERF_ACTIVITY_TRACKS_ - 1)
+        perf_put_(&out, "other GPU streams");
+    else if (work->stream < PERF_ACTIVITY_NO_STREAM_)
+        perf_putf_(&out, "GPU %.0f kernels %.0f", PERF_CAST_(double, work->device),
+                   PERF_CAST_(double, work->stream));
+    else if (work->what == PERF_ACTIVITY_HOST_)
+        perf_put_(&out, perf_activity_text_(work->name));
+    else
+        perf_putf_(&out, "GPU %.0f %s", PERF_CAST_(double, work->device),
+                   perf_activity_text_(work->name));
     track->recorder = perf_track_make_(perf_registry_get_(), title);
     if (!track->recorder)
         return PERF_NULL_;

@@ -7,7 +7,7 @@
  * perf_cupti.h does on NVIDIA's devices.  AMD's librocprofiler-sdk is looked for at run time: no
  * header of ROCm's, nothing to link.  It has to begin before HIP does, so no call starts it, only
  * the environment.  Without that nothing is opened, and nothing costs anything.
- * It never met a device: written from AMD's headers of releases 0.5 to 1.3 (ROCm 6.2 to 7.13).
+ * It never met a device: written from AMD's headers of releases 0.4 to 1.3 (ROCm 6.2 to 7.13).
  * Sections (search for ">>"):  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_ROCPROFILER_H
@@ -391,8 +391,10 @@ PERF_COLD_FN_ void perf_rocprofiler_kernel_read_(perf_activity_ *activity, const
     perf_rocprofiler_name_         *name = PERF_NULL_;
     perf_activity_work_             work = PERF_ZERO;
 
-    if (kernel->size < sizeof *kernel)
+    if (kernel->size < sizeof *kernel) {        /* of a release that we do not know               */
+        activity->dropped++;
         return;
+    }
     work.what = PERF_ACTIVITY_KERNEL_;
     work.start = kernel->start;
     work.end = kernel->end;
@@ -425,19 +427,25 @@ PERF_COLD_FN_ void perf_rocprofiler_copy_read_(perf_activity_ *activity, const v
 {
     static const uint8_t what[] = {PERF_ACTIVITY_COPY_, PERF_ACTIVITY_HOST_, PERF_ACTIVITY_IN_,
                                    PERF_ACTIVITY_OUT_, PERF_ACTIVITY_ON_};
+    const perf_rocprofiler_      *profiler = perf_rocprofiler_of_(activity);
     const perf_rocprofiler_copy_ *copy = PERF_CAST_(const perf_rocprofiler_copy_ *, payload);
     perf_activity_work_           work = PERF_ZERO;
 
-    if (copy->size < sizeof *copy)
+    if (copy->size < sizeof *copy) {
+        activity->dropped++;
         return;
+    }
     if (copy->direction < sizeof what)
         work.what = what[copy->direction];
+    if (work.what == PERF_ACTIVITY_ON_ && copy->from != copy->to)
+        work.what = PERF_ACTIVITY_PEER_;
+    work.stream = PERF_ACTIVITY_NO_STREAM_ + work.what; /* both directions run at once            */
     work.start = copy->start;
     work.end = copy->end;
     work.bytes = copy->bytes;
-    work.device = perf_rocprofiler_device_(perf_rocprofiler_of_(activity),
-                                           work.what == PERF_ACTIVITY_OUT_
-                                                                     ? copy->from : copy->to);
+    work.device = perf_rocprofiler_device_(profiler, copy->to);
+    if (work.device == profiler->devices)       /* to the host                                    */
+        work.device = perf_rocprofiler_device_(profiler, copy->from);
     work.correlation = PERF_CAST_(uint32_t, copy->correlation);
     perf_activity_add_(activity, &work);
 }

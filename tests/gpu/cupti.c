@@ -321,6 +321,17 @@ static void many(void)
     CHECK(strstr(text, "2399 gaps"), "each gap is counted once: %s", text);
 }
 
+/* More streams than lines of the trace: those without a line of their own are told as such. */
+static void streams(void)
+{
+    uint32_t i;
+
+    perf_reset();
+    for (i = 0; i < 100; i++)
+        kernel("one of many", 700 + i, i * 1000, 1000, 0);
+    CHECK(perf_trace_save("streams.json") == PERF_OK, "a trace");
+}
+
 static perf_diagnosis works_of(int direction)
 {
     perf_diagnosis d;
@@ -500,6 +511,7 @@ int main(int n, char **word)
     long_last();
     starves();
     many();
+    streams();
     bound(0);
     bound(1);
     threads();

@@ -34,6 +34,7 @@ try "off: nothing is opened" ./cupti off "$fake"
 try "records in the thread of the flush" ./cupti flush "$fake"
 try "pages that no fork wipes" ./cupti_unwiped flush "$fake"
 try "the trace has the kernels" grep -q '"saxpy.u003cfloat>"' cupti_trace.json
+try "streams without a line of their own" grep -q '"other GPU streams"' streams.json
 try "and their stream" grep -q '"GPU 0 kernels 7"' cupti_trace.json
 try "records on a thread of CUPTI's" ./cupti worker "$fake"
 try "tsan" env TSAN_OPTIONS=halt_on_error=1 ./cupti_tsan worker "$work/libfake_tsan.so"

@@ -19,6 +19,7 @@ static void (*kernel)(uint64_t, int, uint64_t, uint64_t);
 static void (*copy)(int, uint64_t, uint64_t);
 static void (*advance)(uint64_t);
 static void (*lose)(uint64_t);
+static void (*cut)(void);
 static int (*services)(void), (*flushes)(void);
 
 static int open_library(const char *path)
@@ -32,9 +33,10 @@ static int open_library(const char *path)
     find(library, "fake_copy", &copy);
     find(library, "fake_advance", &advance);
     find(library, "fake_lose", &lose);
+    find(library, "fake_cut", &cut);
     find(library, "fake_services", &services);
     find(library, "fake_flushes", &flushes);
-    return load && kernel && copy && advance && lose && services && flushes;
+    return load && kernel && copy && advance && lose && cut && services && flushes;
 }
 
 /* A line of the report that has all these words, in this order. */
@@ -106,6 +108,29 @@ static void works(void)
     CHECK(!strstr(text, "saxpy") && !strstr(text, "optimizer"), "forgotten by perf_reset(): %s", text);
 }
 
+/* Copies both ways at once, between devices, on the host; records of a release that nobody knows. */
+static void copies(void)
+{
+    perf_reset();
+    {
+        PERF_SCOPE("both ways");
+        copy(2, 2000000, 1);
+        copy(3, 1000000, 1);
+        copy(4, 3000000, 1);
+        copy(1, 4000000, 1);
+    }
+    cut();
+    kernel(1, 0, 0, 1000);
+    cut();
+    copy(2, 1000, 1);
+    (void)report();
+    CHECK(row("copy peer to peer", "both ways", "1", "3.00 ms") && row("copy host to host", "both ways", "1", "4.00 ms"),
+          "%s", text);
+    CHECK(!strstr(text, "GPU 2"), "there are two devices: %s", text);
+    CHECK(strstr(text, "note: 2 records were lost"), "%s", text);
+    CHECK(perf_trace_save("copies.json") == PERF_OK, "a trace");
+}
+
 static void *launches(void *which)
 {
     static const char *const scope[4] = {"one", "two", "three", "four"};
@@ -163,6 +188,7 @@ int main(int n, char **word)
         CHECK(open_library(path), "%s", dlerror());
         if (!check_failed_) {
             works();
+            copies();
             threads();
             child();
         }

@@ -27,6 +27,10 @@ for release in 0.5 1.1 'late 1.1'; do
 done
 try "the trace has the kernels" grep -q '"saxpy.u003cfloat>"' rocprofiler_trace.json
 try "and their queue" grep -q '"GPU 0 kernels 7"' rocprofiler_trace.json
+try "each direction of copies has its line" sh -c \
+    'grep -q "\"GPU 0 copy host to device\"" copies.json && grep -q "\"GPU 0 copy device to host\"" copies.json'
+try "no time of a copy is cut" sh -c 'grep "\"copy device to host\"" copies.json | grep -q "\"dur\":1000.000"'
+try "and none is on a device that is not there" sh -c '! grep -q "\"GPU 2" copies.json'
 tried=$((tried + 1))
 PERF_ROCPROFILER=$fake PERF_REPORT=1 ./rocprofiler on "$fake" >said 2>&1 || fail "PERF_REPORT=1"
 try "the report at the exit has them" grep -q '^saxpy<float>  *one ' said
