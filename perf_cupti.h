@@ -74,7 +74,8 @@ typedef struct perf_cupti_call_ {       /* CUpti_CallbackData                   
 
 enum { PERF_CUPTI_COPY_ = 1, PERF_CUPTI_FILL_ = 2, PERF_CUPTI_KERNEL_ = 10, PERF_CUPTI_PEER_ = 22 };
 
-#define PERF_CUPTI_NO_MORE_ 12          /* CUPTI_ERROR_MAX_LIMIT_REACHED: a buffer's end          */
+#define PERF_CUPTI_LIMIT_ 12            /* CUPTI_ERROR_MAX_LIMIT_REACHED: a buffer's end; in CUDA */
+                                        /* 10: there is a subscriber                              */
 
 #define PERF_CUPTI_BUFFER_ 1048576u     /* bytes; some 5,000 kernels                              */
 
@@ -157,7 +158,7 @@ PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *activity, const char 
     if (perf_cupti_driver_())
         return PERF_ENOGPU;
     code = cupti->subscribe(&cupti->subscriber, perf_cupti_called_, activity);
-    if (code == PERF_CUPTI_TAKEN_)
+    if (code == PERF_CUPTI_TAKEN_ || code == PERF_CUPTI_LIMIT_)
         return perf_cupti_refused_(cupti, PERF_ESTATE, "another profiler has this process", code,
                                    why);
     if (code)
@@ -305,7 +306,7 @@ PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *b
         }
     }
     if (cupti)                                  /* behind one that it cannot read: no more      */
-        perf_cupti_lost_(activity, cupti, code && code != PERF_CUPTI_NO_MORE_);
+        perf_cupti_lost_(activity, cupti, code && code != PERF_CUPTI_LIMIT_);
     PERF_FREE(buffer);
 }
 

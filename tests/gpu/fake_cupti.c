@@ -1,8 +1,8 @@
 /* A stand-in for libcupti.so.13 of CUDA 13.0, written from the structs of its cupti_activity.h (Kernel10,
  * Memcpy6, Memset4, MemcpyPtoP4) and cupti_callbacks.h.  -DCUPTI_HEADERS checks them against the headers.
  * Its clock stands still until fake_advance(), so that each time is exact.
- * FAKE_CUPTI: taken (another profiler), nothing (no device), denied (no rights), worker (records come on
- * a thread of its own). */
+ * FAKE_CUPTI: taken (another profiler; with ", CUDA 10" as that says it), nothing (no device), denied (no
+ * rights), worker (records come on a thread of its own). */
 #define _GNU_SOURCE 1
 #include <pthread.h>
 #include <stdint.h>
@@ -151,6 +151,8 @@ EXPORT int cuptiSubscribe(void **handle, called *callback, void *data)
 {
     if (is("taken") || subscriber)
         return 39;
+    if (is("taken, CUDA 10"))
+        return 12;
     if (is("nothing"))
         return 15;
     owner = getpid();
