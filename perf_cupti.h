@@ -79,6 +79,8 @@ enum { PERF_CUPTI_COPY_ = 1, PERF_CUPTI_FILL_ = 2, PERF_CUPTI_KERNEL_ = 10, PERF
 
 #define PERF_CUPTI_BUFFER_ 1048576u     /* bytes; some 5,000 kernels                              */
 
+#define PERF_CUPTI_FUNCTIONS_ 2048u     /* of the driver, and of the runtime; CUDA 13 has 800     */
+
 /* Its functions. */
 typedef struct perf_cupti_ {
     void *subscriber;
@@ -93,6 +95,8 @@ typedef struct perf_cupti_ {
     int (*next)(uint8_t *, size_t, void **);
     int (*count_dropped)(void *, uint32_t, size_t *);
     int (*error_name)(int, const char **);
+    /* 1: that function only asks, 2: it may launch something, 0: it was not called yet */
+    uint8_t asks[2][PERF_CUPTI_FUNCTIONS_];
 } perf_cupti_;
 
 static perf_activity_ *perf_cupti_kept_;        /* for perf_cupti_filled_, which gets no pointer  */
@@ -110,6 +114,8 @@ PERF_COLD_DECL_ perf_status perf_cupti_refused_(const perf_cupti_ *cupti, perf_s
 PERF_COLD_DECL_ int perf_cupti_begin_(perf_cupti_ *cupti);
 PERF_COLD_DECL_ void perf_cupti_called_(void *state, int domain, uint32_t function,
                                         const void *data);
+PERF_COLD_DECL_ int perf_cupti_asks_(perf_cupti_ *cupti, int domain, uint32_t function,
+                                     const char *name);
 PERF_COLD_DECL_ void perf_cupti_room_(uint8_t **buffer, size_t *size, size_t *most);
 PERF_COLD_DECL_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *buffer,
                                         size_t size, size_t valid);
@@ -267,10 +273,32 @@ PERF_COLD_FN_ void perf_cupti_called_(void *state, int domain, uint32_t function
     perf_activity_         *activity = PERF_CAST_(perf_activity_ *, state);
     const perf_cupti_call_ *call = PERF_CAST_(const perf_cupti_call_ *, data);
 
-    (void)domain, (void)function;
     if (PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_)     /* a forked child, or the end     */
         return;
-    perf_activity_launch_(activity, call->correlation, call->site != 0);
+    if (!perf_cupti_asks_(PERF_CAST_(perf_cupti_ *, activity->calls[0]), domain, function,
+                          call->function))
+        perf_activity_launch_(activity, call->correlation, call->site != 0);
+}
+
+/* 1: "cudaEventQuery", "cuCtxGetCurrent" and the like, which launch nothing.  A program that polls
+ * calls them more often than there are entries for launches.                                     */
+PERF_COLD_FN_ int perf_cupti_asks_(perf_cupti_ *cupti, int domain, uint32_t function,
+                                   const char *name)
+{
+    uint8_t *known, asks;
+
+    if (!name || function >= PERF_CUPTI_FUNCTIONS_)
+        return 0;
+    known = &cupti->asks[domain & 1][function];
+    asks = PERF_GET_(known);
+    if (!asks) {
+        asks = 2;
+        if (PERF_LIBC_(strstr)(name, "Query") || PERF_LIBC_(strstr)(name, "Get") ||
+            PERF_LIBC_(strstr)(name, "PeekAt"))
+            asks = 1;
+        PERF_SET_(known, asks);
+    }
+    return asks == 1;
 }
 
 /* ---- records ---- */

@@ -27,6 +27,7 @@ static void (*advance)(uint64_t);
 static void (*hold)(int);
 static void (*graph)(const char *, int, uint64_t, unsigned);
 static void (*nowhere)(const char *), (*meanwhile)(void (*)(void)), (*interrupts)(void (*)(void)), (*unreadable)(int);
+static void (*poll)(int);
 static int (*kinds)(void), (*flushes)(void), (*buffered)(void);
 
 static int open_library(const char *path)
@@ -45,10 +46,11 @@ static int open_library(const char *path)
     find(library, "fake_meanwhile", &meanwhile);
     find(library, "fake_interrupts", &interrupts);
     find(library, "fake_unreadable", &unreadable);
+    find(library, "fake_poll", &poll);
     find(library, "fake_kinds", &kinds);
     find(library, "fake_flushes", &flushes);
     find(library, "fake_buffered", &buffered);
-    return kernel && copy && others && advance && hold && graph && nowhere && meanwhile && interrupts && unreadable && kinds && flushes && buffered;
+    return kernel && copy && others && advance && hold && graph && nowhere && meanwhile && interrupts && unreadable && poll && kinds && flushes && buffered;
 }
 
 /* Is there a row of the kernels' table that begins with `name` and `scope` and has these words? */
@@ -230,6 +232,18 @@ static void interrupted(void)
     from = begins(trace, "\"interruption\"");
     kernels = begins(trace, "\"interrupted\"");
     CHECK(from >= 0 && kernels >= from && kernels < from + 5e6, "%.0f and %.0f", from, kernels);
+}
+
+/* A kernel of 1 s, and a program that polls meanwhile, more often than launches are kept. */
+static void polls(void)
+{
+    perf_reset();
+    {
+        PERF_SCOPE("polls");
+        kernel("awaited", 7, 0, 1000000000, 0);
+        poll(70000);
+    }
+    CHECK(strstr(report(), "awaited") && row("awaited", "polls", "1 1.00 s"), "%s", text);
 }
 
 /* Nothing is lost in silence: no memory for a buffer, a record that CUPTI itself cannot read. */
@@ -507,6 +521,7 @@ int main(int n, char **word)
     others_too();
     late();
     interrupted();
+    polls();
     lost();
     graphs();
     long_last();

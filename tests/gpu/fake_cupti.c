@@ -313,28 +313,28 @@ static void keep(const void *record, size_t bytes)
 
 /* ---- what a program does: the runtime calls the driver, each with an id; its own is the record's ---- */
 
-static void tell(int domain, uint32_t site, uint32_t correlation)
+static void tell(const char *function, int domain, uint32_t site, uint32_t correlation)
 {
     call_data data;
 
     memset(&data, 0, sizeof data);
     data.site = site;
-    data.function = "aLaunch";
+    data.function = function;
     data.correlation = correlation;
     if (subscriber && domains & 1 << domain)
-        subscriber(subscriber_data, domain, 307, &data);
+        subscriber(subscriber_data, domain, *function == 'c' ? 308 : 307, &data);
 }
 
 static uint32_t call(unsigned takes_us)
 {
     uint32_t outer = __atomic_add_fetch(&correlations, 2, __ATOMIC_RELAXED), inner = outer + 1;
 
-    tell(2, 0, outer);
-    tell(1, 0, inner);
+    tell("aLaunch", 2, 0, outer);
+    tell("aLaunch", 1, 0, inner);
     if (takes_us)
         usleep(takes_us);
-    tell(1, 1, inner);
-    tell(2, 1, outer);
+    tell("aLaunch", 1, 1, inner);
+    tell("aLaunch", 2, 1, outer);
     return outer;
 }
 
@@ -435,6 +435,17 @@ EXPORT void fake_graph(const char *name, int n, uint64_t ns, unsigned takes_us)
         k.start = k.end;
         k.end += ns;
         keep(&k, sizeof k);
+    }
+}
+
+/* A program that asks n times whether something has ended. */
+EXPORT void fake_poll(int n)
+{
+    for (; n > 0; n--) {
+        uint32_t id = __atomic_add_fetch(&correlations, 1, __ATOMIC_RELAXED);
+
+        tell("cudaEventQuery_v3020", 2, 0, id);
+        tell("cudaEventQuery_v3020", 2, 1, id);
     }
 }
 
