@@ -1046,7 +1046,7 @@ PERF_COLD_FN_ void perf_activity_put_share_(perf_out_ *out, perf_activity_ *acti
         if (i < 3)
             most[i] = ns;
     }
-    perf_putf_(out, "kernels: %.1f %% of the device's time in %.0f of %.0f names",
+    perf_putf_(out, "kernels and copies: %.1f %% of their time in %.0f of %.0f names",
                100 * (most[0] + most[1] + most[2]) / sum,
                PERF_CAST_(double, names < 3 ? names : 3), PERF_CAST_(double, names));
     if (activity->kernels)
