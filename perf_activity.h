@@ -100,7 +100,7 @@ typedef struct perf_activity_ {
     uint32_t    starting;               /* the thread that is inside a start function             */
     uint32_t    on;                     /* PERF_ACTIVITY_RECORDS_, _ENDED_; 0: neither            */
     uint32_t    process;                /* that started it                                        */
-    const char *by;                     /* the profiler that runs, or was tried last: "CUPTI"     */
+    const char *by;                     /* the profiler that runs, or that `said` is of: "CUPTI"  */
     void       *calls[PERF_ACTIVITY_SOURCES_];  /* each library's functions; of its header        */
     void       *used;                   /* those of `by`                                          */
     int       (*timestamp)(uint64_t *); /* ns by the clock of the records; 0 or an error          */
@@ -186,7 +186,8 @@ PERF_COLD_DECL_ void perf_activity_listen_(perf_gpu_driver_ *driver);
 PERF_COLD_DECL_ perf_status perf_activity_try_(perf_activity_ *activity,
                                                const perf_activity_library_ *library,
                                                const char *path);
-PERF_COLD_DECL_ void perf_activity_say_(perf_activity_ *activity, const perf_activity_why_ *why);
+PERF_COLD_DECL_ void perf_activity_say_(perf_activity_ *activity, const char *by,
+                                        const perf_activity_why_ *why);
 PERF_COLD_DECL_ perf_activity_demangle_ *perf_activity_find_names_(void);
 PERF_COLD_DECL_ void perf_activity_end_(void *state);
 PERF_COLD_DECL_ int perf_activity_clocks_(const perf_activity_ *activity, uint64_t *ticks,
@@ -320,18 +321,18 @@ PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *activity,
         activity->calls[library->slot] = perf_pages_(library->calls, 1);
     if (!activity->calls[library->slot])
         return PERF_ENOMEM;
-    if (!perf_lock_word_(&activity->lock, 1))   /* a report may be reading                        */
-        return PERF_ESTATE;
-    activity->by = library->by;
+    if (!perf_lock_word_(&activity->lock, 1))   /* this very thread is in a report, below a       */
+        return PERF_ESTATE;                     /* handler                                        */
     activity->used = activity->calls[library->slot];
     perf_unlock_(&activity->lock);
     status = library->begin(activity, path, &why);
     if (status != PERF_OK) {
-        perf_activity_say_(activity, &why);
+        perf_activity_say_(activity, library->by, &why);
         return status;
     }
     demangle = perf_activity_find_names_();
     if (perf_lock_word_(&activity->lock, 1)) {
+        activity->by = library->by;
         activity->demangle = demangle;
         PERF_SET_(&activity->process, perf_process_id_());
         PERF_SET_(&activity->soon, PERF_CAST_(uint64_t, soon));
@@ -345,13 +346,15 @@ PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *activity,
     return PERF_OK;
 }
 
-/* Keeps the reason of a failure, for the report. */
-PERF_COLD_FN_ void perf_activity_say_(perf_activity_ *activity, const perf_activity_why_ *why)
+/* Keeps the reason of a failure, for the report, and whose it is. */
+PERF_COLD_FN_ void perf_activity_say_(perf_activity_ *activity, const char *by,
+                                      const perf_activity_why_ *why)
 {
     perf_out_ out;
 
     if (!why->text || !perf_lock_word_(&activity->lock, 1))
         return;
+    activity->by = by;
     out = perf_out_open_(activity->said, sizeof activity->said);
     perf_put_(&out, why->text);
     if (why->code)

@@ -195,6 +195,11 @@ int main(int n, char **word)
     } else {                                    /* it says so, and does not run */
         CHECK(strstr(report(), mode), "not \"%s\": %s", mode, text);
         CHECK(!strstr(text, "PERF_ROCPROFILER is set"), "%s", text);
+        if (*path) {                            /* another image of the process, after another profiler */
+            CHECK(perf_cupti_start("/nowhere/libcupti.so") == PERF_ENOGPU, "%s", report());
+            CHECK(dlopen(path, RTLD_NOW) != NULL, "%s", dlerror());
+            CHECK(strstr(report(), "no kernels from CUPTI: there is no libcupti.so"), "%s", text);
+        }
     }
     return check_done();
 }

@@ -43,6 +43,12 @@ for case in "nothing:there is no driver, or no device" "locked:another profiler 
     try "${case%%:*}" env FAKE_ROCPROFILER="${case%%:*}" PERF_ROCPROFILER="$fake" ./rocprofiler "$no${case#*:}" ""
 done
 
+echo '#include "perf_rocprofiler.h"' >image.c
+# shellcheck disable=SC2086
+try "a library with the header" gcc $flags -O1 -fPIC -shared image.c -o image.so
+try "a reason stays with its profiler" env FAKE_ROCPROFILER=refused PERF_ROCPROFILER="$fake" ./rocprofiler "${no}it refuses" \
+    "$work/image.so"
+
 if [ -n "${ROCPROFILER:-}" ]; then
     some=
     grep -q memory_copy_record "$ROCPROFILER/rocprofiler-sdk/buffer_tracing.h" || some=-DNO_COPIES
