@@ -314,8 +314,8 @@ PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *activity,
     perf_activity_demangle_ *demangle;
     perf_activity_why_       why = PERF_ZERO;
     perf_status              status;
-    uint64_t                 ns = 0;
-    const double             soon = 10000 / perf_scope_tick_ns_(perf_registry_get_());
+    uint64_t                 ticks = 0, ns = 0;
+    double                   soon;
 
     if (!activity->calls[library->slot])
         activity->calls[library->slot] = perf_pages_(library->calls, 1);
@@ -331,13 +331,15 @@ PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *activity,
         return status;
     }
     demangle = perf_activity_find_names_();
+    soon = 10000 / perf_scope_tick_ns_(perf_registry_get_());
+    PERF_SET_(&activity->soon, PERF_CAST_(uint64_t, soon));
+    (void)perf_activity_clocks_(activity, &ticks, &ns);
     if (perf_lock_word_(&activity->lock, 1)) {
         activity->by = library->by;
         activity->demangle = demangle;
         PERF_SET_(&activity->process, perf_process_id_());
-        PERF_SET_(&activity->soon, PERF_CAST_(uint64_t, soon));
-        if (!perf_activity_clocks_(activity, &activity->newest.begin, &ns))
-            activity->newest.ns = ns;
+        activity->newest.begin = ticks;
+        activity->newest.ns = ns;
         activity->said[0] = '\0';
         perf_unlock_(&activity->lock);
     }

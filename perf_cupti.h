@@ -142,6 +142,8 @@ PERF_FN perf_status perf_cupti_start(const char *library)
 }
 
 #define PERF_CUPTI_TAKEN_ 39            /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED         */
+#define PERF_CUPTI_MIXED_ 14            /* CUPTI_ERROR_NOT_COMPATIBLE: beside a profiler that     */
+                                        /* uses cuptiSubscribe_v2, say                            */
 
 /* Finds the library and the driver, subscribes, lets records come; else *why says why not. */
 PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *activity, const char *path,
@@ -174,6 +176,9 @@ PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *activity, const char 
         (void)cupti->unsubscribe(cupti->subscriber);
     else
         code = perf_cupti_begin_(cupti);
+    if (code == PERF_CUPTI_MIXED_)
+        return perf_cupti_refused_(cupti, PERF_ESTATE, "another profiler has this process", code,
+                                   why);
     if (code)
         return perf_cupti_refused_(cupti, PERF_EGPU, "it refuses", code, why);
     return PERF_OK;

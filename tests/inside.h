@@ -841,7 +841,8 @@ typedef perf_cupti_kernel_ cupti_kernel;
 typedef perf_cupti_copy_   cupti_copy;
 typedef perf_cupti_call_   cupti_call;
 enum { CUPTI_KERNELS = PERF_CUPTI_KERNEL_, CUPTI_COPIES = PERF_CUPTI_COPY_, CUPTI_FILLS = PERF_CUPTI_FILL_,
-       CUPTI_PEERS = PERF_CUPTI_PEER_, CUPTI_TAKEN = PERF_CUPTI_TAKEN_, CUPTI_LIMIT = PERF_CUPTI_LIMIT_ };
+       CUPTI_PEERS = PERF_CUPTI_PEER_, CUPTI_TAKEN = PERF_CUPTI_TAKEN_, CUPTI_LIMIT = PERF_CUPTI_LIMIT_,
+       CUPTI_MIXED = PERF_CUPTI_MIXED_ };
 #endif
 
 /* ---- what rocprofiler-sdk hands over ---- */

@@ -446,13 +446,14 @@ static void *reports(void *stop)
 /* Each refusal has its status and its sentence, leaves nothing on, and is no end. */
 static void refused(const char *path)
 {
-    const char *const mode[] = {"taken", "nothing", "denied", "no device", "taken, CUDA 10"};
-    const perf_status wanted[] = {PERF_ESTATE, PERF_ENOGPU, PERF_EGPU, PERF_ENOGPU, PERF_ESTATE};
+    const char *const mode[] = {"taken", "nothing", "denied", "no device", "taken, CUDA 10", "taken, CUDA 13.3"};
+    const perf_status wanted[] = {PERF_ESTATE, PERF_ENOGPU, PERF_EGPU, PERF_ENOGPU, PERF_ESTATE, PERF_ESTATE};
     const char *const sentence[] = {"note: no kernels from CUPTI: another profiler has this process: 39 CUPTI_ERROR_MULTIPLE",
                                     "note: no kernels from CUPTI: it cannot begin: 15 CUPTI",
                                     "note: no kernels from CUPTI: it refuses: 35 CUPTI",
                                     "note: no kernels from CUPTI: there is no driver, or no device\n",
-                                    "note: no kernels from CUPTI: another profiler has this process: 12 CUPTI"};
+                                    "note: no kernels from CUPTI: another profiler has this process: 12 CUPTI",
+                                    "note: no kernels from CUPTI: another profiler has this process: 14 CUPTI"};
     const int         had_names = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD) != NULL;
     pthread_t         thread;
     perf_status       status;
@@ -469,7 +470,7 @@ static void refused(const char *path)
     status = perf_cupti_start("libc.so.6");
     CHECK(status == PERF_ENODATA && strstr(report(), "note: no kernels from CUPTI: that libcupti.so lacks functions"), "%s: %s",
           perf_status_text(status), text);
-    for (i = 0; i < 5; i++) {
+    for (i = 0; i < 6; i++) {
         (void)setenv("FAKE_CUPTI", mode[i], 1);
         status = perf_cupti_start(path);
         CHECK(status == wanted[i], "%s: %s", mode[i], perf_status_text(status));

@@ -44,6 +44,7 @@ _Static_assert(CUPTI_KERNELS == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && CUPTI_C
                CUPTI_FILLS == CUPTI_ACTIVITY_KIND_MEMSET && CUPTI_PEERS == CUPTI_ACTIVITY_KIND_MEMCPY2, "kinds");
 _Static_assert(CUPTI_TAKEN == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "another profiler");
 _Static_assert(CUPTI_LIMIT == CUPTI_ERROR_MAX_LIMIT_REACHED, "a buffer's end");
+_Static_assert(CUPTI_MIXED == CUPTI_ERROR_NOT_COMPATIBLE, "another profiler of a later release");
 _Static_assert(CUPTI_CB_DOMAIN_DRIVER_API == 1 && CUPTI_CB_DOMAIN_RUNTIME_API == 2 && !CUPTI_API_ENTER, "domains and sites");
 _Static_assert(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED == 1 && CUPTI_ACTIVITY_MEMCPY_KIND_HTOD == 1 &&
                CUPTI_ACTIVITY_MEMCPY_KIND_PTOP == 10, "flags and directions");

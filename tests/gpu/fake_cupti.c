@@ -1,7 +1,7 @@
 /* A stand-in for libcupti.so.13 of CUDA 13.0, written from the structs of its cupti_activity.h (Kernel10,
  * Memcpy6, Memset4, MemcpyPtoP4) and cupti_callbacks.h.  -DCUPTI_HEADERS checks them against the headers.
  * Its clock stands still until fake_advance(), so that each time is exact.
- * FAKE_CUPTI: taken (another profiler; with ", CUDA 10" as that says it), nothing (no device), denied (no
+ * FAKE_CUPTI: taken (another profiler; with ", CUDA 10" or 13.3 as those say it), nothing (no device), denied (no
  * rights), worker (records come on a thread of its own). */
 #define _GNU_SOURCE 1
 #include <pthread.h>
@@ -204,6 +204,8 @@ EXPORT int cuptiActivityDisable(int kind)
 
 EXPORT int cuptiActivityRegisterCallbacks(room *request, filled *completed)
 {
+    if (is("taken, CUDA 13.3"))
+        return 14;
     ask = request;
     give = completed;
     return is("?");
