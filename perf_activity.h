@@ -130,14 +130,15 @@ enum {
     PERF_ACTIVITY_HOST_ = 9,            /* from host to host                                      */
     PERF_ACTIVITY_PEER_ = 10,           /* from device to device                                  */
     PERF_ACTIVITY_FILL_ = 11,
-    PERF_ACTIVITY_KERNEL_ = 12
+    PERF_ACTIVITY_KERNEL_ = 12,
+    PERF_ACTIVITY_NO_STREAM_ = 0x7fffff00       /* + what: the stream of copies, where a profiler */
+                                        /* tells none                                             */
 };
 
 /* perf_activity_.on */
 enum { PERF_ACTIVITY_RECORDS_ = 1, PERF_ACTIVITY_ENDED_ = 2 };  /* ended: the process ends        */
 
 #define PERF_ACTIVITY_UNKNOWN_ UINT32_MAX       /* the scope, where the launch is not known       */
-#define PERF_ACTIVITY_NO_STREAM_ 0xffffff00u    /* + what: the profiler tells no stream of copies */
 
 /* One record, whatever it is. */
 typedef struct perf_activity_work_ {
@@ -682,7 +683,7 @@ PERF_COLD_FN_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *acti
         return track - 1;                       /* the last one                                   */
     if (activity->tracks == PERF_ACTIVITY_TRACKS_ - 1)
         perf_put_(&out, "other GPU streams");
-    else if (work->stream < PERF_ACTIVITY_NO_STREAM_)
+    else if (work->stream < PERF_CAST_(uint32_t, PERF_ACTIVITY_NO_STREAM_))
         perf_putf_(&out, "GPU %.0f kernels %.0f", PERF_CAST_(double, work->device),
                    PERF_CAST_(double, work->stream));
     else if (work->what == PERF_ACTIVITY_HOST_)

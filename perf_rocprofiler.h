@@ -439,7 +439,7 @@ PERF_COLD_FN_ void perf_rocprofiler_copy_read_(perf_activity_ *activity, const v
         work.what = what[copy->direction];
     if (work.what == PERF_ACTIVITY_ON_ && copy->from != copy->to)
         work.what = PERF_ACTIVITY_PEER_;
-    work.stream = PERF_ACTIVITY_NO_STREAM_ + work.what; /* both directions run at once            */
+    work.stream = PERF_CAST_(uint32_t, PERF_ACTIVITY_NO_STREAM_) + work.what;
     work.start = copy->start;
     work.end = copy->end;
     work.bytes = copy->bytes;
