@@ -576,8 +576,8 @@ PERF_COLD_FN_ uint32_t perf_activity_name_of_(perf_activity_ *activity, const ch
     return entry->id;
 }
 
-/* 1: the times of a record can be.  0: one is missing, or it lasted over 30 years, or began so far
- * from the newest launch. */
+/* 1: the times of a record are possible.  0: one is missing, it lasted over 30 years, or it began
+ * more than 30 years before or after the newest launch.                                          */
 PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *activity,
                                        const perf_activity_work_ *work)
 {
@@ -643,8 +643,9 @@ PERF_COLD_FN_ void perf_activity_compare_(perf_activity_ *activity,
     launch->resets = activity->resets;
 }
 
-/* Adds a record to the report's row of its name and to the trace.  There, records of one stream
- * that overlap stand one behind the other.  0: there is no room. */
+/* Adds a record to the report's row of its name and to the trace.  A line of the trace shows one
+ * thing at a time: what overlaps the record before it is shown from the end of that one on.
+ * 0: there is no room.                                                                           */
 PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *activity, const perf_activity_work_ *work)
 {
     const double          tick = perf_scope_tick_ns_(perf_registry_get_());

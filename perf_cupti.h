@@ -8,7 +8,7 @@
  * is a row of the report by its own name, and stands in the trace.  A table says in which scope it
  * was launched, and how long after that it began.  Without PERF_CUPTI and without
  * perf_cupti_start() nothing is opened, and nothing costs anything.
- * It ends with the process.  While another profiler has CUPTI (nsys, ncu, cuda-gdb) it steps aside.
+ * Recording ends with the process.  Under another profiler (nsys, ncu, cuda-gdb) it does not begin.
  * Do not use torch.profiler in the same run: it replaces the receiver of the records.
  * Sections (search for ">>"):  calls  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
@@ -30,7 +30,7 @@ PERF_BEGIN_DECLS
  * PERF_OK, also when it runs already; PERF_ENOGPU: no libcupti, or it finds no device; PERF_ESTATE:
  * another profiler has this process; PERF_ENODATA: that library is none, or too old; PERF_EGPU:
  * CUPTI refuses, for want of rights, say; PERF_ENOMEM.  The report repeats it as a sentence.
- * After a failure nothing is left behind, and it may be called again.                            */
+ * After a failure nothing records, and it may be called again; libraries that it opened stay.    */
 PERF_FN perf_status perf_cupti_start(const char *library);
 
 /* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */

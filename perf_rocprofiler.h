@@ -298,8 +298,8 @@ PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
 
 /* ---- what it calls ---- */
 
-/* In the thread that launches: *correlation is the id that the record shall have.  0; 1: none.  The
- * parameters are AMD's, as the library calls it.                                                 */
+/* In the thread that launches.  Returns 0, and in *correlation the id for the record; 1: it gets
+ * none.  The parameters are AMD's, as the library calls it.                                      */
 PERF_COLD_FN_ int perf_rocprofiler_launched_(uint64_t thread, uint64_t context, int kind,
                                              int32_t operation, uint64_t internal,
                                              uint64_t *correlation, void *state)
