@@ -86,7 +86,7 @@ typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, o
 PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name);
 
 /* >>internal: what other headers may use -----------------------------------------------------
- *   perf_gpu_state_, perf_gpu_line_, perf_gpu_thread_, perf_gpu_done_  as pointers only */
+ *   perf_gpu_state_, perf_gpu_line_, perf_gpu_done_  as pointers only */
 
 /* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
@@ -177,22 +177,7 @@ typedef struct perf_gpu_track_ {        /* one stream */
     uint32_t         thread, spare;     /* of a per-thread default stream */
 } perf_gpu_track_;
 
-#define PERF_GPU_KNOWN_ 64
-typedef struct perf_gpu_known_ {        /* whose stream that is; found by its address */
-    void           *stream;
-    perf_gpu_ring_ *ring;
-} perf_gpu_known_;
-
-/* What a thread knows, in each image; pages that a forked child sees as zeros. */
-typedef struct perf_gpu_thread_ {
-    struct perf_gpu_state_ *home;
-    perf_gpu_ring_         *rings;
-    uint32_t                generation, spare;
-    perf_gpu_known_         known[PERF_GPU_KNOWN_];
-} perf_gpu_thread_;
-
-/* What the cells of a name do not hold; lags and submit in ticks.  No two sums are neighbours: see
- * perf_cell_. */
+/* What a name's cells lack; lags and submit in ticks.  No two sums are neighbours: perf_cell_. */
 typedef struct perf_gpu_row_ {
     uint64_t scopes, lag_max, submit;
     double   device_ns;
@@ -501,7 +486,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
     return slot;
 }
 
-/* Frees a slot.  The owner may use it as soon as `begin` or `key` say so. */
+/* Frees a slot.  The owner may use it as soon as `key` says so. */
 PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *slot)
 {
     const uintptr_t home = PERF_GET_(&slot->home);
@@ -661,11 +646,11 @@ PERF_FN perf_gpu_known_ *perf_gpu_known_at_(perf_gpu_thread_ *thread, const void
 {
     const uintptr_t address = PERF_PTR_(uintptr_t, stream);
 
-    return &thread->known[(address >> 4 ^ address >> 10) % PERF_GPU_KNOWN_];
+    return &thread->known[(address >> 4 ^ address >> 10) %
+                          (sizeof thread->known / sizeof *thread->known)];
 }
 
-/* The ring for a stream; the driver is asked if it was not seen before.  NULL: nothing to record,
- * counted. */
+/* The ring for a stream; the driver is asked about new ones.  NULL: nothing to record, counted. */
 PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                               perf_gpu_thread_ *thread, void *stream, int *current)
 {
@@ -952,6 +937,12 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *gpu, perf_gpu
     return ring;
 }
 
+/* 1: free, and whoever freed it is done with it: he writes `key` last. */
+PERF_INLINE_FN_ int perf_gpu_is_free_(const perf_gpu_slot_ *slot)
+{
+    return PERF_ACQ_(&slot->key) && !PERF_ACQ_(&slot->begin);
+}
+
 /* Moves ring->at to a free slot.  1: done; 0: all are in flight; -1: a collector is at them. */
 PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                    perf_gpu_ring_ *ring)
@@ -968,16 +959,16 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend 
         PERF_REL_(&ring->made, at + 1);
         return 1;
     }
-    if (!PERF_ACQ_(&slot->begin))
+    if (perf_gpu_is_free_(slot))
         return 1;
     if (PERF_GET_(&ring->retry)) {
         PERF_SET_(&ring->retry, PERF_GET_(&ring->retry) - 1);
         return 0;
     }
     fetched = perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, 0);
-    for (tried = 0; tried < ring->cap && PERF_ACQ_(&slot->begin); tried++)
+    for (tried = 0; tried < ring->cap && !perf_gpu_is_free_(slot); tried++)
         slot = &ring->slot[(at + tried + 1) % ring->cap];
-    if (PERF_ACQ_(&slot->begin)) {
+    if (!perf_gpu_is_free_(slot)) {
         if (!fetched)
             return -1;
         PERF_SET_(&ring->retry, PERF_GPU_RETRY_);       /* not at every scope */
@@ -1163,8 +1154,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     return &part->slot;
 }
 
-/* The second event of a part: from here on it is read.  The parts inside it are in the list
- * already, and get one deeper. */
+/* The second event of a part: from here on it is read.  Those inside it get one deeper. */
 PERF_COLD_FN_ int perf_gpu_record_part_(void *arg, void *stream)
 {
     perf_gpu_part_         *part = PERF_CAST_(perf_gpu_part_ *, arg), **link;
@@ -1208,8 +1198,7 @@ PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
     return n;
 }
 
-/* What a ring holds goes into the report, its events back to the driver `backend` that made them;
- * NULL: they are left alone. */
+/* What a ring holds goes into the report, its events back to `backend`; NULL: they are left. */
 PERF_COLD_FN_ void perf_gpu_ring_end_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                       perf_gpu_ring_ *ring)
 {
@@ -1401,8 +1390,7 @@ PERF_COLD_FN_ void perf_gpu_collect_all_(perf_registry_ *reg)
 }
 
 /* A round over one ring, `most` scopes of it at most, and its results into the report.  Returns 0
- * where somebody else is at the ring or its line, or where the list of results is full, because
- * somebody else is at the report. */
+ * where others are at the ring or its line, or at the report so long that the list is full. */
 PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                          perf_gpu_ring_ *ring, uint32_t most, unsigned how)
 {
@@ -1938,8 +1926,7 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *aim, perf_gpu_done_ *don
         perf_track_add_(aim->rec, aim->cell, ticks, done->at, ticks, depth);
 }
 
-/* Places and adds the scopes from `done` on.  Calls no cold function: gcc would then take all of it
- * for cold, and optimise it for size. */
+/* Places and adds the scopes from `done` on.  Calls no cold function: gcc would take it for one. */
 PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                      perf_gpu_done_ *done, perf_gpu_pace_ *pace,
                                      perf_gpu_aim_ *aims, int events)
@@ -2129,8 +2116,7 @@ PERF_COLD_FN_ int perf_gpu_loss_of_(int code)
     return PERF_GPU_FAILED_;
 }
 
-/* Counts a scope for which a call has failed; code 0: its time cannot be.  What counts as failed is
- * kept as an error of the driver, too. */
+/* Counts a scope for which a call has failed, and keeps the error; code 0: its time cannot be. */
 PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *gpu, const char *call, int code)
 {
     const int loss = perf_gpu_loss_of_(code);

@@ -81,6 +81,7 @@ PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope);
 /* >>internal: what other headers may use -----------------------------------------------------
  *   perf_gpu_slot_, perf_gpu_ring_  a scope in flight; a thread's slots of one context, perf_cuda.h
  *       says who writes; that in use is perf_gpu_self_v1_.ring
+ *   perf_gpu_thread_, perf_gpu_known_  what perf_cuda.h keeps of a thread
  *   perf_gpu_core_, perf_gpu_core_get_, PERF_GPU_SYMBOL_  what perf_cuda.h does for marks
  *   PERF_GPU_STREAM_  the stream that NULL means in this file                                    */
 
@@ -131,12 +132,25 @@ typedef struct perf_gpu_ring_ {
     struct perf_gpu_done_ **batch;      /* room to sort results, for that holder */
 } perf_gpu_ring_;
 
+typedef struct perf_gpu_known_ {        /* whose stream that is; found by its address */
+    void           *stream;
+    perf_gpu_ring_ *ring;
+} perf_gpu_known_;
+
+/* What a thread knows, in each image; pages that a forked child sees as zeros. */
+typedef struct perf_gpu_thread_ {
+    struct perf_gpu_state_ *home;
+    perf_gpu_ring_         *rings;
+    uint32_t                generation, spare;
+    perf_gpu_known_         known[64];
+} perf_gpu_thread_;
+
 /* The calling thread's ring in use, and what else it has.  One an image; zero at the start.
  * until: in ticks, 0.1 ms after the context was last found alive.  A later scope asks again, so
  * that a reset device never sees old events. */
 typedef struct perf_gpu_self_ {
     perf_gpu_ring_          *ring;
-    struct perf_gpu_thread_ *thread;
+    perf_gpu_thread_        *thread;
     uint64_t                 until;
 } perf_gpu_self_;
 #if !PERF_TCC_

@@ -374,6 +374,43 @@ static void many_rings(void)
     CHECK(!sim.events, "%d events left", (int)sim.events);
 }
 
+/* Another thread loses its processor in the middle of giving a slot back: its `begin` says free already, its `key` is
+ * to come.  Nobody takes it before, else it would be taken twice, and a scope be lost. */
+static void half_free(void)
+{
+    perf_stream      stream = start(), other = sim_stream(0);
+    perf_gpu_scope   scope[PERF_GPU_SLOTS];
+    perf_gpu_slot_  *half;
+    uint32_t         word = 0;
+    int              i;
+
+    for (i = 0; i < 2 * PERF_GPU_SLOTS; i++) {  /* each slot knows the stream */
+        one("known", stream, 10);
+        sim_host(1000000);
+        (void)perf_gpu_collect();
+    }
+    half = perf_gpu_self_v1_.ring->at;
+    CHECK(half->home == PERF_GPU_KEY_(stream) && half->key == half->home, "it goes the short way");
+    half->key = 0;
+    CHECK(perf_claim_(&half->ring->lock, 0, 12345678), "another fetches");
+    (void)sim_wait_value32(other, (uint64_t)(uintptr_t)&word, 1, 0);
+    scope[0] = perf_gpu_scope_begin("slow", other);
+    CHECK(scope[0].slot && scope[0].slot != half, "taken before it was free");
+    perf_gpu_scope_end(&scope[0]);
+    half->key = PERF_GPU_KEY_(stream);          /* he goes on */
+    PERF_REL_(&half->ring->lock, 0u);
+    for (i = 0; i < PERF_GPU_SLOTS; i++) {
+        scope[i] = perf_gpu_scope_begin("known", stream);
+        perf_gpu_scope_end(&scope[i]);
+    }
+    word = 1;
+    (void)perf_gpu_collect_sync();
+    CHECK(perf_gpu_stats_of("slow").scopes == 1 && accounted() == 3 * PERF_GPU_SLOTS + 1, "%d, %d of %d", (int)perf_gpu_stats_of("slow").scopes,
+          accounted(), 3 * PERF_GPU_SLOTS + 1);
+    works(stream, "half free");
+    sim_stop();
+}
+
 static void *ends_it(void *scope)
 {
     sim_device(0);
@@ -1175,6 +1212,7 @@ int main(void)
     CHECK(child_of(forked) == 0, "a fork");
     CHECK(child_of(late) == 0, "who comes late");
     CHECK(child_of(many_rings) == 0, "many rings");
+    CHECK(child_of(half_free) == 0, "half free");
     CHECK(child_of(ended_elsewhere) == 0, "ended elsewhere");
     CHECK(child_of(exits) == 0, "exit");
     CHECK(child_of(ids) == 0, "ids");
