@@ -57,8 +57,8 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
 PERF_FN perf_status perf_gpu_collect(void);
 
 /* Waits for the scopes that have ended in this thread's current context, fetches all results and
- * ties the device's clock to the host's more tightly (see aligned_ns).  Holds no lock meanwhile.
- * A stream that is being captured is not waited for: its scopes may stay pending. */
+ * ties the device's clock to the host's (see aligned_ns).  Holds no lock meanwhile.  Waits for no
+ * stream that is being captured: its scopes may stay pending.  PERF_ENOMEM: no memory for them. */
 PERF_FN perf_status perf_gpu_collect_sync(void);
 
 typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, of fetched scopes */
@@ -1304,11 +1304,11 @@ PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t
 /* 1: the stream is being captured, which a wait would spoil (ROCm 6.1 to 7.1). */
 PERF_COLD_FN_ int perf_gpu_is_capturing_(const perf_gpu_backend *backend, void *stream)
 {
-    int status = 0;
+    int status = 0, code = 0;
 
-    if (!backend->stream_capturing)
-        return 0;
-    return backend->stream_capturing(stream, &status) != 0 || status != 0;
+    if (backend->stream_capturing)
+        code = backend->stream_capturing(stream, &status);
+    return status || (code >= PERF_GPU_IS_CAPTURED_ && code <= PERF_GPU_CAPTURE_END_);
 }
 
 /* Waits for what a ring has in flight, the newest first.  No lock is held, so threads that the
@@ -1322,7 +1322,7 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend 
     uint64_t          by = perf_scope_ticks_(perf_registry_get_()), end;
     uint64_t          awaited = 0;      /* `end` of the scope that was waited for last */
     uint32_t          head = 0;
-    int               code = 0, capturing;
+    int               code = 0, capturing = 0;
 
     (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, PERF_GPU_MAY_BLOCK_);
     while (!perf_gpu_is_unread_(backend) && perf_gpu_lives_(gpu, backend, ring->line)) {
@@ -1337,14 +1337,16 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend 
                 code = backend->event_sync(event);
             if (code != PERF_GPU_SHUT_DOWN)
                 perf_gpu_leave_(backend, &entered);
-            if (capturing)
-                return;
         }
         if (code) {
             perf_gpu_error_(gpu->driver, "event_sync", code);
             return;
         }
         awaited = 0;
+        if (capturing) {                        /* those that ended before it, of other streams */
+            by = end - (end > 0);
+            continue;
+        }
         if (perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, PERF_GPU_MAY_BLOCK_))
             awaited = end;
     }

@@ -434,6 +434,29 @@ static void ended_elsewhere(void)
     sim_stop();
 }
 
+/* One stream is captured, another was destroyed after its scope: the wait leaves out the captured one only. */
+static void waits_beside(void)
+{
+    perf_stream stream = start(), other = sim_stream(0), third = sim_stream(0);
+    void       *graph = NULL;
+
+    one("gone", third, 40000000);
+    one("beside", other, 50000000);
+    one("captured later", stream, 1000);
+    CHECK(sim_capture_begin(stream, 0) == 0 && sim_stream_destroy(third) == 0, "capture");
+    CHECK(perf_gpu_collect_sync() == PERF_OK, "%s", perf_gpu_error_text());
+    CHECK(perf_gpu_stats_of("beside").scopes == 1 && perf_gpu_stats_of("gone").scopes == 1 && !all().failed, "%d pending", (int)all().pending);
+    CHECK(sim_capture_end(stream, &graph) == 0 && sim_graph_destroy(graph) == 0 && !sim.spoilt, "%d spoilt", (int)sim.spoilt);
+    third = sim_stream(0);
+    one("gone, and nothing else", third, 40000000);
+    (void)sim_stream_destroy(third);
+    (void)perf_gpu_collect_sync();
+    CHECK(all().scopes == 4 && accounted() == 4, "%d of %d", (int)all().scopes, accounted());
+    sim.bad_handle = 0;
+    works(stream, "beside");
+    sim_stop();
+}
+
 static uint64_t calls_at_exit;
 static int      scopes_at_exit;
 
@@ -1215,6 +1238,7 @@ int main(void)
     CHECK(child_of(half_free) == 0, "half free");
     CHECK(child_of(ended_elsewhere) == 0, "ended elsewhere");
     CHECK(child_of(exits) == 0, "exit");
+    CHECK(child_of(waits_beside) == 0, "waits beside a capture");
     CHECK(child_of(ids) == 0, "ids");
     CHECK(child_of(unread) == 0, "an unread error");
     CHECK(child_of(off) == 0, "off");
