@@ -754,7 +754,7 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *gpu,
         id = 0;
     for (line = PERF_ACQ_(&gpu->lines); line; line = line->next)
         if (line->ctx == ctx && !PERF_GET_(&line->dead)) {
-            if (line->ctx_id == id || !id)
+            if (line->ctx_id == id || !id || !line->ctx_id) /* 0: the driver told none */
                 return line;
             if (perf_claim_(&line->dead, 0, 1))
                 perf_gpu_deaden_(gpu, line);
@@ -1430,10 +1430,12 @@ PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *gpu, const perf_gpu_back
         perf_gpu_is_unread_(backend) || !perf_gpu_lives_(gpu, backend, ring->line))
         return;
     code = perf_gpu_enter_(backend, ring->ctx, &entered);
-    if (code)
-        perf_gpu_error_(gpu->driver, "ctx_set", code);
-    else
+    if (code == PERF_GPU_NO_CURRENT_ || perf_gpu_is_stale_(code))
+        perf_gpu_doubt_(gpu, backend, ring->line, ring->slot->start);
+    if (!code)
         perf_gpu_fetch_(gpu, backend, ring, round);
+    else if (!PERF_GET_(&ring->line->dead))
+        perf_gpu_error_(gpu->driver, "ctx_set", code);
     if (!code && !PERF_GET_(&gpu->driver->down)) /* what was fetched before still counts */
         perf_gpu_leave_(backend, &entered);
     if (code || round->head == ring->head)

@@ -538,6 +538,47 @@ static void ids(void)
     (void)perf_gpu_collect_sync();
     CHECK(perf_gpu_stats_of("new stream").scopes == 1 && accounted() == 3, "%d", accounted());
     works(stream, "ids");
+    stream = start();
+    sim_fail(SIM_ctx_id, 1, 999, 0);            /* at the first scope of a context, and then it is known */
+    one("first", stream, 100);
+    one("second", sim_stream(0), 100);
+    (void)perf_gpu_collect_sync();
+    CHECK(all().scopes == 2 && !all().dropped, "%d dropped", (int)all().dropped);
+    works(stream, "no id at first");
+    sim_stop();
+    CHECK(!sim.events, "%d events left", (int)sim.events);
+}
+
+static int gone; /* 1: the context of device 1 was destroyed */
+
+static int enters(void *ctx)
+{
+    return gone && ctx == sim.ctx[1] ? 709 : sim_ctx_set(ctx);
+}
+
+/* A context is destroyed under a driver that tells no ids: what was in flight there is dropped, once, and all is well. */
+static void destroyed_without_ids(void)
+{
+    perf_stream stream = start(), other;
+    int         i;
+
+    table.ctx_id = NULL;
+    table.ctx_set = enters;
+    CHECK(perf_gpu_use(&table) == PERF_OK, "use");
+    other = sim_stream(1);
+    one("gone", other, 100);
+    one("gone", other, 100);
+    sim_device(0);
+    one("stays", stream, 100);
+    sim_device_reset(1);
+    gone = 1;
+    for (i = 0; i < 3; i++)
+        CHECK(perf_gpu_collect_sync() == PERF_OK, "%d: %s", i, perf_gpu_error_text());
+    gone = 0;
+    CHECK(all().dropped == 2 && all().scopes == 1 && !all().pending, "%d dropped, %d pending", (int)all().dropped, (int)all().pending);
+    CHECK(sim.stale == 1, "%d times an event of a context that is gone", (int)sim.stale);
+    sim.stale = 0;
+    works(stream, "destroyed");
     sim_stop();
 }
 
@@ -1240,6 +1281,7 @@ int main(void)
     CHECK(child_of(exits) == 0, "exit");
     CHECK(child_of(waits_beside) == 0, "waits beside a capture");
     CHECK(child_of(ids) == 0, "ids");
+    CHECK(child_of(destroyed_without_ids) == 0, "destroyed without ids");
     CHECK(child_of(unread) == 0, "an unread error");
     CHECK(child_of(off) == 0, "off");
     CHECK(child_of(parts_refused) == 0, "parts refused");
