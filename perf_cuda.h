@@ -188,7 +188,8 @@ typedef struct perf_gpu_row_ {
 typedef struct perf_gpu_part_ {
     struct perf_gpu_part_ *next;
     perf_gpu_slot_         slot;
-    double                 until_ns;    /* end of the replay read last, on the device */
+    double                 until_ns;    /* what starts later, on the device, is another replay */
+    double                 anchor_ns;   /* what that was measured from */
     uint64_t               depth;       /* 1: outermost of its stream */
 } perf_gpu_part_;
 #define PERF_GPU_PARTS_ 1024u
@@ -1984,6 +1985,7 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *gpu, const perf_gpu_back
     perf_gpu_entered_     entered;
     perf_gpu_done_        done = PERF_ZERO;
     perf_gpu_aim_         aim;
+    double                anchor_ns = 0, off, near_ns;  /* off: an error of a float of ms */
     int                   known = 0;
 
     if (!line->known || !perf_gpu_lives_(gpu, backend, line) ||
@@ -1995,15 +1997,19 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *gpu, const perf_gpu_back
                 !backend->event_elapsed(&again.ms, line->anchor, slot->start) &&
                 since.bits == again.bits && length.bits < PERF_GPU_MS_END_ &&
                 perf_gpu_distance_(PERF_CAST_(double, since.ms), &done.start_ns);
-        done.start_ns += line->anchor_ns;
+        anchor_ns = line->anchor_ns;
         perf_unlock_(&line->lock);
     }
     perf_gpu_leave_(backend, &entered);
     /* Read before?  Measured from another anchor, a far start differs in the last digits. */
-    if (!known || !(done.start_ns > part->until_ns + 1e-7 * (done.start_ns - part->until_ns)))
+    near_ns = 1e-7 * perf_fabs_(done.start_ns);
+    done.start_ns += anchor_ns;
+    off = near_ns + 1e-7 * perf_fabs_(anchor_ns - part->anchor_ns);
+    if (!known || !(done.start_ns - off > part->until_ns))
         return;
     done.ns = PERF_CAST_(double, length.ms) * 1e6;
-    part->until_ns = done.start_ns + done.ns;
+    part->until_ns = done.start_ns + perf_most_(done.ns / 2, near_ns);
+    part->anchor_ns = anchor_ns;
     done.at = PERF_CAST_(uint64_t,
                          PERF_CAST_(int64_t, pace->ref_ticks + (done.start_ns - pace->ref_ns) /
                                                         pace->tick)) + pace->origin;

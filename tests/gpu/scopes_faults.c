@@ -788,6 +788,42 @@ static void parts_read(void)
     sim_stop();
 }
 
+/* A replay far behind the last scope, read once more after scopes have come: the last digits of its start differ then,
+ * and it is the same replay all the same; the next one is another. */
+static void parts_far(void)
+{
+    perf_stream stream;
+    void       *graph, *exec;
+    int         round, i, ties;
+
+    for (round = 0; round < 100; round++) {
+        stream = start();
+        (void)sim_capture_begin(stream, 2);
+        {
+            PERF_GPU_PART("far", stream);
+            (void)sim_work(stream, 1000);
+        }
+        CHECK(sim_capture_end(stream, &graph) == 0 && sim_graph_instantiate(&exec, graph, 0) == 0, "graph");
+        one("ties", stream, 1000);
+        (void)perf_gpu_collect_sync();
+        sim_host(UINT64_C(100000000000) + (uint64_t)round * 777);
+        for (i = 1; i < 3; i++) {
+            (void)sim_graph_launch(exec, stream);
+            (void)sim_stream_sync(stream);
+            (void)perf_gpu_collect();
+            for (ties = 0; ties < 5; ties++) {
+                sim_host(20000000);
+                one("ties", stream, 1000);
+                (void)perf_gpu_collect_sync();
+            }
+            CHECK(perf_gpu_stats_of("far").scopes == (uint64_t)i, "%d: %d of %d", round, (int)perf_gpu_stats_of("far").scopes, i);
+        }
+        (void)sim_graph_destroy(graph);
+        (void)sim_graph_exec_destroy(exec);
+        sim_stop();
+    }
+}
+
 /* The driver ends while the parts are read: the others are left alone. */
 static void parts_end(void)
 {
@@ -1286,6 +1322,7 @@ int main(void)
     CHECK(child_of(off) == 0, "off");
     CHECK(child_of(parts_refused) == 0, "parts refused");
     CHECK(child_of(parts_read) == 0, "parts read");
+    CHECK(child_of(parts_far) == 0, "parts, far behind");
     CHECK(child_of(parts_end) == 0, "parts, and the driver ends");
     CHECK(child_of(odd_times) == 0, "odd times");
     CHECK(child_of(ends) == 0, "the driver ends");
