@@ -1266,12 +1266,16 @@ PERF_FN perf_status perf_gpu_collect_sync(void)
     perf_gpu_ring_         *ring;
     void                   *ctx = PERF_NULL_;
     perf_status             status = perf_gpu_status();
+    int                     code;
 
     if (status != PERF_OK)
         return status;
     gpu = perf_gpu_state_get_();
-    if (!gpu || backend->ctx_get(&ctx))
-        return PERF_EGPU;
+    if (!gpu)
+        return PERF_ENOMEM;
+    code = backend->ctx_get(&ctx);
+    if (code)                                   /* then no ring is of `ctx` */
+        perf_gpu_error_(gpu->driver, "ctx_get", code);
     for (ring = PERF_ACQ_(&gpu->rings); ring && !PERF_GET_(&gpu->driver->down); ring = ring->next)
         if (ring->ctx == ctx && !PERF_GET_(&ring->line->dead))
             perf_gpu_await_(gpu, backend, ring);

@@ -1001,7 +1001,9 @@ static void asked_at_a_bad_time(void)
     CHECK(perf_gpu_collect_sync() == PERF_EGPU && perf_gpu_stats_of(NULL).error == 700, "%d", perf_gpu_stats_of(NULL).error);
     perf_reset();
     sim_fail(SIM_ctx_get, 2, 700, 0);
-    CHECK(perf_gpu_collect_sync() == PERF_EGPU, "context");
+    CHECK(perf_gpu_collect_sync() == PERF_EGPU && perf_gpu_stats_of(NULL).error == 700, "context: %d", perf_gpu_stats_of(NULL).error);
+    CHECK(perf_gpu_collect() == PERF_OK && perf_error() == PERF_EGPU, "told once");
+    perf_reset();
     sim_fail(SIM_pool_set, 1, 1, 0);
     CHECK(perf_gpu_memory_mark("no pool") == PERF_OK, "mark");
     sim_fail(SIM_ctx_get, 1, 4, 2);
