@@ -2406,7 +2406,8 @@ PERF_COLD_FN_ void perf_gpu_stats_all_(perf_gpu_state_ *gpu, perf_gpu_stats *sta
             stats->busy_ns += line->busy_ns;
             stats->starved_ns += line->starved_ns;
             stats->span_ns += line->pace.until_ns - line->first_ns;
-            stats->aligned_ns = perf_most_(line->worst_ns, stats->aligned_ns);
+            if (line->worst_ns > 0)             /* else nothing was placed since a reset */
+                stats->aligned_ns = perf_most_(line->worst_ns, stats->aligned_ns);
         }
     for (ring = PERF_ACQ_(&gpu->rings); ring; ring = ring->next) {
         pending = perf_gpu_pending_(ring);

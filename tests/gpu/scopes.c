@@ -639,7 +639,9 @@ static void resets(void)
     (void)perf_gpu_collect();
     one("in flight", stream, 10000);
     (void)perf_gpu_memory_mark("old");
+    CHECK(all().aligned_ns > 0, "%g", all().aligned_ns);
     perf_reset();
+    CHECK(all().aligned_ns < 0, "no scope since the reset, and %g ns off", all().aligned_ns);
     sim_host(1000000);
     one("new", stream, 10000);
     sim_host(1000000);
