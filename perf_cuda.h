@@ -536,6 +536,8 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_once_(perf_site_ *site, void *strea
 
     if (!gpu || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
+    if (PERF_PTR_(uintptr_t, stream) < PERF_GPU_PER_THREAD_)
+        stream = PERF_NULL_;                    /* 1 is that one, too */
     if (!PERF_TCC_)
         backend = perf_gpu_table();
     if (!backend) {

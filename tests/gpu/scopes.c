@@ -264,6 +264,7 @@ static void contexts(void)
 {
     perf_stream    stream = start();
     void          *ctx = NULL;
+    char          *text;
     perf_gpu_stats a;
 
     sim_device(-1);
@@ -284,6 +285,12 @@ static void contexts(void)
     CHECK(perf_gpu_collect() == PERF_OK, "%s", perf_gpu_error_text());
     a = all();
     CHECK(a.scopes == 3 && a.no_context == 1 && !sim.wrong_context, "%g", (double)a.scopes);
+    CHECK(perf_trace_save(scratch_file()) == PERF_OK, "trace");
+    text = file_text(scratch_file());           /* NULL and 1 are one stream */
+    CHECK(strstr(text, "\"GPU 1 stream default\"") && !strstr(strstr(text, "\"GPU 1 stream default\"") + 1, "\"GPU 1 stream default\""),
+          "%s", text);
+    free(text);
+    (void)remove(scratch_file());
 
     /* A default stream means another context in the end than at the begin. */
     {
