@@ -52,8 +52,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * Nested scopes of one stream nest.  A scope must end before its stream is destroyed. */
 
 /* Fetches what the device has finished; never waits for it.  Takes a lock.  PERF_ENOGPU: no GPU.
- * PERF_EGPU: the driver has shut down, or has failed since the last call (said once).  What was
- * fetched before is kept. */
+ * PERF_EGPU: the driver has ended, or failed since the last call (said once).  Results stay. */
 PERF_FN perf_status perf_gpu_collect(void);
 
 /* Waits for the scopes that have ended in this thread's current context, fetches all results and
@@ -601,7 +600,7 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
 }
 
 /* A slot for a scope on this stream, with events; NULL: nothing to record, counted.  *current
- * becomes 1 if the stream's context is the thread's current one. */
+ * becomes 1 if any context is current in the thread. */
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_slot_for_(perf_gpu_state_ *gpu,
                                                  const perf_gpu_backend *backend, void *stream,
                                                  int *current)
@@ -990,7 +989,7 @@ PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
     return 0;
 }
 
-/* Prepares a slot: how its scope is recorded.  usual: the context is current and the stream is none
+/* Prepares a slot: how its scope is recorded.  usual: a context is current and the stream is none
  * of the default ones.  quick: the next scope on this stream may go the short way. */
 PERF_COLD_FN_ void perf_gpu_slot_ready_(perf_gpu_slot_ *slot, const perf_gpu_backend *backend,
                                         int usual, int quick)
@@ -1622,8 +1621,7 @@ PERF_INLINE_FN_ int perf_gpu_start_of_(perf_gpu_state_ *gpu, const perf_gpu_back
     return known;
 }
 
-/* *ns: a distance from an anchor, in whole ns up to 2^24 ns: a float of ms has steps of 0.95 ns up
- * to 16 ms.  0: invalid. */
+/* *ns: a distance from an anchor; below 16 ms in whole ns, a float's steps there.  0: invalid. */
 PERF_COLD_FN_ int perf_gpu_distance_(double ms, double *ns)
 {
     double distance = ms * 1e6, half = 0.5;
