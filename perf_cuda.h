@@ -85,7 +85,7 @@ typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, o
 PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name);
 
 /* >>internal: what other headers may use -----------------------------------------------------
- *   perf_gpu_state_, perf_gpu_line_, perf_gpu_done_  as pointers only */
+ *   perf_gpu_state_, perf_gpu_line_  as pointers only */
 
 /* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
@@ -125,17 +125,6 @@ PERF_FN int perf_gpu_code_(int code)
     return code & ~PERF_GPU_LONG_;
 }
 
-/* One fetched scope. */
-typedef struct perf_gpu_done_ {
-    perf_site_ *site;
-    void       *stream;
-    uint64_t    begin, end;     /* on the host, ticks */
-    double      ns, start_ns;   /* length; start on the clock of the context */
-    uint64_t    at;             /* start in ticks of the host; known when it is placed */
-    struct perf_gpu_done_ *next;
-    uint32_t    thread, depth;
-} perf_gpu_done_;
-
 /* How far a line has come.  In registers while scopes are placed, so no function is called then. */
 typedef struct perf_gpu_pace_ {
     double   ref_ns, ref_ticks; /* one moment: on the device; on the host, - `origin` */
@@ -145,8 +134,10 @@ typedef struct perf_gpu_pace_ {
     double   rate_low;          /* ns that the host's clock gains on it in a ns: lower bound */
     double   tick, per_ns;      /* ns in a tick, ticks in a ns */
     uint64_t origin;
+    uint64_t late;              /* 1: scopes have started before some that were placed earlier */
 } perf_gpu_pace_;
 
+#define PERF_GPU_GAPS_ 32u
 /* What is kept of one context: the clock of its events, tied to the host's. */
 typedef struct perf_gpu_line_ {
     struct perf_gpu_line_ *next;
@@ -166,31 +157,10 @@ typedef struct perf_gpu_line_ {
     double   rate_high;         /* see pace.rate_low */
     double   tie_ns, tie_low, tie_high; /* an earlier moment; its bounds in ticks since origin */
     uint64_t now;               /* no scope placed so far has stopped after it */
+    double   gap[PERF_GPU_GAPS_][2];    /* once pace.late: when it was idle, the latest times */
+    uint64_t gaps;              /* so many were noted */
 } perf_gpu_line_;
 
-typedef struct perf_gpu_track_ {        /* one stream */
-    struct perf_gpu_track_ *next;
-    void            *stream;
-    perf_gpu_line_  *line;
-    perf_recorder_  *recorder;
-    uint32_t         thread, spare;     /* of a per-thread default stream */
-} perf_gpu_track_;
-
-/* What a name's cells lack; lags and submit in ticks.  No two sums are neighbours: perf_cell_. */
-typedef struct perf_gpu_row_ {
-    uint64_t scopes, lag_max, submit;
-    double   device_ns;
-    uint64_t lag;
-} perf_gpu_row_;
-
-/* A part of a graph, whose events each launch records anew.  In pages that a fork wipes. */
-typedef struct perf_gpu_part_ {
-    struct perf_gpu_part_ *next;
-    perf_gpu_slot_         slot;
-    double                 until_ns;    /* what starts later, on the device, is another replay */
-    double                 anchor_ns;   /* what that was measured from */
-    uint64_t               depth;       /* 1: outermost of its stream */
-} perf_gpu_part_;
 #define PERF_GPU_PARTS_ 1024u
 #define PERF_GPU_GRAPH_ (~UINT32_C(0))  /* perf_gpu_slot_.thread */
 
@@ -288,16 +258,6 @@ typedef struct perf_gpu_round_ {
     ((round)->pending[PERF_PTR_(uintptr_t, (slot)->stream) >> 6 & 7])
 
 enum { PERF_GPU_IN_ORDER_ = 1, PERF_GPU_MAY_BLOCK_ = 2 };   /* bits: see `orderly`; takes locks */
-
-/* Where the scopes of one name and stream are added up. */
-typedef struct perf_gpu_aim_ {
-    perf_site_      *site;      /* NULL: this one is free */
-    void            *stream;
-    perf_recorder_  *rec;
-    perf_cell_      *cell;
-    perf_gpu_row_   *row;
-    uint32_t         thread, spare;
-} perf_gpu_aim_;
 
 /* What held the program back, by what was recorded; shares are 0 .. 1, negative: no evidence. */
 typedef struct perf_gpu_bound_ {
@@ -1804,7 +1764,10 @@ PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *line,
     if (!line->known) {
         line->known = 1;
         line->pace.origin = first->begin;
-        line->pace.ref_ns = line->first_ns = line->pace.until_ns = first->start_ns;
+        line->pace.ref_ns = line->first_ns = first->start_ns;
+        for (; first; first = first->next)
+            line->first_ns = perf_least_(first->start_ns, line->first_ns);
+        line->pace.until_ns = line->first_ns;
         line->slack_ns = PERF_GPU_NEVER_NS_;
     }
     if (!(change > -1e-6 && change < 1e-6))     /* the host's tick is known better by now */
@@ -1828,8 +1791,10 @@ PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *pace, const perf_gpu_do
     double paid = perf_least_(idle, owed), stop = done->ns + start, at_ticks, begin_ticks, lag;
 
     begin_ticks = PERF_CAST_(double, PERF_CAST_(int64_t, done->begin - pace->origin));
-    if (PERF_UNLIKELY_(since_ref < 0))
+    if (PERF_UNLIKELY_(since_ref < 0)) {
         paid = 0;
+        pace->late = 1;
+    }
     at_ticks = (since_ref - paid) * pace->per_ns + pace->ref_ticks;
     at_ticks = perf_most_(at_ticks, begin_ticks);
     lag = (at_ticks - begin_ticks) * pace->tick;
@@ -1885,9 +1850,42 @@ PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *line, const perf_gpu_pa
     if (!(line->slack_ns >= 0 && line->slack_ns < late))
         line->slack_ns = late;
     line->busy_ns += pace->until_ns - line->pace.until_ns - pace->idle_ns;
-    line->starved_ns += pace->starved_ns;
+    line->starved_ns = perf_least_(line->starved_ns + pace->starved_ns,
+                                   perf_most_(pace->until_ns - line->first_ns - line->busy_ns, 0));
     line->pace = *pace;
     perf_gpu_learn_(line);
+}
+
+/* The idle time that these scopes add, less that of before in which late ones show work. */
+PERF_COLD_FN_ double perf_gpu_idle_(perf_gpu_line_ *line, const perf_gpu_done_ *done)
+{
+    double   until = line->pace.until_ns, idle = 0, from, to, *gap;
+    uint32_t i;
+
+    for (; done; done = done->next) {
+        const double stop = done->start_ns + done->ns;
+        if (done->start_ns > until) {
+            gap = line->gap[line->gaps++ % PERF_GPU_GAPS_];
+            gap[0] = until;
+            gap[1] = done->start_ns;
+            idle += gap[1] - gap[0];
+        }
+        for (i = 0; i < PERF_GPU_GAPS_ && done->start_ns < until; i++) {
+            gap = line->gap[i];
+            from = perf_most_(done->start_ns, gap[0]);
+            to = perf_least_(stop, gap[1]);
+            if (!(from < to))
+                continue;
+            idle -= to - from;
+            if (gap[1] > to) {                  /* what is left behind it */
+                line->gap[line->gaps % PERF_GPU_GAPS_][1] = gap[1];
+                line->gap[line->gaps++ % PERF_GPU_GAPS_][0] = to;
+            }
+            gap[1] = from;
+        }
+        until = perf_most_(stop, until);
+    }
+    return idle;
 }
 
 /* Places and adds the results of one ring, which are ordered by begin.  events 1: none overlap on
@@ -1911,6 +1909,8 @@ PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
             line->first_ns = pace.until_ns;
     }
     perf_gpu_book_all_(gpu, line, done, &pace, aims, events);
+    if (pace.late)
+        pace.idle_ns = perf_gpu_idle_(line, done);
     span = pace.ref_ticks - PERF_CAST_(double, PERF_CAST_(int64_t, first->at - pace.origin));
     spread = line->rate_high - pace.rate_low;
     perf_gpu_pace_end_(line, &pace);
@@ -2476,6 +2476,7 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
     for (line = PERF_ACQ_(&gpu->lines); line; line = line->next) {
         line->first_ns = line->pace.until_ns;
         line->busy_ns = line->starved_ns = line->worst_ns = 0;
+        memset(line->gap, 0, sizeof line->gap);
     }
     for (ring = PERF_ACQ_(&gpu->rings); ring; ring = ring->next)
         if (PERF_GET_(&ring->line->dead))

@@ -665,6 +665,50 @@ static void resets(void)
     sim_stop();
 }
 
+/* ---- busy ---- */
+
+static void *behind(void *stream)
+{
+    sim_device(0);
+    (void)sim_work(stream, 1000000);
+    one("behind other work", stream, 100000);
+    return NULL;
+}
+
+/* Two streams; what begins second on the host starts first on the device, where the other stream has work before its
+ * scope: both count as busy.  how 0: fetched together; 1: round by round; 2: of two threads, the late one second, whose
+ * first one is lost: it shows that there are such. */
+static void late_starts(void)
+{
+    perf_stream    stream, other;
+    perf_gpu_stats a;
+    pthread_t      thread;
+    int            how, i;
+
+    for (how = 0; how < 3; how++) {
+        stream = start();
+        other = sim_stream(0);
+        one("first", other, 1000);              /* this thread's ring is the older one */
+        (void)perf_gpu_collect_sync();
+        perf_reset();
+        for (i = 0; i < 20; i++) {
+            if (how == 2)
+                CHECK(pthread_create(&thread, NULL, behind, stream) == 0 && pthread_join(thread, NULL) == 0, "thread");
+            else
+                (void)behind(stream);
+            one("beside", other, 900000);
+            sim_host(1100000);
+            if (how)
+                (void)perf_gpu_collect();
+        }
+        (void)perf_gpu_collect_sync();
+        a = all();
+        CHECK(a.scopes == 40 && NEAR(a.busy_ns, 20 * 1002500.0, how < 2 ? 200000 : 1000000), "%d: busy %g ns of %g", how, a.busy_ns, a.span_ns);
+        CHECK(a.busy_ns <= a.span_ns && a.starved_ns >= 0 && a.starved_ns <= a.span_ns - a.busy_ns + 1, "%d: starved %g", how, a.starved_ns);
+        sim_stop();
+    }
+}
+
 /* ---- memory ---- */
 
 /* The numbers of a phase's line, in GiB. */
@@ -1441,6 +1485,7 @@ int main(int argc, char **argv)
     joined();
     percentiles();
     resets();
+    late_starts();
     if (sizeof(size_t) > 4)                     /* its sizes do not fit elsewhere */
         memory();
     if (sizeof(size_t) > 4)
