@@ -52,13 +52,12 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * Nested scopes of one stream nest.  A scope must end before its stream is destroyed. */
 
 /* Fetches what the device has finished; never waits for it.  Takes a lock.  PERF_ENOGPU: no GPU.
- * PERF_EGPU: the driver has shut down, or has failed since the last call (said once).  What was
- * fetched before is kept. */
+ * PERF_EGPU: the driver has ended, or failed since the last call (said once).  Results stay. */
 PERF_FN perf_status perf_gpu_collect(void);
 
 /* Waits for the scopes that have ended in this thread's current context, fetches all results and
- * ties the device's clock to the host's more tightly (see aligned_ns).  Holds no lock meanwhile.
- * A stream that is being captured is not waited for: its scopes may stay pending. */
+ * ties the device's clock to the host's (see aligned_ns).  Holds no lock meanwhile.  Waits for no
+ * stream that is being captured: its scopes may stay pending.  PERF_ENOMEM: no memory for them. */
 PERF_FN perf_status perf_gpu_collect_sync(void);
 
 typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, of fetched scopes */
@@ -86,7 +85,7 @@ typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, o
 PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name);
 
 /* >>internal: what other headers may use -----------------------------------------------------
- *   perf_gpu_state_, perf_gpu_line_, perf_gpu_thread_, perf_gpu_done_  as pointers only */
+ *   perf_gpu_state_, perf_gpu_line_  as pointers only */
 
 /* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
@@ -126,17 +125,6 @@ PERF_FN int perf_gpu_code_(int code)
     return code & ~PERF_GPU_LONG_;
 }
 
-/* One fetched scope. */
-typedef struct perf_gpu_done_ {
-    perf_site_ *site;
-    void       *stream;
-    uint64_t    begin, end;     /* on the host, ticks */
-    double      ns, start_ns;   /* length; start on the clock of the context */
-    uint64_t    at;             /* start in ticks of the host; known when it is placed */
-    struct perf_gpu_done_ *next;
-    uint32_t    thread, depth;
-} perf_gpu_done_;
-
 /* How far a line has come.  In registers while scopes are placed, so no function is called then. */
 typedef struct perf_gpu_pace_ {
     double   ref_ns, ref_ticks; /* one moment: on the device; on the host, - `origin` */
@@ -146,8 +134,10 @@ typedef struct perf_gpu_pace_ {
     double   rate_low;          /* ns that the host's clock gains on it in a ns: lower bound */
     double   tick, per_ns;      /* ns in a tick, ticks in a ns */
     uint64_t origin;
+    uint64_t late;              /* 1: scopes have started before some that were placed earlier */
 } perf_gpu_pace_;
 
+#define PERF_GPU_GAPS_ 32u
 /* What is kept of one context: the clock of its events, tied to the host's. */
 typedef struct perf_gpu_line_ {
     struct perf_gpu_line_ *next;
@@ -167,45 +157,10 @@ typedef struct perf_gpu_line_ {
     double   rate_high;         /* see pace.rate_low */
     double   tie_ns, tie_low, tie_high; /* an earlier moment; its bounds in ticks since origin */
     uint64_t now;               /* no scope placed so far has stopped after it */
+    double   gap[PERF_GPU_GAPS_][2];    /* once pace.late: when it was idle, the latest times */
+    uint64_t gaps;              /* so many were noted */
 } perf_gpu_line_;
 
-typedef struct perf_gpu_track_ {        /* one stream */
-    struct perf_gpu_track_ *next;
-    void            *stream;
-    perf_gpu_line_  *line;
-    perf_recorder_  *recorder;
-    uint32_t         thread, spare;     /* of a per-thread default stream */
-} perf_gpu_track_;
-
-#define PERF_GPU_KNOWN_ 64
-typedef struct perf_gpu_known_ {        /* whose stream that is; found by its address */
-    void           *stream;
-    perf_gpu_ring_ *ring;
-} perf_gpu_known_;
-
-/* What a thread knows, in each image; pages that a forked child sees as zeros. */
-typedef struct perf_gpu_thread_ {
-    struct perf_gpu_state_ *home;
-    perf_gpu_ring_         *rings;
-    uint32_t                generation, spare;
-    perf_gpu_known_         known[PERF_GPU_KNOWN_];
-} perf_gpu_thread_;
-
-/* What the cells of a name do not hold; lags and submit in ticks.  No two sums are neighbours: see
- * perf_cell_. */
-typedef struct perf_gpu_row_ {
-    uint64_t scopes, lag_max, submit;
-    double   device_ns;
-    uint64_t lag;
-} perf_gpu_row_;
-
-/* A part of a graph, whose events each launch records anew.  In pages that a fork wipes. */
-typedef struct perf_gpu_part_ {
-    struct perf_gpu_part_ *next;
-    perf_gpu_slot_         slot;
-    double                 until_ns;    /* end of the replay read last, on the device */
-    uint64_t               depth;       /* 1: outermost of its stream */
-} perf_gpu_part_;
 #define PERF_GPU_PARTS_ 1024u
 #define PERF_GPU_GRAPH_ (~UINT32_C(0))  /* perf_gpu_slot_.thread */
 
@@ -303,16 +258,6 @@ typedef struct perf_gpu_round_ {
     ((round)->pending[PERF_PTR_(uintptr_t, (slot)->stream) >> 6 & 7])
 
 enum { PERF_GPU_IN_ORDER_ = 1, PERF_GPU_MAY_BLOCK_ = 2 };   /* bits: see `orderly`; takes locks */
-
-/* Where the scopes of one name and stream are added up. */
-typedef struct perf_gpu_aim_ {
-    perf_site_      *site;      /* NULL: this one is free */
-    void            *stream;
-    perf_recorder_  *rec;
-    perf_cell_      *cell;
-    perf_gpu_row_   *row;
-    uint32_t         thread, spare;
-} perf_gpu_aim_;
 
 /* What held the program back, by what was recorded; shares are 0 .. 1, negative: no evidence. */
 typedef struct perf_gpu_bound_ {
@@ -501,7 +446,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
     return slot;
 }
 
-/* Frees a slot.  The owner may use it as soon as `begin` or `key` say so. */
+/* Frees a slot.  The owner may use it as soon as `key` says so. */
 PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *slot)
 {
     const uintptr_t home = PERF_GET_(&slot->home);
@@ -550,6 +495,8 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_once_(perf_site_ *site, void *strea
 
     if (!gpu || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
+    if (PERF_PTR_(uintptr_t, stream) < PERF_GPU_PER_THREAD_)
+        stream = PERF_NULL_;                    /* 1 is that one, too */
     if (!PERF_TCC_)
         backend = perf_gpu_table();
     if (!backend) {
@@ -613,7 +560,7 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
 }
 
 /* A slot for a scope on this stream, with events; NULL: nothing to record, counted.  *current
- * becomes 1 if the stream's context is the thread's current one. */
+ * becomes 1 if any context is current in the thread. */
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_slot_for_(perf_gpu_state_ *gpu,
                                                  const perf_gpu_backend *backend, void *stream,
                                                  int *current)
@@ -661,11 +608,11 @@ PERF_FN perf_gpu_known_ *perf_gpu_known_at_(perf_gpu_thread_ *thread, const void
 {
     const uintptr_t address = PERF_PTR_(uintptr_t, stream);
 
-    return &thread->known[(address >> 4 ^ address >> 10) % PERF_GPU_KNOWN_];
+    return &thread->known[(address >> 4 ^ address >> 10) %
+                          (sizeof thread->known / sizeof *thread->known)];
 }
 
-/* The ring for a stream; the driver is asked if it was not seen before.  NULL: nothing to record,
- * counted. */
+/* The ring for a stream; the driver is asked about new ones.  NULL: nothing to record, counted. */
 PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                               perf_gpu_thread_ *thread, void *stream, int *current)
 {
@@ -769,7 +716,7 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *gpu,
         id = 0;
     for (line = PERF_ACQ_(&gpu->lines); line; line = line->next)
         if (line->ctx == ctx && !PERF_GET_(&line->dead)) {
-            if (line->ctx_id == id || !id)
+            if (line->ctx_id == id || !id || !line->ctx_id) /* 0: the driver told none */
                 return line;
             if (perf_claim_(&line->dead, 0, 1))
                 perf_gpu_deaden_(gpu, line);
@@ -952,6 +899,12 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *gpu, perf_gpu
     return ring;
 }
 
+/* 1: free, and whoever freed it is done with it: he writes `key` last. */
+PERF_INLINE_FN_ int perf_gpu_is_free_(const perf_gpu_slot_ *slot)
+{
+    return PERF_ACQ_(&slot->key) && !PERF_ACQ_(&slot->begin);
+}
+
 /* Moves ring->at to a free slot.  1: done; 0: all are in flight; -1: a collector is at them. */
 PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                    perf_gpu_ring_ *ring)
@@ -968,16 +921,16 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend 
         PERF_REL_(&ring->made, at + 1);
         return 1;
     }
-    if (!PERF_ACQ_(&slot->begin))
+    if (perf_gpu_is_free_(slot))
         return 1;
     if (PERF_GET_(&ring->retry)) {
         PERF_SET_(&ring->retry, PERF_GET_(&ring->retry) - 1);
         return 0;
     }
     fetched = perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, 0);
-    for (tried = 0; tried < ring->cap && PERF_ACQ_(&slot->begin); tried++)
+    for (tried = 0; tried < ring->cap && !perf_gpu_is_free_(slot); tried++)
         slot = &ring->slot[(at + tried + 1) % ring->cap];
-    if (PERF_ACQ_(&slot->begin)) {
+    if (!perf_gpu_is_free_(slot)) {
         if (!fetched)
             return -1;
         PERF_SET_(&ring->retry, PERF_GPU_RETRY_);       /* not at every scope */
@@ -996,7 +949,7 @@ PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
     return 0;
 }
 
-/* Prepares a slot: how its scope is recorded.  usual: the context is current and the stream is none
+/* Prepares a slot: how its scope is recorded.  usual: a context is current and the stream is none
  * of the default ones.  quick: the next scope on this stream may go the short way. */
 PERF_COLD_FN_ void perf_gpu_slot_ready_(perf_gpu_slot_ *slot, const perf_gpu_backend *backend,
                                         int usual, int quick)
@@ -1163,8 +1116,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     return &part->slot;
 }
 
-/* The second event of a part: from here on it is read.  The parts inside it are in the list
- * already, and get one deeper. */
+/* The second event of a part: from here on it is read.  Those inside it get one deeper. */
 PERF_COLD_FN_ int perf_gpu_record_part_(void *arg, void *stream)
 {
     perf_gpu_part_         *part = PERF_CAST_(perf_gpu_part_ *, arg), **link;
@@ -1208,8 +1160,7 @@ PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
     return n;
 }
 
-/* What a ring holds goes into the report, its events back to the driver `backend` that made them;
- * NULL: they are left alone. */
+/* What a ring holds goes into the report, its events back to `backend`; NULL: they are left. */
 PERF_COLD_FN_ void perf_gpu_ring_end_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                       perf_gpu_ring_ *ring)
 {
@@ -1276,12 +1227,16 @@ PERF_FN perf_status perf_gpu_collect_sync(void)
     perf_gpu_ring_         *ring;
     void                   *ctx = PERF_NULL_;
     perf_status             status = perf_gpu_status();
+    int                     code;
 
     if (status != PERF_OK)
         return status;
     gpu = perf_gpu_state_get_();
-    if (!gpu || backend->ctx_get(&ctx))
-        return PERF_EGPU;
+    if (!gpu)
+        return PERF_ENOMEM;
+    code = backend->ctx_get(&ctx);
+    if (code)                                   /* then no ring is of `ctx` */
+        perf_gpu_error_(gpu->driver, "ctx_get", code);
     for (ring = PERF_ACQ_(&gpu->rings); ring && !PERF_GET_(&gpu->driver->down); ring = ring->next)
         if (ring->ctx == ctx && !PERF_GET_(&ring->line->dead))
             perf_gpu_await_(gpu, backend, ring);
@@ -1315,11 +1270,11 @@ PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t
 /* 1: the stream is being captured, which a wait would spoil (ROCm 6.1 to 7.1). */
 PERF_COLD_FN_ int perf_gpu_is_capturing_(const perf_gpu_backend *backend, void *stream)
 {
-    int status = 0;
+    int status = 0, code = 0;
 
-    if (!backend->stream_capturing)
-        return 0;
-    return backend->stream_capturing(stream, &status) != 0 || status != 0;
+    if (backend->stream_capturing)
+        code = backend->stream_capturing(stream, &status);
+    return status || (code >= PERF_GPU_IS_CAPTURED_ && code <= PERF_GPU_CAPTURE_END_);
 }
 
 /* Waits for what a ring has in flight, the newest first.  No lock is held, so threads that the
@@ -1333,7 +1288,7 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend 
     uint64_t          by = perf_scope_ticks_(perf_registry_get_()), end;
     uint64_t          awaited = 0;      /* `end` of the scope that was waited for last */
     uint32_t          head = 0;
-    int               code = 0, capturing;
+    int               code = 0, capturing = 0;
 
     (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, PERF_GPU_MAY_BLOCK_);
     while (!perf_gpu_is_unread_(backend) && perf_gpu_lives_(gpu, backend, ring->line)) {
@@ -1348,14 +1303,16 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend 
                 code = backend->event_sync(event);
             if (code != PERF_GPU_SHUT_DOWN)
                 perf_gpu_leave_(backend, &entered);
-            if (capturing)
-                return;
         }
         if (code) {
             perf_gpu_error_(gpu->driver, "event_sync", code);
             return;
         }
         awaited = 0;
+        if (capturing) {                        /* those that ended before it, of other streams */
+            by = end - (end > 0);
+            continue;
+        }
         if (perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, PERF_GPU_MAY_BLOCK_))
             awaited = end;
     }
@@ -1401,8 +1358,7 @@ PERF_COLD_FN_ void perf_gpu_collect_all_(perf_registry_ *reg)
 }
 
 /* A round over one ring, `most` scopes of it at most, and its results into the report.  Returns 0
- * where somebody else is at the ring or its line, or where the list of results is full, because
- * somebody else is at the report. */
+ * where others are at the ring or its line, or at the report so long that the list is full. */
 PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                          perf_gpu_ring_ *ring, uint32_t most, unsigned how)
 {
@@ -1440,10 +1396,12 @@ PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *gpu, const perf_gpu_back
         perf_gpu_is_unread_(backend) || !perf_gpu_lives_(gpu, backend, ring->line))
         return;
     code = perf_gpu_enter_(backend, ring->ctx, &entered);
-    if (code)
-        perf_gpu_error_(gpu->driver, "ctx_set", code);
-    else
+    if (code == PERF_GPU_NO_CURRENT_ || perf_gpu_is_stale_(code))
+        perf_gpu_doubt_(gpu, backend, ring->line, ring->slot->start);
+    if (!code)
         perf_gpu_fetch_(gpu, backend, ring, round);
+    else if (!PERF_GET_(&ring->line->dead))
+        perf_gpu_error_(gpu->driver, "ctx_set", code);
     if (!code && !PERF_GET_(&gpu->driver->down)) /* what was fetched before still counts */
         perf_gpu_leave_(backend, &entered);
     if (code || round->head == ring->head)
@@ -1623,8 +1581,7 @@ PERF_INLINE_FN_ int perf_gpu_start_of_(perf_gpu_state_ *gpu, const perf_gpu_back
     return known;
 }
 
-/* *ns: a distance from an anchor, in whole ns up to 2^24 ns: a float of ms has steps of 0.95 ns up
- * to 16 ms.  0: invalid. */
+/* *ns: a distance from an anchor; below 16 ms in whole ns, a float's steps there.  0: invalid. */
 PERF_COLD_FN_ int perf_gpu_distance_(double ms, double *ns)
 {
     double distance = ms * 1e6, half = 0.5;
@@ -1807,7 +1764,10 @@ PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *line,
     if (!line->known) {
         line->known = 1;
         line->pace.origin = first->begin;
-        line->pace.ref_ns = line->first_ns = line->pace.until_ns = first->start_ns;
+        line->pace.ref_ns = line->first_ns = first->start_ns;
+        for (; first; first = first->next)
+            line->first_ns = perf_least_(first->start_ns, line->first_ns);
+        line->pace.until_ns = line->first_ns;
         line->slack_ns = PERF_GPU_NEVER_NS_;
     }
     if (!(change > -1e-6 && change < 1e-6))     /* the host's tick is known better by now */
@@ -1831,8 +1791,10 @@ PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *pace, const perf_gpu_do
     double paid = perf_least_(idle, owed), stop = done->ns + start, at_ticks, begin_ticks, lag;
 
     begin_ticks = PERF_CAST_(double, PERF_CAST_(int64_t, done->begin - pace->origin));
-    if (PERF_UNLIKELY_(since_ref < 0))
+    if (PERF_UNLIKELY_(since_ref < 0)) {
         paid = 0;
+        pace->late = 1;
+    }
     at_ticks = (since_ref - paid) * pace->per_ns + pace->ref_ticks;
     at_ticks = perf_most_(at_ticks, begin_ticks);
     lag = (at_ticks - begin_ticks) * pace->tick;
@@ -1888,9 +1850,42 @@ PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *line, const perf_gpu_pa
     if (!(line->slack_ns >= 0 && line->slack_ns < late))
         line->slack_ns = late;
     line->busy_ns += pace->until_ns - line->pace.until_ns - pace->idle_ns;
-    line->starved_ns += pace->starved_ns;
+    line->starved_ns = perf_least_(line->starved_ns + pace->starved_ns,
+                                   perf_most_(pace->until_ns - line->first_ns - line->busy_ns, 0));
     line->pace = *pace;
     perf_gpu_learn_(line);
+}
+
+/* The idle time that these scopes add, less that of before in which late ones show work. */
+PERF_COLD_FN_ double perf_gpu_idle_(perf_gpu_line_ *line, const perf_gpu_done_ *done)
+{
+    double   until = line->pace.until_ns, idle = 0, from, to, *gap;
+    uint32_t i;
+
+    for (; done; done = done->next) {
+        const double stop = done->start_ns + done->ns;
+        if (done->start_ns > until) {
+            gap = line->gap[line->gaps++ % PERF_GPU_GAPS_];
+            gap[0] = until;
+            gap[1] = done->start_ns;
+            idle += gap[1] - gap[0];
+        }
+        for (i = 0; i < PERF_GPU_GAPS_ && done->start_ns < until; i++) {
+            gap = line->gap[i];
+            from = perf_most_(done->start_ns, gap[0]);
+            to = perf_least_(stop, gap[1]);
+            if (!(from < to))
+                continue;
+            idle -= to - from;
+            if (gap[1] > to) {                  /* what is left behind it */
+                line->gap[line->gaps % PERF_GPU_GAPS_][1] = gap[1];
+                line->gap[line->gaps++ % PERF_GPU_GAPS_][0] = to;
+            }
+            gap[1] = from;
+        }
+        until = perf_most_(stop, until);
+    }
+    return idle;
 }
 
 /* Places and adds the results of one ring, which are ordered by begin.  events 1: none overlap on
@@ -1914,6 +1909,8 @@ PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
             line->first_ns = pace.until_ns;
     }
     perf_gpu_book_all_(gpu, line, done, &pace, aims, events);
+    if (pace.late)
+        pace.idle_ns = perf_gpu_idle_(line, done);
     span = pace.ref_ticks - PERF_CAST_(double, PERF_CAST_(int64_t, first->at - pace.origin));
     spread = line->rate_high - pace.rate_low;
     perf_gpu_pace_end_(line, &pace);
@@ -1938,8 +1935,7 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *aim, perf_gpu_done_ *don
         perf_track_add_(aim->rec, aim->cell, ticks, done->at, ticks, depth);
 }
 
-/* Places and adds the scopes from `done` on.  Calls no cold function: gcc would then take all of it
- * for cold, and optimise it for size. */
+/* Places and adds the scopes from `done` on.  Calls no cold function: gcc would take it for one. */
 PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                      perf_gpu_done_ *done, perf_gpu_pace_ *pace,
                                      perf_gpu_aim_ *aims, int events)
@@ -1993,6 +1989,7 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *gpu, const perf_gpu_back
     perf_gpu_entered_     entered;
     perf_gpu_done_        done = PERF_ZERO;
     perf_gpu_aim_         aim;
+    double                anchor_ns = 0, off, near_ns;  /* off: an error of a float of ms */
     int                   known = 0;
 
     if (!line->known || !perf_gpu_lives_(gpu, backend, line) ||
@@ -2004,15 +2001,19 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *gpu, const perf_gpu_back
                 !backend->event_elapsed(&again.ms, line->anchor, slot->start) &&
                 since.bits == again.bits && length.bits < PERF_GPU_MS_END_ &&
                 perf_gpu_distance_(PERF_CAST_(double, since.ms), &done.start_ns);
-        done.start_ns += line->anchor_ns;
+        anchor_ns = line->anchor_ns;
         perf_unlock_(&line->lock);
     }
     perf_gpu_leave_(backend, &entered);
     /* Read before?  Measured from another anchor, a far start differs in the last digits. */
-    if (!known || !(done.start_ns > part->until_ns + 1e-7 * (done.start_ns - part->until_ns)))
+    near_ns = 1e-7 * perf_fabs_(done.start_ns);
+    done.start_ns += anchor_ns;
+    off = near_ns + 1e-7 * perf_fabs_(anchor_ns - part->anchor_ns);
+    if (!known || !(done.start_ns - off > part->until_ns))
         return;
     done.ns = PERF_CAST_(double, length.ms) * 1e6;
-    part->until_ns = done.start_ns + done.ns;
+    part->until_ns = done.start_ns + perf_most_(done.ns / 2, near_ns);
+    part->anchor_ns = anchor_ns;
     done.at = PERF_CAST_(uint64_t,
                          PERF_CAST_(int64_t, pace->ref_ticks + (done.start_ns - pace->ref_ns) /
                                                         pace->tick)) + pace->origin;
@@ -2129,8 +2130,7 @@ PERF_COLD_FN_ int perf_gpu_loss_of_(int code)
     return PERF_GPU_FAILED_;
 }
 
-/* Counts a scope for which a call has failed; code 0: its time cannot be.  What counts as failed is
- * kept as an error of the driver, too. */
+/* Counts a scope for which a call has failed, and keeps the error; code 0: its time cannot be. */
 PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *gpu, const char *call, int code)
 {
     const int loss = perf_gpu_loss_of_(code);
@@ -2406,7 +2406,8 @@ PERF_COLD_FN_ void perf_gpu_stats_all_(perf_gpu_state_ *gpu, perf_gpu_stats *sta
             stats->busy_ns += line->busy_ns;
             stats->starved_ns += line->starved_ns;
             stats->span_ns += line->pace.until_ns - line->first_ns;
-            stats->aligned_ns = perf_most_(line->worst_ns, stats->aligned_ns);
+            if (line->worst_ns > 0)             /* else nothing was placed since a reset */
+                stats->aligned_ns = perf_most_(line->worst_ns, stats->aligned_ns);
         }
     for (ring = PERF_ACQ_(&gpu->rings); ring; ring = ring->next) {
         pending = perf_gpu_pending_(ring);
@@ -2475,6 +2476,7 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
     for (line = PERF_ACQ_(&gpu->lines); line; line = line->next) {
         line->first_ns = line->pace.until_ns;
         line->busy_ns = line->starved_ns = line->worst_ns = 0;
+        memset(line->gap, 0, sizeof line->gap);
     }
     for (ring = PERF_ACQ_(&gpu->rings); ring; ring = ring->next)
         if (PERF_GET_(&ring->line->dead))

@@ -677,8 +677,7 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_state_ *loop)
 
     if (!loop->result.gate)
         return 1;
-    if (limit > PERF_GPU_SHORT_GATE_)
-        loop->own_word.limit_ns = PERF_GPU_SHORT_GATE_;
+    loop->own_word.limit_ns = PERF_GPU_SHORT_GATE_;     /* of any loop: a launch may be slow */
     for (i = 0; i < 3 && late; i++) {
         began = perf_now();
         if (!perf_gpu_slice_begin_(loop, 1, 0))

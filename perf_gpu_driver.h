@@ -114,7 +114,7 @@ typedef struct perf_gpu_backend {
     int (*mem_free_on)(uint64_t address, void *stream);                     /* does not wait */
 
     /* Not 0: this thread has an error that the program has not read.  Any call would overwrite it,
-     * so none is made. */
+     * so none is made but event_record and stream_capturing: these say PERF_GPU_UNREAD then. */
     int (*error_waits)(void);
     int (*pool_set)(void *pool, int what, void *value); /* USED_HIGH to 0: the most from now on */
     int (*ctx_limit)(size_t *value, int limit); /* 6: bytes of L2 for lines that persist */

@@ -426,10 +426,12 @@ PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *writer, size_t n)
 }
 
 /* 1: the scope that begins with `begin` is none around `zone`: it begins later, or at the same
- * moment and no less deep.  Depths have 8 bits, and wrap. */
+ * moment, no less deep, and `zone` has no length.  One with a length that begins with it and ends
+ * no later lies in it, though a device's may not know: it was fetched while the outer one was open.
+ * Depths have 8 bits, and wrap. */
 PERF_INLINE_FN_ int perf_edge_is_done_(const perf_edge_ *begin, const perf_zone_ *zone)
 {
-    if (zone->start != begin->ticks)
+    if (zone->start != begin->ticks || zone->length)
         return zone->start < begin->ticks;
     return PERF_CAST_(uint8_t, zone->depth - begin->depth - 1) > 127;
 }

@@ -1,5 +1,5 @@
 /* A plain C program on a fake driver, found at run time as the real one is: ./fake MODE, see fake.sh. */
-#define _GNU_SOURCE 1
+#include "no_maps.h"
 #include "sim.h"                        /* for its types; the device itself is in the library */
 
 #include "../../perf_gpu_bench.h"
@@ -120,6 +120,19 @@ static void two(void)
     CHECK(other == 0, "%d times another context than before", other);
     CHECK(!there->wrong_context && !there->bad_handle && there->contexts == 2, "%g", (double)there->wrong_context);
     CHECK(!there->surfaced[400] && !there->surfaced[201], "errors");
+}
+
+/* No memory for what a collection needs: no error of the driver. */
+static void poor(void)
+{
+    (void)init(0);
+    fake_start();
+    (void)fake_stream(0);
+    CHECK(perf_gpu_status() == PERF_OK, "%s", perf_status_text(perf_gpu_status()));
+    no_maps(0, 1);
+    CHECK(perf_gpu_collect_sync() == PERF_ENOMEM && refused, "%s", perf_status_text(perf_gpu_collect_sync()));
+    no_maps(-1, 0);
+    CHECK(perf_gpu_collect_sync() == PERF_OK && !perf_gpu_stats_of(NULL).error, "%s", perf_gpu_error_text());
 }
 
 /* No cuInit yet: nobody else does it. */
@@ -537,6 +550,8 @@ int main(int argc, char **argv)
         many();
     if (!strcmp(mode, "two"))
         two();
+    if (!strcmp(mode, "poor"))
+        poor();
     if (!strcmp(mode, "passive"))
         passive();
     if (!strcmp(mode, "deinit"))

@@ -56,7 +56,7 @@ silent()
 }
 
 both=$work/cuda:$work/hip
-for mode in many two passive; do
+for mode in many two poor passive; do
     run fake $mode "$both"
     silent 'fake HIP'
 done

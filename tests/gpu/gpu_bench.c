@@ -1277,6 +1277,17 @@ static void test_serialised(void)
         sim_stop();
     }
 
+    /* Launches that take twice the time of a gate of 10 us are slow, not serialised. */
+    sim_start();
+    sim.cost[SIM_launch] = 20000;
+    stream = sim_stream(0);
+    o.gate_ms = 0.01;
+    r = run_body(&o, plain_body, stream);
+    CHECK(r.status == PERF_OK && !r.serialised, "%s", r.text);
+    CHECK(nothing_left(), "left");
+    o.gate_ms = 0;
+    sim_stop();
+
     /* Where no graph can do it, nothing is claimed. */
     {
         static perf_gpu_backend t;

@@ -264,6 +264,7 @@ static void contexts(void)
 {
     perf_stream    stream = start();
     void          *ctx = NULL;
+    char          *text;
     perf_gpu_stats a;
 
     sim_device(-1);
@@ -284,6 +285,12 @@ static void contexts(void)
     CHECK(perf_gpu_collect() == PERF_OK, "%s", perf_gpu_error_text());
     a = all();
     CHECK(a.scopes == 3 && a.no_context == 1 && !sim.wrong_context, "%g", (double)a.scopes);
+    CHECK(perf_trace_save(scratch_file()) == PERF_OK, "trace");
+    text = file_text(scratch_file());           /* NULL and 1 are one stream */
+    CHECK(strstr(text, "\"GPU 1 stream default\"") && !strstr(strstr(text, "\"GPU 1 stream default\"") + 1, "\"GPU 1 stream default\""),
+          "%s", text);
+    free(text);
+    (void)remove(scratch_file());
 
     /* A default stream means another context in the end than at the begin. */
     {
@@ -639,7 +646,9 @@ static void resets(void)
     (void)perf_gpu_collect();
     one("in flight", stream, 10000);
     (void)perf_gpu_memory_mark("old");
+    CHECK(all().aligned_ns > 0, "%g", all().aligned_ns);
     perf_reset();
+    CHECK(all().aligned_ns < 0, "no scope since the reset, and %g ns off", all().aligned_ns);
     sim_host(1000000);
     one("new", stream, 10000);
     sim_host(1000000);
@@ -654,6 +663,50 @@ static void resets(void)
     (void)perf_gpu_collect_sync();
     CHECK(accounted() == 1, "recorded while switched off");
     sim_stop();
+}
+
+/* ---- busy ---- */
+
+static void *behind(void *stream)
+{
+    sim_device(0);
+    (void)sim_work(stream, 1000000);
+    one("behind other work", stream, 100000);
+    return NULL;
+}
+
+/* Two streams; what begins second on the host starts first on the device, where the other stream has work before its
+ * scope: both count as busy.  how 0: fetched together; 1: round by round; 2: of two threads, the late one second, whose
+ * first one is lost: it shows that there are such. */
+static void late_starts(void)
+{
+    perf_stream    stream, other;
+    perf_gpu_stats a;
+    pthread_t      thread;
+    int            how, i;
+
+    for (how = 0; how < 3; how++) {
+        stream = start();
+        other = sim_stream(0);
+        one("first", other, 1000);              /* this thread's ring is the older one */
+        (void)perf_gpu_collect_sync();
+        perf_reset();
+        for (i = 0; i < 20; i++) {
+            if (how == 2)
+                CHECK(pthread_create(&thread, NULL, behind, stream) == 0 && pthread_join(thread, NULL) == 0, "thread");
+            else
+                (void)behind(stream);
+            one("beside", other, 900000);
+            sim_host(1100000);
+            if (how)
+                (void)perf_gpu_collect();
+        }
+        (void)perf_gpu_collect_sync();
+        a = all();
+        CHECK(a.scopes == 40 && NEAR(a.busy_ns, 20 * 1002500.0, how < 2 ? 200000 : 1000000), "%d: busy %g ns of %g", how, a.busy_ns, a.span_ns);
+        CHECK(a.busy_ns <= a.span_ns && a.starved_ns >= 0 && a.starved_ns <= a.span_ns - a.busy_ns + 1, "%d: starved %g", how, a.starved_ns);
+        sim_stop();
+    }
 }
 
 /* ---- memory ---- */
@@ -1001,7 +1054,9 @@ static void asked_at_a_bad_time(void)
     CHECK(perf_gpu_collect_sync() == PERF_EGPU && perf_gpu_stats_of(NULL).error == 700, "%d", perf_gpu_stats_of(NULL).error);
     perf_reset();
     sim_fail(SIM_ctx_get, 2, 700, 0);
-    CHECK(perf_gpu_collect_sync() == PERF_EGPU, "context");
+    CHECK(perf_gpu_collect_sync() == PERF_EGPU && perf_gpu_stats_of(NULL).error == 700, "context: %d", perf_gpu_stats_of(NULL).error);
+    CHECK(perf_gpu_collect() == PERF_OK && perf_error() == PERF_EGPU, "told once");
+    perf_reset();
     sim_fail(SIM_pool_set, 1, 1, 0);
     CHECK(perf_gpu_memory_mark("no pool") == PERF_OK, "mark");
     sim_fail(SIM_ctx_get, 1, 4, 2);
@@ -1430,6 +1485,7 @@ int main(int argc, char **argv)
     joined();
     percentiles();
     resets();
+    late_starts();
     if (sizeof(size_t) > 4)                     /* its sizes do not fit elsewhere */
         memory();
     if (sizeof(size_t) > 4)

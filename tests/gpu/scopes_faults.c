@@ -374,6 +374,43 @@ static void many_rings(void)
     CHECK(!sim.events, "%d events left", (int)sim.events);
 }
 
+/* Another thread loses its processor in the middle of giving a slot back: its `begin` says free already, its `key` is
+ * to come.  Nobody takes it before, else it would be taken twice, and a scope be lost. */
+static void half_free(void)
+{
+    perf_stream      stream = start(), other = sim_stream(0);
+    perf_gpu_scope   scope[PERF_GPU_SLOTS];
+    perf_gpu_slot_  *half;
+    uint32_t         word = 0;
+    int              i;
+
+    for (i = 0; i < 2 * PERF_GPU_SLOTS; i++) {  /* each slot knows the stream */
+        one("known", stream, 10);
+        sim_host(1000000);
+        (void)perf_gpu_collect();
+    }
+    half = perf_gpu_self_v1_.ring->at;
+    CHECK(half->home == PERF_GPU_KEY_(stream) && half->key == half->home, "it goes the short way");
+    half->key = 0;
+    CHECK(perf_claim_(&half->ring->lock, 0, 12345678), "another fetches");
+    (void)sim_wait_value32(other, (uint64_t)(uintptr_t)&word, 1, 0);
+    scope[0] = perf_gpu_scope_begin("slow", other);
+    CHECK(scope[0].slot && scope[0].slot != half, "taken before it was free");
+    perf_gpu_scope_end(&scope[0]);
+    half->key = PERF_GPU_KEY_(stream);          /* he goes on */
+    PERF_REL_(&half->ring->lock, 0u);
+    for (i = 0; i < PERF_GPU_SLOTS; i++) {
+        scope[i] = perf_gpu_scope_begin("known", stream);
+        perf_gpu_scope_end(&scope[i]);
+    }
+    word = 1;
+    (void)perf_gpu_collect_sync();
+    CHECK(perf_gpu_stats_of("slow").scopes == 1 && accounted() == 3 * PERF_GPU_SLOTS + 1, "%d, %d of %d", (int)perf_gpu_stats_of("slow").scopes,
+          accounted(), 3 * PERF_GPU_SLOTS + 1);
+    works(stream, "half free");
+    sim_stop();
+}
+
 static void *ends_it(void *scope)
 {
     sim_device(0);
@@ -394,6 +431,29 @@ static void ended_elsewhere(void)
     CHECK(all().failed == 1 && accounted() == 1 && perf_gpu_stats_of(NULL).error == 400, "%s", perf_gpu_error_text());
     sim.bad_handle = 0;
     works(other, "elsewhere");
+    sim_stop();
+}
+
+/* One stream is captured, another was destroyed after its scope: the wait leaves out the captured one only. */
+static void waits_beside(void)
+{
+    perf_stream stream = start(), other = sim_stream(0), third = sim_stream(0);
+    void       *graph = NULL;
+
+    one("gone", third, 40000000);
+    one("beside", other, 50000000);
+    one("captured later", stream, 1000);
+    CHECK(sim_capture_begin(stream, 0) == 0 && sim_stream_destroy(third) == 0, "capture");
+    CHECK(perf_gpu_collect_sync() == PERF_OK, "%s", perf_gpu_error_text());
+    CHECK(perf_gpu_stats_of("beside").scopes == 1 && perf_gpu_stats_of("gone").scopes == 1 && !all().failed, "%d pending", (int)all().pending);
+    CHECK(sim_capture_end(stream, &graph) == 0 && sim_graph_destroy(graph) == 0 && !sim.spoilt, "%d spoilt", (int)sim.spoilt);
+    third = sim_stream(0);
+    one("gone, and nothing else", third, 40000000);
+    (void)sim_stream_destroy(third);
+    (void)perf_gpu_collect_sync();
+    CHECK(all().scopes == 4 && accounted() == 4, "%d of %d", (int)all().scopes, accounted());
+    sim.bad_handle = 0;
+    works(stream, "beside");
     sim_stop();
 }
 
@@ -478,6 +538,47 @@ static void ids(void)
     (void)perf_gpu_collect_sync();
     CHECK(perf_gpu_stats_of("new stream").scopes == 1 && accounted() == 3, "%d", accounted());
     works(stream, "ids");
+    stream = start();
+    sim_fail(SIM_ctx_id, 1, 999, 0);            /* at the first scope of a context, and then it is known */
+    one("first", stream, 100);
+    one("second", sim_stream(0), 100);
+    (void)perf_gpu_collect_sync();
+    CHECK(all().scopes == 2 && !all().dropped, "%d dropped", (int)all().dropped);
+    works(stream, "no id at first");
+    sim_stop();
+    CHECK(!sim.events, "%d events left", (int)sim.events);
+}
+
+static int gone; /* 1: the context of device 1 was destroyed */
+
+static int enters(void *ctx)
+{
+    return gone && ctx == sim.ctx[1] ? 709 : sim_ctx_set(ctx);
+}
+
+/* A context is destroyed under a driver that tells no ids: what was in flight there is dropped, once, and all is well. */
+static void destroyed_without_ids(void)
+{
+    perf_stream stream = start(), other;
+    int         i;
+
+    table.ctx_id = NULL;
+    table.ctx_set = enters;
+    CHECK(perf_gpu_use(&table) == PERF_OK, "use");
+    other = sim_stream(1);
+    one("gone", other, 100);
+    one("gone", other, 100);
+    sim_device(0);
+    one("stays", stream, 100);
+    sim_device_reset(1);
+    gone = 1;
+    for (i = 0; i < 3; i++)
+        CHECK(perf_gpu_collect_sync() == PERF_OK, "%d: %s", i, perf_gpu_error_text());
+    gone = 0;
+    CHECK(all().dropped == 2 && all().scopes == 1 && !all().pending, "%d dropped, %d pending", (int)all().dropped, (int)all().pending);
+    CHECK(sim.stale == 1, "%d times an event of a context that is gone", (int)sim.stale);
+    sim.stale = 0;
+    works(stream, "destroyed");
     sim_stop();
 }
 
@@ -685,6 +786,42 @@ static void parts_read(void)
     (void)sim_graph_destroy(graph);
     (void)sim_graph_destroy(second);
     sim_stop();
+}
+
+/* A replay far behind the last scope, read once more after scopes have come: the last digits of its start differ then,
+ * and it is the same replay all the same; the next one is another. */
+static void parts_far(void)
+{
+    perf_stream stream;
+    void       *graph, *exec;
+    int         round, i, ties;
+
+    for (round = 0; round < 100; round++) {
+        stream = start();
+        (void)sim_capture_begin(stream, 2);
+        {
+            PERF_GPU_PART("far", stream);
+            (void)sim_work(stream, 1000);
+        }
+        CHECK(sim_capture_end(stream, &graph) == 0 && sim_graph_instantiate(&exec, graph, 0) == 0, "graph");
+        one("ties", stream, 1000);
+        (void)perf_gpu_collect_sync();
+        sim_host(UINT64_C(100000000000) + (uint64_t)round * 777);
+        for (i = 1; i < 3; i++) {
+            (void)sim_graph_launch(exec, stream);
+            (void)sim_stream_sync(stream);
+            (void)perf_gpu_collect();
+            for (ties = 0; ties < 5; ties++) {
+                sim_host(20000000);
+                one("ties", stream, 1000);
+                (void)perf_gpu_collect_sync();
+            }
+            CHECK(perf_gpu_stats_of("far").scopes == (uint64_t)i, "%d: %d of %d", round, (int)perf_gpu_stats_of("far").scopes, i);
+        }
+        (void)sim_graph_destroy(graph);
+        (void)sim_graph_exec_destroy(exec);
+        sim_stop();
+    }
 }
 
 /* The driver ends while the parts are read: the others are left alone. */
@@ -1175,13 +1312,17 @@ int main(void)
     CHECK(child_of(forked) == 0, "a fork");
     CHECK(child_of(late) == 0, "who comes late");
     CHECK(child_of(many_rings) == 0, "many rings");
+    CHECK(child_of(half_free) == 0, "half free");
     CHECK(child_of(ended_elsewhere) == 0, "ended elsewhere");
     CHECK(child_of(exits) == 0, "exit");
+    CHECK(child_of(waits_beside) == 0, "waits beside a capture");
     CHECK(child_of(ids) == 0, "ids");
+    CHECK(child_of(destroyed_without_ids) == 0, "destroyed without ids");
     CHECK(child_of(unread) == 0, "an unread error");
     CHECK(child_of(off) == 0, "off");
     CHECK(child_of(parts_refused) == 0, "parts refused");
     CHECK(child_of(parts_read) == 0, "parts read");
+    CHECK(child_of(parts_far) == 0, "parts, far behind");
     CHECK(child_of(parts_end) == 0, "parts, and the driver ends");
     CHECK(child_of(odd_times) == 0, "odd times");
     CHECK(child_of(ends) == 0, "the driver ends");

@@ -92,6 +92,46 @@ static void bound(perf_bound_by want, const char *where)
     CHECK(d.calls == 100 && !strcmp(d.unit, "step") && d.best > 1, "%s, %g", d.unit, d.best);
 }
 
+/* The scopes of a file of Perfetto's: 1 for a begin, 2 for an end. */
+static void kinds_of(const char *path, char *kinds, size_t room)
+{
+    static unsigned char text[1 << 16];
+    FILE                *f = fopen(path, "rb");
+    size_t               n = f ? fread(text, 1, sizeof text, f) : 0, i, k = 0;
+
+    for (i = 3; i + 1 < n; i++)                 /* a packet's track event, and in it the type */
+        if (text[i - 2] == 0x5a && text[i] == 0x48 && k + 1 < room)
+            kinds[k++] = (char)('0' + text[i + 1]);
+    kinds[k] = 0;
+    if (f)
+        (void)fclose(f);
+    (void)remove(path);
+}
+
+/* Two scopes of a busy stream, one in the other, begin at one moment of the device.  The inner one is fetched while the
+ * outer one is open: it lies in that all the same. */
+static void fetched_apart(void)
+{
+    perf_stream    stream = start();
+    perf_gpu_scope outer, inner;
+    char           kinds[32];
+
+    (void)sim_work(stream, 50000);
+    outer = perf_gpu_scope_begin("outer", stream);
+    inner = perf_gpu_scope_begin("inner", stream);
+    (void)sim_work(stream, 10000);
+    perf_gpu_scope_end(&inner);
+    sim_host(100000);
+    CHECK(perf_gpu_collect() == PERF_OK && perf_gpu_stats_of("inner").scopes == 1, "%s", perf_gpu_error_text());
+    (void)sim_work(stream, 1000);
+    perf_gpu_scope_end(&outer);
+    (void)perf_gpu_collect_sync();
+    CHECK(perf_trace_save_perfetto("apart.pftrace") == PERF_OK, "save");
+    kinds_of("apart.pftrace", kinds, sizeof kinds);
+    CHECK(!strcmp(kinds, "1122"), "%s", kinds);
+    sim_stop();
+}
+
 /* Nobody has collected: the file does. */
 static void files(void)
 {
@@ -134,6 +174,7 @@ int main(void)
     if (folder_enter())
         return 1;
     files();
+    fetched_apart();
     stream = start();
     steps(stream, 1000, 2, 100000, 0, 0);           /* the device works, the host waits */
     bound(PERF_BY_DEVICE, "step > sync");
