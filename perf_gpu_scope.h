@@ -247,7 +247,7 @@ PERF_OUTLINE_FN_ void perf_gpu_end_cold_(perf_gpu_slot_ *slot, int bad)
     perf_gpu_core_get_()->end(slot, bad);
 }
 
-/* The short way: 1 + 2 calls of the driver, and some 30 instructions of ours (tests/gpu/cost.sh).
+/* The short way: 1 + 2 calls of the driver, and some 35 instructions of ours (tests/gpu/cost.sh).
  * `off` makes a key that no slot has: one compare for stream, room and switch.  A name that has
  * no id yet gets one when the scope is fetched. */
 PERF_INLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_(perf_site_ *site, void *stream)

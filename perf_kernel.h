@@ -109,7 +109,7 @@ typedef struct perf_kernel_stamp {      /* a reading of clock64                 
 typedef struct perf_kernel_total {
     PERF_U64_ cycles;
     PERF_U64_ warps;                    /* perf_kernel_sum that were stored */
-    PERF_U64_ most;                     /* cycles of the warp that had most */
+    PERF_U64_ most;                     /* cycles of the one that had most */
     PERF_U64_ wrapped;                  /* warps that ran so long that their sum may have wrapped */
 } perf_kernel_total;
 
@@ -144,12 +144,14 @@ PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_out_ *sink, PERF_U32_ id, P
 /* PERF_KERNEL_SCOPE(sink, id);  PERF_KERNEL_INSTANT(sink, id, value);  C++ only:
  * PERF_KERNEL_SUM(sum);         adds this block's cycles to a perf_kernel_sum: three instructions,
  *                               no memory.  It holds 2^32 cycles (two seconds); a warp that lives
- *                               longer is counted as wrapped unless it calls sum.store() meanwhile
+ *                               longer is counted as wrapped unless it calls sum.store() meanwhile.
+ *                               Blocks of one sum may not nest: the inner cycles would count twice
  * PERF_KERNEL_HIST(hist);       adds this block's cycles, of lane 0, to a histogram in device
  *                               memory (any form: perf_hist_init); not in NVRTC and hipRTC       */
 #if PERF_DISABLE
-#define PERF_KERNEL_SCOPE(sink, id)          PERF_CAST_(void, sizeof(sink))
-#define PERF_KERNEL_INSTANT(sink, id, value) PERF_CAST_(void, sizeof(sink))
+#define PERF_KERNEL_SCOPE(sink, id)          PERF_CAST_(void, sizeof(sink) + sizeof(id))
+#define PERF_KERNEL_INSTANT(sink, id, value)                                                      \
+    PERF_CAST_(void, sizeof(sink) + sizeof(id) + sizeof(value))
 #define PERF_KERNEL_SUM(sum)                 PERF_CAST_(void, sizeof(sum))
 #define PERF_KERNEL_HIST(hist)               PERF_CAST_(void, sizeof(hist))
 #else
@@ -406,11 +408,11 @@ PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_out_ *sink, perf_kernel_buffer
             perf_kernel_place_(sink->ring);
             sink->ring->sm = perf_kernel_sm_();
             sink->ring->used = PERF_CAST_(PERF_U32_, sink->at);
-            sink->ring->state = PERF_KERNEL_OPENED_;
             PERF_U64_ wall = perf_kernel_wall_();
             sink->ring->opened = perf_kernel_cycles_();
             sink->ring->opened_wall = wall;
             sink->ring->asked = PERF_CAST_(PERF_U32_, wall - before);
+            sink->ring->state = PERF_KERNEL_OPENED_;    /* last: a trap may end it anywhere */
         }
     }
 }
@@ -710,7 +712,7 @@ PERF_FN int perf_kernel_event_of_(const perf_kernel_ring *ring, const uint32_t w
         end = *begin;
     event->cycles = end - *begin;
     return *begin <= end && *begin >= ring->opened &&
-           (event->instant || ring->state != PERF_KERNEL_CLOSED_ || end <= ring->closed);
+           (ring->state != PERF_KERNEL_CLOSED_ || end <= ring->closed);
 }
 
 /* 1: this is the front of a buffer, and all that it speaks of lies within `bytes`. */
@@ -1002,7 +1004,7 @@ typedef struct perf_kernel_json_ {
     int64_t              host_ns;
 } perf_kernel_json_;
 
-#define PERF_KERNEL_PID_ 1e6            /* SM 0 as a process of the trace; real ones are below    */
+#define PERF_KERNEL_PID_ 1e7            /* SM 0 as a process of the trace; Linux's end at 2^22    */
 
 PERF_COLD_FN_ void perf_kernel_json_one_(perf_kernel_json_ *json, const perf_kernel_event *event)
 {

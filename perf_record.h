@@ -62,7 +62,7 @@ PERF_COLD_DECL_ uint64_t perf_cell_close_(perf_recorder_ *rec, perf_cell_ *cell,
 PERF_COLD_DECL_ void perf_event_scope_(perf_recorder_ *rec, const perf_cell_ *cell, uint64_t start,
                                        uint64_t ticks, uint32_t depth);
 PERF_COLD_DECL_ void perf_event_write_(perf_recorder_ *rec, const perf_event_ *event, uint64_t n);
-PERF_COLD_DECL_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
+PERF_COLD_DECL_ int perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
 PERF_COLD_DECL_ int perf_buckets_room_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index);
 PERF_COLD_DECL_ int perf_rare_make_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index);
 PERF_COLD_DECL_ int perf_buckets_widen_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index);
@@ -70,7 +70,6 @@ PERF_COLD_DECL_ void perf_buckets_move_(perf_recorder_ *rec, perf_cell_ *cell,
                                         perf_buckets_ *buckets);
 PERF_COLD_DECL_ void perf_cell_window_(perf_cell_ *cell);
 PERF_COLD_DECL_ uint64_t perf_bucket_from_(uint32_t index);
-PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
 PERF_COLD_DECL_ void perf_halves_look_(perf_recorder_ *rec);
 
 /* The smaller and the larger of two counts. */
@@ -1564,26 +1563,21 @@ PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *rec, perf_scope *scope, per
 PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t start,
                                         uint64_t end)
 {
-    uint64_t ticks = end - start, counted = perf_cell_extend_(rec, cell, ticks);
+    uint64_t ticks = end - start;
 
-    if (counted) {
-        PERF_ADD_(cell->count, 1);
-        PERF_ADD_(cell->sum, ticks);
-        perf_cell_count_(rec, cell, counted);
-    } else {
+    if (!perf_cell_count_(rec, cell, ticks))
         perf_lose_(rec, PERF_LOSS_LOST_, rec->growing ? PERF_ELIMIT : PERF_ENOMEM);
-    }
     return ticks;
 }
 
-/* A duration the hot path would not take: a new extreme, a rare one, 0, or a long one.  Returns it
- * moved into the range of the buckets, or 0 where there is no memory for one.                    */
-PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
+/* Counts at once what the hot path would not take: a new extreme, a rare duration, 0, a long one.
+ * 0, and nothing counted: there is no memory for its bucket.                                     */
+PERF_COLD_FN_ int perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
     const int octaves = PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_;
     uint64_t  most = (UINT64_C(1) << octaves) - 1;
     uint64_t  counted = perf_larger_(perf_smaller_(ticks, most), 1);
-    uint32_t  index = PERF_CAST_(uint32_t, perf_bucket_index_(counted));
+    uint32_t  index = PERF_CAST_(uint32_t, perf_bucket_index_(counted)), *counter;
 
     if (!perf_buckets_room_(rec, cell, index))
         return 0;
@@ -1592,7 +1586,17 @@ PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, 
     if (ticks > cell->of.calls.max)
         PERF_SET_(&cell->of.calls.max, ticks);
     perf_cell_window_(cell);
-    return counted;
+    PERF_ADD_(cell->count, 1);
+    PERF_ADD_(cell->sum, ticks);
+    if (perf_buckets_have_(cell->buckets, index))
+        counter = PERF_PTR_(uint32_t *, cell->bucket) + index;
+    else
+        counter = perf_rare_at_(cell->buckets, index);
+    if (counter)
+        PERF_ADD_(*counter, 1);
+    if (perf_late_step_(rec))
+        perf_halves_look_(rec);
+    return 1;
 }
 
 /* A place where this index is counted; 0: no memory. */
@@ -1728,24 +1732,6 @@ PERF_COLD_FN_ uint64_t perf_bucket_from_(uint32_t index)
     if (PERF_CAST_(double, PERF_CAST_(int64_t, ticks)) < at)    /* the cast cut: round up         */
         ticks++;
     return ticks;
-}
-
-/* Counts a duration in its bucket, at once. */
-PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
-{
-    const perf_buckets_ *buckets = cell->buckets;
-    const uint32_t       index = PERF_CAST_(uint32_t, perf_bucket_index_(ticks));
-    uint32_t            *rare;
-
-    if (ticks - cell->low <= cell->width || perf_buckets_have_(buckets, index)) {
-        PERF_ADD_(PERF_PTR_(uint32_t *, cell->bucket)[index], 1);
-    } else {
-        rare = perf_rare_at_(buckets, index);
-        if (rare)
-            PERF_ADD_(*rare, 1);
-    }
-    if (PERF_UNLIKELY_(perf_late_step_(rec)))
-        perf_halves_look_(rec);
 }
 
 /* Looks at all counters of a thread: the first time after 2^31 durations, then after 2^30 each.  So
@@ -2464,25 +2450,33 @@ PERF_COLD_FN_ perf_cell_ *perf_track_cell_(perf_recorder_ *rec, uint32_t id)
     return perf_cell_get_(rec, id);
 }
 
-/* Counts a duration; the trace, if there is one, has `shown` of it; depth 1: outermost.
- * Without memory for its bucket it is in the sums, and in no percentile.                         */
+/* What is rare: outside the window, too long for one entry, and each 2^30th.  Without memory for
+ * its bucket a duration is in the sums, and in no percentile.                                    */
+PERF_COLD_FN_ void perf_track_rare_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks,
+                                    uint64_t start, uint64_t shown, uint64_t depth)
+{
+    if (!perf_cell_count_(rec, cell, ticks)) {
+        PERF_ADD_(cell->count, 1);
+        PERF_ADD_(cell->sum, ticks);
+        perf_fail_(rec->home, PERF_ENOMEM);
+    }
+    perf_event_scope_(rec, cell, start, shown, PERF_CAST_(uint32_t, depth));
+}
+
+/* Counts a duration; the trace, if there is one, has `shown` of it; depth 1: outermost.  One cold
+ * call at most: for each of several clang keeps the numbers of a loop in memory, not registers.  */
 PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks,
                                      uint64_t start, uint64_t shown, uint64_t depth)
 {
-    uint64_t counted = ticks;
-
-    PERF_ADD_(cell->count, 1);
-    PERF_ADD_(cell->sum, ticks);
-    if (PERF_UNLIKELY_(ticks - cell->low > cell->width))
-        counted = perf_cell_extend_(rec, cell, ticks);
-    if (PERF_LIKELY_(counted))
-        perf_cell_count_(rec, cell, counted);
-    else
-        perf_fail_(rec->home, PERF_ENOMEM);
-    if (PERF_LIKELY_(shown < PERF_EVENT_MORE_))
+    if (PERF_LIKELY_(ticks - cell->low <= cell->width && shown < PERF_EVENT_MORE_ &&
+                     !perf_late_step_(rec))) {
+        PERF_ADD_(cell->count, 1);
+        PERF_ADD_(cell->sum, ticks);
+        PERF_ADD_(PERF_PTR_(uint32_t *, cell->bucket)[perf_bucket_index_(ticks)], 1);
         perf_event_hot_(rec, start, shown | perf_tag_name_(cell->tag) | depth << 56);
-    else
-        perf_event_scope_(rec, cell, start, shown, PERF_CAST_(uint32_t, depth));
+    } else {
+        perf_track_rare_(rec, cell, ticks, start, shown, depth);
+    }
 }
 
 #if PERF_DISABLE

@@ -11,7 +11,7 @@ typedef struct perf_kernel_buffer perf_kernel_buffer;
 typedef struct perf_kernel_total perf_kernel_total;
 typedef struct perf_hist perf_hist;
 #define PERF_KERNEL_SCOPE(s, id)          (void)0
-#define PERF_KERNEL_INSTANT(s, id, value) (void)0
+#define PERF_KERNEL_INSTANT(s, id, value) (void)(id), (void)(value)
 #define PERF_KERNEL_SUM(s)                (void)0
 #define PERF_KERNEL_HIST(h)               (void)0
 #endif
@@ -105,13 +105,15 @@ extern "C" __global__ void again(perf_kernel_buffer *buffer, float *x, const flo
     }
 }
 
+/* What only marks use is no unused variable where they are off. */
 extern "C" __global__ void moments(perf_kernel_buffer *buffer, float *x)
 {
 #if !defined(BARE)
     perf_kernel_sink s(buffer);
 #endif
     for (uint32_t i = 0; i < 4; i++) {
-        PERF_KERNEL_INSTANT(s, 9, i);
+        const uint32_t id = 9, value = i;
+        PERF_KERNEL_INSTANT(s, id, value);
         x[threadIdx.x] *= 2;
     }
 }

@@ -178,6 +178,67 @@ static void an_open_ring()
     memory_free(&x);
 }
 
+/* gfx12 reads its clock in two halves.  A lower half that wraps in between gives a moment 2^32 too late:
+ * no scope and no instant of it is shown. */
+static void a_clock_read_in_halves()
+{
+    m = machine_new();
+    m.cycles = UINT64_C(0x1fffffff0);
+    memory x = memory_new(1, 4, 0);
+    {
+        perf_kernel_sink  sink(memory_buffer(&x));
+        perf_kernel_stamp begin = perf_kernel_begin();
+        machine_run(10);
+        PERF_KERNEL_INSTANT(sink, 1, 1);
+        perf_kernel_end(&sink, 0, begin);
+        begin.hi++;
+        perf_kernel_end(&sink, 0, begin);
+        m.ahead[0] = UINT64_C(1) << 32;
+        PERF_KERNEL_INSTANT(sink, 2, 2);
+        m.ahead[0] = 0;
+    }
+    CHECK(decode(&x) == 2 && event[0].id == 1 && event[1].cycles == 10 && info.malformed == 2,
+          "%d events, %d malformed", static_cast<int>(info.events), static_cast<int>(info.malformed));
+    memory_free(&x);
+}
+
+/* A trap ends a kernel while another warp opens or closes its ring, at any point: what is there tells
+ * the truth, of the other warps, too. */
+static memory   cut;
+static unsigned cuts;
+
+static void cut_here()
+{
+    uint64_t n = decode(&cut);
+    cuts++;
+    CHECK(info.cycle_ns > 0.49 && info.cycle_ns < 0.51 && info.error_ns < 10,
+          "look %u: %g ns a cycle, off by %g ns", cuts, info.cycle_ns, info.error_ns);
+    CHECK(n >= 1 && info.malformed == 0 && info.dropped == 0, "look %u: %d events", cuts, static_cast<int>(n));
+    for (uint64_t i = 0; i < n; i++)
+        CHECK(event[i].start_ns >= m.wall_base && event[i].start_ns < m.wall_base + 50000,
+              "look %u: event %d at %.17g ns", cuts, static_cast<int>(i), static_cast<double>(event[i].start_ns));
+}
+
+static void a_kernel_cut_short()
+{
+    m = machine_new();
+    m.cycle_ns = 0.5;
+    m.cycles = 20000;
+    m.wall_base = UINT64_C(1700000000000000000);
+    cut = memory_new(3, 4, 0);
+    for (uint32_t warp = 0; warp < 3; warp++) {
+        perf_kernel_sink sink(memory_buffer(&cut));
+        PERF_KERNEL_SCOPE(sink, warp);
+        machine_run(30000);
+        m.looks = cut_here;                     /* from the end of the first scope on */
+        if (warp == 0)
+            m.looks = NULL;
+    }
+    m.looks = NULL;
+    CHECK(cuts > 8, "%u looks", cuts);
+    memory_free(&cut);
+}
+
 /* 32-bit counters wrap after 4.29 s at 1 GHz; these do not. */
 static void long_kernels()
 {
@@ -552,6 +613,8 @@ int main(int argc, char **argv)
     a_count_that_comes_round();
     who_is_not_recorded();
     an_open_ring();
+    a_kernel_cut_short();
+    a_clock_read_in_halves();
     long_kernels();
     cycles_to_ns();
     tracks();

@@ -31,6 +31,7 @@ check(sorted(processes.values()) == ["SM 0", "SM 1", "SM 2"], f"a process for ea
 timed = [e for e in events if e["ph"] != "M"]
 check(len(timed) == 5 * 3 * 2 * 3, f"{len(timed)} events: three of each warp")
 check({e["pid"] for e in timed} == set(processes), "events belong to SMs")
+check(min(processes) > 1 << 22, f"no process of Linux has such a number: {processes}")
 check(trace["otherData"] == {"dropped_records": 30, "missed_warps": 0, "ns_per_cycle": "0.5000"},
       trace["otherData"])
 
