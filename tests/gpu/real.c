@@ -539,7 +539,7 @@ int main(int argc, char **argv)
     size_t i;
     int    k;
 
-    (void)alarm(150);                           /* a part that hangs has failed */
+    (void)alarm(600);                           /* a part that hangs has failed */
     for (i = 0; i < sizeof parts / sizeof *parts; i++) {
         for (k = 1; k < argc && strcmp(argv[k], parts[i].name); k++) {
         }

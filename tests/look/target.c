@@ -229,6 +229,7 @@ static void loops(void)
 /* Works until it is told to stop. */
 static void busy(void)
 {
+    work(100);                                  /* who looks at once finds something               */
     puts("begin");
     puts("end");
     (void)fflush(stdout);

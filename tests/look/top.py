@@ -17,6 +17,7 @@ from looking import Looks, Target
 
 c = Looks("top")
 target = c.build()
+PATIENCE = 60                           # seconds: who shares a processor may wait for his turn
 
 
 def lines(*args):
@@ -48,9 +49,8 @@ with Target(target, "busy") as t:
         for r in f["scopes"]:
             c.check(r["calls"] > 0 and r["self_ns"] <= r["total_ns"] + 1, f"{r}")
             c.check(r["p50_ns"] <= r["p95_ns"] <= r["p99_ns"] <= r["max_ns"] + 1, f"percentiles: {r}")
-        work = next(r for r in f["scopes"] if r["name"] == "work")
-        c.check(abs(sum(r["calls"] for r in f["scopes"] if r["name"] == "first phase") - work["calls"]) <= 60,
-                f"phases and rounds of one interval: {f['scopes']}")
+        phases = sum(r["calls"] for r in f["scopes"] if r["name"] == "first phase")
+        c.check(abs(phases - calls(f, "work")) <= 60, f"phases and rounds of one interval: {f['scopes']}")
     c.status(0, "top", t.pid, "--once", "--interval", "0.6", has="calls/s")
     c.status(0, "top", t.pid, "--once", "--interval", "0.6", "--tree", has="of total")
     c.status(0, "top", t.pid, "--once", "--interval", "0.6", "--thread", str(t.pid), has="work")
@@ -66,26 +66,35 @@ with Target(target, "threads", "2") as t:
     c.check(found is not None, f"what hangs is not named:\n{out}")
 
 # One that ends, is killed, or becomes another program while it is looked at.
+def watch(pid):
+    """A perf-ab top that has shown its first interval."""
+    p = subprocess.Popen([c.tool, "top", str(pid), "--interval", "0.05", "--count", "1000"], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+    p.stdout.readline()
+    return p
+
+
 with Target(target, "work", "100") as t:
-    watcher = subprocess.Popen([c.tool, "top", str(t.pid), "--interval", "0.05", "--count", "1000"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(0.5)
+    watcher = watch(t.pid)
+    time.sleep(0.2)
     t.process.kill()
     t.process.wait()
-    out, err = watcher.communicate(timeout=20)
+    out, err = watcher.communicate(timeout=PATIENCE)
     c.check(watcher.returncode == 0 and "has ended" in err, f"killed: {watcher.returncode} {err}")
 with Target(target, "exec", "100") as t:
-    watcher = subprocess.Popen([c.tool, "top", str(t.pid), "--interval", "0.05", "--count", "1000"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(0.4)
+    watcher = watch(t.pid)
     t.go_on()                                   # execs, and waits again
-    time.sleep(0.8)
+    until, now = time.monotonic() + PATIENCE, 0
+    while now != 7 and time.monotonic() < until:
+        time.sleep(0.1)
+        text = c.run("look", t.pid, "--view", "json")[1]    # none while it has just begun
+        now = calls(json.loads(text), "work") if text else 0
+    c.check(now == 7, f"after the exec: {now} calls")
+    time.sleep(0.5)
     c.check(watcher.poll() is None, "an exec ends the watching")
-    data = json.loads(c.run("look", t.pid, "--view", "json")[1])
-    c.check(calls(data, "work") == 7, f"after the exec: {calls(data, 'work')} calls")
     t.process.kill()
     t.process.wait()
-    out, err = watcher.communicate(timeout=20)
+    out, err = watcher.communicate(timeout=PATIENCE)
     c.check("AddressSanitizer" not in err, err)
 
 
@@ -99,9 +108,10 @@ class Screen:
             os.execv(c.tool, [c.tool, "top", str(pid), *args])
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
-    def read(self, seconds):
-        text, until = b"", time.monotonic() + seconds
-        while time.monotonic() < until:
+    def read(self, seen, seconds=PATIENCE):
+        """What comes until seen(it), at least for a moment."""
+        text, until, ends = b"", time.monotonic() + seconds, time.monotonic() + min(seconds, 0.3)
+        while time.monotonic() < ends or (time.monotonic() < until and not seen(text.decode(errors="replace"))):
             if select.select([self.fd], [], [], 0.05)[0]:
                 try:
                     more = os.read(self.fd, 65536)
@@ -116,9 +126,9 @@ class Screen:
         os.write(self.fd, keys.encode())
 
     def end(self):
-        until = time.monotonic() + 10
+        until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
-            self.read(0.05)
+            self.read(None, 0.05)
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 os.close(self.fd)
@@ -134,36 +144,45 @@ def last_picture(text):
     return re.sub(r"\033\[[?0-9;]*[A-Za-z]", "", picture).replace("\r", "").splitlines()
 
 
+def fits(rows, columns):
+    """Is the last picture a whole one of that size?  The first ones may be from before the size was known."""
+    def seen(text):
+        picture = last_picture(text)
+        return any("work" in line for line in picture) and len(picture) < rows and max(map(len, picture)) <= columns
+    return seen
+
+
 with Target(target, "busy") as t:
     for rows, columns in ((15, 60), (24, 80), (50, 200)):
         s = Screen(t.pid, rows, columns, "--interval", "0.1")
-        picture = last_picture(s.read(0.8))
-        c.check(any("work" in line for line in picture), f"{rows}x{columns}: {picture}")
-        c.check(len(picture) < rows and max(map(len, picture)) <= columns, f"{rows}x{columns}: {picture}")
+        text = s.read(fits(rows, columns))
+        c.check(fits(rows, columns)(text), f"{rows}x{columns}: {last_picture(text)}")
+        text = s.read(fits(rows, columns))              # and so are those that follow
+        c.check(fits(rows, columns)(text), f"{rows}x{columns}: {last_picture(text)}")
         s.press("q")
         c.check(s.end() == 0, "q does not end it")
     s = Screen(t.pid, 24, 100, "--interval", "0.1")
-    s.read(0.5)
+    s.read(lambda text: "work" in text)
     for keys, want in (("v", "of total"), ("v", "calls/s"), ("?", "the next thread alone"), ("?", "work"), ("h", "thread"),
                        ("h", "work"), ("i", "since the"), ("r", "since the reset"), ("p", "paused"), (" ", "work"),
                        ("n", "work"), ("+", "work"), ("-", "work"), ("\033[A", "work"), ("zZ\0", "work")):
         s.press(keys)
-        text = s.read(0.5)
+        text = s.read(lambda text: want in text)
         c.check(want in text, f"key {keys!r}: '{want}' is not shown: {last_picture(text)}")
     s.press("\x03")
     c.check(s.end() == 0, "Ctrl-C does not end it")
     s = Screen(t.pid, 24, 80, "--interval", "0.1")
-    text = s.read(0.5)
+    text = s.read(lambda text: "work" in text)
     c.check("\033[?1049h" in text, "the screen of before is not kept")
     os.kill(s.pid, signal.SIGTERM)
-    text = s.read(1)
+    text = s.read(lambda text: "\033[?1049l" in text)
     c.check("\033[?1049l" in text and "\033[?25h" in text, "a signal leaves the terminal as it is")
     s.end()
     s = Screen(t.pid, 24, 80, "--interval", "0.1")
-    s.read(0.4)
+    s.read(lambda text: "work" in text)
     fcntl.ioctl(s.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 15, 60, 0, 0))
-    picture = last_picture(s.read(0.8))
-    c.check(len(picture) < 15 and max(map(len, picture)) <= 60, f"after a change of size: {picture}")
+    text = s.read(fits(15, 60))
+    c.check(fits(15, 60)(text), f"after a change of size: {last_picture(text)}")
     s.press("q")
     s.end()
 for args in (["--interval", "0"], ["--interval", "x"], ["--count", "0"], ["--sort", "size"], ["--width", "10"]):

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <dlfcn.h>
@@ -31,6 +32,18 @@ int pthread_create(pthread_t *t, const pthread_attr_t *how, void *(*run)(void *)
         return EAGAIN;
     threads_left -= threads_left > 0;
     return real(t, how, run, with);
+}
+
+/* A machine of enough processors: on a smaller one two threads do less than twice the work of one. */
+int sched_getaffinity(__pid_t process, size_t size, cpu_set_t *set)
+{
+    int i;
+
+    (void)process;
+    memset(set, 0, size);
+    for (i = 0; i < 8; i++)
+        CPU_SET((size_t)i, set);
+    return 0;
 }
 
 PERF_BENCH(full)

@@ -433,12 +433,14 @@ def left_behind(c):
             gone(c, pids, f"signal {number} {stubborn}")
             c.check((c.work / "ended").exists(), f"signal {number}: no cleanup")
             (c.work / "ended").unlink(missing_ok=True)
-    c.status(3, "run", "--shell", "--timeout", "0.5", "--warmup", "0", "--", many + "wait", "--", many + "wait",
-             has="did not end before the timeout")
-    gone(c, pids, "timeout")
-    c.status(3, "run", "--shell", "--timeout", "0.5", "--ignore-failure", "--", "trap '' TERM; " + many + "wait; wait",
-             "--", "true", has="did not end before the timeout")
-    gone(c, pids, "timeout, deaf")
+    for what, how in (("timeout", ("--warmup", "0", "--", many + "wait", "--", many + "wait")),
+                      ("timeout, deaf", ("--ignore-failure", "--", "trap '' TERM; " + many + "wait; wait", "--", "true"))):
+        for seconds in ("0.5", "4", "32"):              # on a busy machine the shell may not have begun within the first
+            c.status(3, "run", "--shell", "--timeout", seconds, *how, has="did not end before the timeout")
+            if pids.exists() and pids.read_text().count("\n") > 2:
+                break
+            pids.unlink(missing_ok=True)
+        gone(c, pids, what)
     # A child in the background holds the pipe: the number counts as soon as the command has ended.
     began = time.monotonic()
     c.status(0, "run", "--shell", "--reported", "--", f"sleep 300 & echo $! >> {pids}; echo 9", "--", "echo 5")
