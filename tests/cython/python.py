@@ -86,7 +86,7 @@ raises(TypeError, lambda: perfh.bench(slow, before=3), "before=3: a function")
 raises(TypeError, lambda: perfh.variant("v", "A"), "otherwise='A': the number of a variant")
 raises(perfh.Error, lambda: perfh.diagnose(), "no data: no scope was called 8 times")
 raises(perfh.Error, lambda: perfh.baseline_check("no.json"), "no.json: no data: there is no such file")
-raises(perfh.Error, lambda: perfh.baseline_check(__file__), "python.py: malformed")
+raises(perfh.Error, lambda: perfh.baseline_check(__file__), "python.py: no file of this kind")
 
 
 # ---- what two functions return ---------------------------------------------------------------------
