@@ -557,6 +557,18 @@ def baseline_check(path, rule=None, *, double confidence=0, bint any_machine=Fal
 
 # ---- histograms ----------------------------------------------------------------------------------
 
+cdef uint64_t MOST = <uint64_t>-1 >> 1, NONE = <uint64_t>1 << 63      # the largest value; counted as lost
+
+
+cdef uint64_t whole(double x) noexcept:
+    """The number that perf_hist_add_double counts."""
+    if not x > -0.5:                            # NaN, too
+        return NONE
+    if x >= 9223372036854775807.0:
+        return MOST
+    return <uint64_t>x + (x - <double><uint64_t>x >= 0.5)
+
+
 cdef class Histogram:
     """Counts of values: any quantile afterwards, in memory that does not grow.
 
@@ -585,18 +597,21 @@ cdef class Histogram:
         free(self.memory)
 
     def add(self, value, uint64_t times=1):
-        """Counts a value, or each value of a sequence, an array or a buffer of numbers."""
+        """Counts a value, or each value of a sequence, an array or a buffer of numbers.  What is
+        2^63 or more counts as 2^63 - 1."""
         cdef double[::1] many
         cdef Py_ssize_t i
-        if isinstance(value, int) and 0 <= value < 1 << 64:
-            perf_hist_add_n(self.h, value, times)
+        if isinstance(value, int):
+            perf_hist_add_n(self.h, NONE if value < 0 else min(value, MOST), times)
             return
         many = numbers(value)
-        if times != 1 and many.shape[0] != 1:
-            raise ValueError(f"times={times}: for one value alone")
-        for i in range(many.shape[0]):
-            for _ in range(times):
+        if times == 1:
+            for i in range(many.shape[0]):
                 perf_hist_add_double(self.h, many[i])
+        elif many.shape[0] == 1:
+            perf_hist_add_n(self.h, whole(many[0]), times)
+        else:
+            raise ValueError(f"times={times}: for one value alone")
 
     def __len__(self):
         return perf_hist_count(self.h)
@@ -607,7 +622,7 @@ cdef class Histogram:
 
     @property
     def lost(self):
-        """Values that had no place: negative ones, NaN, too large."""
+        """Values that had no place: negative ones, NaN, or too many of them."""
         return perf_hist_lost(self.h)
 
     @property

@@ -568,6 +568,21 @@ raises(ValueError, lambda: perfh.Histogram(bits=40), "bits=40")
 raises(ValueError, lambda: h.quantile(2), "q=2")
 h.reset()
 assert h.count == 0
+for huge in (2 ** 63 - 1, 2 ** 63, 2 ** 64 - 1, 2 ** 64, 10 ** 400, 1e19, math.inf, [2 ** 64 - 1]):
+    h.add(huge)
+assert h.count == 8 and h.lost == 0 and h.quantile(0) == h.quantile(1) == 2.0 ** 63, (h.count, h.lost)
+h.reset()
+for none in (-1, -10 ** 400, -.5, math.nan, -math.inf):
+    h.add(none)
+    h.add(none, times=2)
+assert h.count == 0 and h.lost == 15, (h.count, h.lost)
+for x in (-.4, .4, .5, 1.49, 2.5):
+    one, other = perfh.Histogram(), perfh.Histogram()
+    one.add(x, times=3)
+    other.add([x] * 3)
+    assert one.buckets() == other.buckets() and one.count == 3, (x, one.buckets(), other.buckets())
+h.add(1.5, times=10 ** 15)                      # at once
+assert h.count + h.lost == 10 ** 15 + 15, (h.count, h.lost)
 for wrong in (property, functools.cached_property, classmethod):
     for place in (perfh.scope("x"), perfh.scope, perfh.wait, perfh.span):
         raises(TypeError, lambda: place(wrong(slow)), "put it below @" + wrong.__name__)
