@@ -82,7 +82,8 @@ typedef struct perf_trace_part {        /* zero = default, but for the path     
  * kill has cut: what is not whole at its end is left out.  *bad, unless NULL, becomes the index of
  * the part at fault, n when none is.  After any error `out` is as it was.  PERF_EINVAL: no path, n
  * = 0, or a name of more than 255 bytes; PERF_EFORMAT: a part is no such trace of perf.h;
- * PERF_ELIMIT: more than 65,536 processes; PERF_EIO, PERF_ENOMEM.                                */
+ * PERF_ERANGE: a time would lie before 0: add the same to all offsets; PERF_ELIMIT: more than
+ * 65,536 processes; PERF_EIO, PERF_ENOMEM.                                                       */
 PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *part, size_t n,
                                      size_t *bad);
 
@@ -1435,8 +1436,11 @@ PERF_COLD_FN_ uint64_t perf_merge_number_of_(perf_merge_ *merge, int kind, uint6
             merge->highest = PERF_CAST_(uint32_t, value);
         value += merge->sequences;
     } else if (kind == PERF_M_TIME_ && clock == 3) {
+        if (value >> 63)
+            merge->status = PERF_EFORMAT;       /* none of ours                                   */
         value += PERF_CAST_(uint64_t, merge->part[merge->at].offset_ns);
-        value = value >> 63 ? 0 : value;        /* before the clock's start                       */
+        if (value >> 63 && merge->status == PERF_OK)
+            merge->status = PERF_ERANGE;
     } else if (kind == PERF_M_UUID_) {
         value = PERF_CAST_(uint64_t, perf_merge_pid_(merge, value >> 32)) << 32 |
                 (value & UINT64_C(0xffffffff));

@@ -534,6 +534,13 @@ static void merges(void)
     CHECK(perf_trace_merge(merged_path, part, 3, NULL) == PERF_OK, "again");
     CHECK(zones(merged_path, all, 100, &crossed) == 12 && pids == 4, "again");
 
+    part[1].offset_ns = -1000 - (int64_t)now_ns;
+    CHECK(perf_trace_merge(merged_path, part, 2, &bad) == PERF_ERANGE && bad == 1, "before 0: %lu", (unsigned long)bad);
+    part[1].offset_ns = INT64_MAX;
+    CHECK(perf_trace_merge(merged_path, part, 2, &bad) == PERF_ERANGE && bad == 1, "beyond the end: %lu", (unsigned long)bad);
+    CHECK(zones(merged_path, all, 100, &crossed) == 12, "left as it was, too");
+    part[1].offset_ns = -1000;
+
     CHECK(perf_trace_merge(merged_path, part, 0, &bad) == PERF_EINVAL && bad == 0, "none");
     CHECK(perf_trace_merge(NULL, part, 1, &bad) == PERF_EINVAL, "no file");
     part[1].path = "no/such/file";
