@@ -144,7 +144,8 @@ PERF_BEGIN_DECLS
     X(PERF_ENOGPU,    "no GPU: no driver, no device, or no context current in this thread")       \
     X(PERF_EGPU,      "the GPU's driver reported an error: see perf_gpu_error_text()")            \
     X(PERF_ESTREAM,   "nothing ran on the timed stream: was it launched on another one?")         \
-    X(PERF_EFAILED,   "the benchmark says that it failed: perf_bench_fail()")
+    X(PERF_EFAILED,   "the benchmark says that it failed: perf_bench_fail()")                     \
+    X(PERF_EFOREIGN,  "no file of this kind, or one of a newer version: left as it is")
 
 #define PERF_STATUS_ENUM_(name, text) name,
 /* The result of a call that can fail; PERF_OK is 0. */

@@ -136,8 +136,10 @@ PERF_COLD_FN_ void perf_json_span_(perf_json_ *json, const perf_zone_ *zone,
     for (i = 0; i < 2; i++) {
         file->at += perf_json_head_(json, file->at, head[i], &site, events, 0);
         file->at = perf_digits_us_(file->at, perf_epoch_ns_(&json->epoch, at[i]));
-        perf_file_put_(file, ",\"id\":\"");
+        perf_file_put_(file, ",\"id\":\"");  /* "ID/NAME": names share no track                  */
         file->at = perf_digits_(file->at, zone->extra);
+        perf_file_put_(file, "/");
+        file->at = perf_digits_(file->at, zone->name);
         perf_file_put_(file, "\"");
         perf_file_put_(file, where);
         site.file = PERF_NULL_;                 /* the begin has said it                          */

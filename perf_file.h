@@ -188,6 +188,7 @@ PERF_BEGIN_DECLS
  *   perf_thread_ended_  asks the system whether a thread has ended
  *   perf_syscall_, perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: system's
  *   perf_claim_  atomic: compare and swap; perf_lock_word_, perf_unlock_  a lock in a word
+ *   perf_others_tell_  which of several images tells what there is at the end of the program
  *   perf_not_cold_, perf_hide_, perf_fence_  a 1, a value, an order that compilers leave alone
  *   perf_sort_items_  sorts an array
  *   perf_random_  64 random bits from a state of the caller's (splitmix64)
@@ -261,6 +262,27 @@ PERF_COLD_FN_ int perf_lock_word_(uint32_t *lock, int wait)
 }
 
 #define perf_unlock_(lock) PERF_REL_(lock, 0u)
+
+#if defined(PERF_AT_EXIT) && PERF_AT_EXIT
+/* Several images of a program may have PERF_AT_EXIT 1.  1: another one does what is to be done at
+ * the start (end 0), or at the end, when the last one does it.  *word counts those that are still
+ * to come to their end, by 4; 1: there were some; 2: one that was not counted has told.          */
+PERF_COLD_FN_ int perf_others_tell_(uint32_t *word, int end)
+{
+    const uint32_t was = PERF_GET_(word), counted = 4;
+
+    if (!end) {
+        PERF_SET_(word, (was + counted) | 1);
+        return was != 0;
+    }
+    if (was < counted) {                        /* its variable was not set at its start          */
+        PERF_SET_(word, was | 3);
+        return (was & 2) != 0;
+    }
+    PERF_SET_(word, was - counted);
+    return was >= 2 * counted;
+}
+#endif
 
 /* Returns 1, but gcc cannot know that.  Else it would take callers of cold functions for cold, too,
  * up to the user's loop.                                                                         */

@@ -224,9 +224,11 @@ typedef struct perf_registry_ {
     uint32_t        loop_readers;       /* who goes through `results` now                         */
     uint32_t        forking;    /* 1: in a fork; the first handler in the child clears it         */
     uint32_t        child;      /* 1: a fork has made this process, whether it is a member or not */
-    uint32_t        heard;      /* 1: somebody looks at PERF_REPORT and PERF_TRACE at the end     */
-    uint32_t        heard_stream;       /* 1: somebody looks at PERF_TRACE_STREAM                 */
-    uint32_t        started;    /* 1: by another process, which has PERF_TRACE's file             */
+    uint32_t        heard;      /* not 0: somebody looks at PERF_REPORT and PERF_TRACE at the     */
+                                /* end, see perf_others_tell_                                     */
+    uint32_t        heard_stream;       /* the same of PERF_TRACE_STREAM                          */
+    uint32_t        started;    /* 1: by another process, which has PERF_TRACE's file; 2: by one  */
+                                /* that has PERF_TRACE_STREAM's, or has it from before an exec    */
     uint64_t        trace_inode;        /* of the file that PERF_TRACE names: as it began, or     */
                                         /* as saved by this process; 0: none                      */
     uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS, 8     */

@@ -649,7 +649,7 @@ PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
 {
     static const char *const others = "PERF_PLACEMENT, PERF_AB, PERF_CONFIG, PERF_EXEC_PATH, "
                                       "PERF_PAGER, PERF_PAGER_IN_USE, PERF_BUILDID_DIR, "
-                                      "PERF_COLOR, PERF_TRACE_OWNER";
+                                      "PERF_COLOR, PERF_TRACE_OWNER, PERF_STREAM_OWNER";
     size_t length;
 
     while (perf_environ_ && !PERF_SETUID_ && perf_environ_[*at]) {
@@ -1154,24 +1154,25 @@ extern char perf_single_threaded_ __asm__(PERF_SYM_("__libc_single_threaded"))
 #define PERF_ALONE_() 1
 #endif
 
-/* Has another process, which saves its own trace to this path, started this one?  PERF_TRACE_OWNER
- * is "PID PATH" of that one.  If none has, this process leaves its own to those that it will start,
- * unless it has threads already, which may read the environment now.                             */
-PERF_COLD_FN_ uint32_t perf_trace_inherited_(const char *path)
+/* Whose is the file at this path?  0: this process's; 1: another one's that has started this one;
+ * 2: this one's before an exec.  The variable is "PID PATH" of the first of them.  This process
+ * leaves its own to those that it will start, unless it has threads already, which may read the
+ * environment now.                                                                               */
+PERF_COLD_FN_ int perf_trace_inherited_(const char *variable, const char *path)
 {
-    const char *owner = perf_getenv_("PERF_TRACE_OWNER");
+    const char *owner = perf_getenv_(variable);
     size_t      size = PERF_LIBC_(strlen)(path) + 16;
     char       *own = PERF_CAST_(char *, PERF_MALLOC(size));
     perf_out_   out = perf_out_open_(own, own ? size : 0);
     const char *theirs = owner ? PERF_LIBC_(strchr)(owner, ' ') : PERF_NULL_;
-    uint32_t    inherited;
+    int         inherited = 0;
 
     perf_putf_(&out, "%.0f %s", PERF_CAST_(double, perf_process_id_()), path);
-    inherited = own && theirs && !PERF_LIBC_(strcmp)(theirs + 1, path) &&
-                PERF_LIBC_(strcmp)(owner, own) != 0;
+    if (own && theirs && !PERF_LIBC_(strcmp)(theirs + 1, path))
+        inherited = PERF_LIBC_(strcmp)(owner, own) ? 1 : 2;
 #if PERF_POSIX_FILES_
     if (own && !inherited && perf_thread_id_() == perf_process_id_() && PERF_ALONE_())
-        (void)perf_setenv_("PERF_TRACE_OWNER", own, 1);
+        (void)perf_setenv_(variable, own, 1);
 #endif
     PERF_FREE(own);
     return inherited;
@@ -1186,13 +1187,12 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(vo
 
     if (perf_getenv_("PERF_REPORT") || trace || stream)
         reg = perf_registry_read_();
-    if (!reg)
+    if (!reg || perf_others_tell_(&reg->heard, 0))
         return;
-    PERF_SET_(&reg->heard, 1u);
-    if (trace && *trace)
-        stream = trace;
-    if (stream && *stream)
-        reg->started = perf_trace_inherited_(stream);
+    if (trace && *trace && perf_trace_inherited_("PERF_TRACE_OWNER", trace) == 1)
+        reg->started |= 1u;
+    if (stream && *stream && perf_trace_inherited_("PERF_STREAM_OWNER", stream))
+        reg->started |= 2u;
     if (trace && *trace && !reg->trace_inode)
         reg->trace_inode = perf_file_inode_(trace);
 }
@@ -1283,7 +1283,8 @@ PERF_COLD_FN_ void perf_at_exit_trace_(const char *path)
 {
     perf_registry_ *reg = perf_registry_read_();
     const int       child =
-        reg && (reg->child || reg->process != perf_process_id_() || reg->started);
+        reg && (reg->child || reg->process != perf_process_id_() ||
+                (reg->started & 1u));
     int             folder, taken;
     char           *own;
 
@@ -1307,8 +1308,15 @@ PERF_COLD_FN_ void perf_at_exit_trace_(const char *path)
 PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_at_exit_(void)
 {
     const char      *report = perf_getenv_("PERF_REPORT"), *trace = perf_getenv_("PERF_TRACE");
+    const char      *name = "", *meant = "";
     perf_report_opts opts = PERF_ZERO;
+    perf_registry_  *reg = PERF_NULL_;
+    size_t           at = 0;
 
+    if (report || trace || perf_getenv_("PERF_TRACE_STREAM") || perf_env_slip_(&at, &name, &meant))
+        reg = perf_registry_read_();
+    if (reg && perf_others_tell_(&reg->heard, 1))
+        return;
     perf_stream_missed_();
     if (!report && !trace)
         perf_at_exit_says_();

@@ -125,8 +125,9 @@ typedef struct perf_baseline {
 
 /* Compares what this process has measured with the file.  All entries together are one family of
  * questions, corrected after Holm.  A loop that one process saved in several runs counts once,
- * unless opts.run named them.  opts NULL: defaults.  Any file is safe to read: one that is no
- * baseline gives a status and the byte.  Free the result, whatever its status.                   */
+ * unless opts.run named them.  opts NULL: defaults.  Any file is safe to read: a damaged one gives
+ * a status and the byte, one that is not ours PERF_EFOREIGN.  Free the result, whatever its
+ * status.                                                                                        */
 PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts);
 
 PERF_FN void perf_baseline_free(perf_baseline *baseline);   /* NULL and a second call: nothing    */

@@ -77,11 +77,12 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
 /* Adds this run to a file of runs, or creates the file.  opts, NULL: defaults, describe the run.
  * The newest 30 runs are kept; a run of id opts.run is replaced.  The new file is read back, and is
  * on the disk before it replaces the old one.  opts.alone: it holds this run alone.
- * A damaged file, or one that is no baseline, becomes PATH.damaged, then .damaged.2 and so on; then
- * a new file begins with this run.  After 100 of them: PERF_EIO.
+ * A damaged file of runs becomes PATH.damaged, then .damaged.2 and so on; then a new file begins
+ * with this run.  After 100 of them: PERF_EIO.  PERF_EFOREIGN: any other file is there, or one of a
+ * newer version; PERF_ELIMIT: one that is too large.  Both stay as they are.
  * Processes that add to files of one folder take turns by a lock of the folder (flock).  Each waits
  * 5 seconds at most, then goes on without it; with opts.alone nobody waits.
- * Statuses as perf_results_save.                                                                 */
+ * Other statuses as perf_results_save.                                                           */
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
 
 /* >>internal: what other headers may use --------------------------------------------------------
@@ -1102,6 +1103,8 @@ typedef struct perf_read_ {
     size_t            values, entries, runs, value_room, entry_room, run_room;
     const char       *counter;          /* read this counter of loops, and no times; NULL: times  */
     char             *own;              /* the text, freed with it; NULL: it is the caller's      */
+    int               ours;             /* 1: it has said so, with a version that we know; else   */
+                                        /* its status is PERF_EFOREIGN, but for an empty one      */
 } perf_read_;
 
 /* Bodies from the whole to its parts. */
@@ -1223,8 +1226,8 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
     while ((member = perf_read_known_(&file->in, &members)) >= 0) {
         if (member == PERF_FIELD_VERSION_) {
             version = perf_read_figure_(&file->in);
-            (void)perf_read_need_(&file->in, version >= 1.0 && version < 2.0, file->in.at,
-                                  PERF_EFORMAT);
+            file->ours = version >= 1.0 && version < 2.0;
+            (void)perf_read_need_(&file->in, file->ours, file->in.at, PERF_EFORMAT);
             continue;
         }
         for (element = 0; perf_read_next_(&file->in, &element, '[', ']');) {
@@ -1239,8 +1242,12 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
     (void)perf_read_peek_(&file->in);
     if (file->in.at < file->in.size)            /* something behind the end, a NUL included       */
         (void)perf_read_fail_(&file->in, PERF_EFORMAT);
-    if (perf_read_need_(&file->in, members.has[PERF_FIELD_VERSION_], 0, PERF_EFORMAT))
+    if (perf_read_need_(&file->in, file->ours, 0, PERF_EFORMAT))
         perf_read_match_runs_(file);
+    if (!file->ours && size > 0 && file->in.status != PERF_ENOMEM) {
+        file->in.status = PERF_EFOREIGN;
+        file->in.error_at = 0;
+    }
 }
 
 /* Reads a run, and appends it to file->run. */
@@ -1931,7 +1938,7 @@ PERF_COLD_FN_ void perf_put_own_(perf_out_ *out, const void *with)
 
 /* Bodies from the whole to its parts. */
 PERF_FN int perf_results_opts_good_(const perf_results_opts *opts);
-PERF_FN int perf_is_damaged_(perf_status status);
+PERF_COLD_DECL_ perf_status perf_read_moved_(const char *path, const perf_read_ *file);
 PERF_COLD_DECL_ int perf_file_aside_(const char *path);
 PERF_COLD_DECL_ perf_status perf_saving_save_(const char *path, FILE *stream,
                                               void (*put)(perf_out_ *, const void *),
@@ -1972,12 +1979,10 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
         text = perf_read_file_(path, &size, &status);
     if (size) {
         perf_read_results_(&file, text, size, PERF_NULL_);
-        status = file.in.status;
-        if (keep && status == PERF_OK)
+        status = perf_read_moved_(path, &file);
+        if (keep && file.in.status == PERF_OK)
             old = &file;
     }
-    if (perf_is_damaged_(status))
-        status = perf_file_aside_(path) ? PERF_OK : PERF_EIO;
     if (status == PERF_OK || status == PERF_ENODATA)
         status = perf_saving_save_(path, PERF_NULL_, PERF_NULL_, opts, old, 1);
     perf_read_free_(&file);
@@ -1992,10 +1997,15 @@ PERF_FN int perf_results_opts_good_(const perf_results_opts *opts)
     return !opts || (opts->time_s >= 0.0 && opts->time_s < PERF_TIME_MOST_);
 }
 
-/* 1: the file is no baseline. */
-PERF_FN int perf_is_damaged_(perf_status status)
+/* The status of what was read, for who replaces it.  A damaged file of ours is moved out of the
+ * way.                                                                                           */
+PERF_COLD_FN_ perf_status perf_read_moved_(const char *path, const perf_read_ *file)
 {
-    return status == PERF_EFORMAT || status == PERF_ERANGE || status == PERF_ELIMIT;
+    const perf_status status = file->in.status;
+
+    if (status != PERF_EFORMAT && status != PERF_ERANGE)
+        return status;
+    return perf_file_aside_(path) ? PERF_OK : PERF_EIO;
 }
 
 #if PERF_POSIX_FILES_

@@ -49,15 +49,16 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * something to write; where "run.pftrace" is a pipe or a device its stream ends with PERF_EIO.  So
  * does one whose descriptor the program has closed.  On Linux a thread is not cancelled while it
  * writes a file, and its signals, but for faults, wait until the write of a regular file is done.
- * A program that runs exec on itself begins the file anew.
  * With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment makes both
- * calls.                                                                                         */
+ * calls.  What such a process streams after an exec, or if another one that streams there has
+ * started it, is in "file.PID".                                                                  */
 
-/* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  In the
- * file the first scope inside one that is open at a write may begin later, by 1 ns for each scope
- * around it.  PERF_EINVAL: bad path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0;
- * PERF_EIO, PERF_ENOMEM.  From then on a write that fails (full disk) ends the stream: the file is
- * cut back to the last whole write, the report counts the events not in it, recording goes on.
+/* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  The path
+ * is that of now, also when the program changes its folder.  In the file the first scope inside one
+ * that is open at a write may begin later, by 1 ns for each scope around it.  PERF_EINVAL: bad
+ * path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0; PERF_EIO, PERF_ENOMEM.  From then
+ * on a write that fails (full disk) ends the stream: the file is cut back to the last whole write,
+ * the report counts the events not in it, recording goes on.
  * NULL writes what all rings hold now and closes the file; another stream may then be started.
  * PERF_ESTATE without a stream, PERF_EIO when it has failed, now or before, or when another file
  * has taken the place of this one.                                                               */
@@ -82,7 +83,8 @@ typedef struct perf_trace_part {        /* zero = default, but for the path     
  * kill has cut: what is not whole at its end is left out.  *bad, unless NULL, becomes the index of
  * the part at fault, n when none is.  After any error `out` is as it was.  PERF_EINVAL: no path, n
  * = 0, or a name of more than 255 bytes; PERF_EFORMAT: a part is no such trace of perf.h;
- * PERF_ELIMIT: more than 65,536 processes; PERF_EIO, PERF_ENOMEM.                                */
+ * PERF_ERANGE: a time would lie before 0: add the same to all offsets; PERF_ELIMIT: more than
+ * 65,536 processes; PERF_EIO, PERF_ENOMEM.                                                       */
 PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *part, size_t n,
                                      size_t *bad);
 
@@ -1055,6 +1057,28 @@ PERF_COLD_FN_ perf_streaming_ *perf_stream_memory_(perf_registry_ *reg, size_t b
     return PERF_CAST_(perf_streaming_ *, perf_pages_(bytes, 0));
 }
 
+#if PERF_POSIX_FILES_
+extern char *perf_getcwd_(char *, size_t) __asm__(PERF_SYM_("getcwd"));
+#endif
+/* Copies a path, with the present folder before it: the program may go to another one.  Not where
+ * that folder cannot be named, or not be reached by its name.  Returns the length.               */
+PERF_COLD_FN_ size_t perf_stream_path_(char *to, const char *path)
+{
+    const size_t length = strlen(path);
+    size_t       before = 0;
+
+#if PERF_POSIX_FILES_
+    if (*path != '/' && perf_getcwd_(to, 4096 - length) && *to == '/' &&
+        perf_file_inode_(to) == perf_file_inode_(".")) {
+        before = strlen(to);
+        if (to[before - 1] != '/')
+            to[before++] = '/';
+    }
+#endif
+    memcpy(to + before, path, length + 1);
+    return before + length;
+}
+
 /* Prepares a stream that writes `chunk` events at a time; nothing is open. */
 PERF_COLD_FN_ void perf_stream_init_(perf_streaming_ *stream, perf_registry_ *reg, const char *path,
                                      uint64_t chunk)
@@ -1066,7 +1090,7 @@ PERF_COLD_FN_ void perf_stream_init_(perf_streaming_ *stream, perf_registry_ *re
            sizeof *stream - sizeof stream->head);
     stream->pf.used = old.used;
     stream->pf.names = old.names;
-    stream->path_length = strlen(path);
+    stream->path_length = perf_stream_path_(stream->path, path);
     stream->pf.registry = reg;
     stream->pf.mapped = 1;
     stream->pf.ties = &stream->ties;
@@ -1074,7 +1098,6 @@ PERF_COLD_FN_ void perf_stream_init_(perf_streaming_ *stream, perf_registry_ *re
     stream->event = PERF_PTR_(perf_event_ *, PERF_PTR_(void *, stream + 1));
     stream->pf.room = PERF_PTR_(perf_edge_ *, stream->event + stream->pf.events);
     stream->value = PERF_PTR_(uint32_t *, stream->pf.room + 3 * stream->pf.events);
-    memcpy(stream->path, path, stream->path_length + 1);
 }
 
 /* From now on this ring's events are for the stream, beginning with those that it holds. */
@@ -1233,24 +1256,40 @@ PERF_FN perf_status perf_trace_stream_flush(void)
 }
 
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
-/* Streams to PATH, or to PATH.PID where the process that has started this one has the same PATH and
- * it is a file in a folder.                                                                      */
+/* Writes PATH.PID, or where that is taken, as after an exec, PATH.PID.2, .3 ... */
+PERF_COLD_FN_ void perf_stream_beside_(char *own, size_t size, const char *path)
+{
+    unsigned mode;
+    int      turn;
+
+    for (turn = 1; turn < 100; turn++) {
+        perf_out_ name = perf_out_open_(own, size);
+        perf_put_(&name, path);
+        perf_put_own_pid_(&name);
+        if (turn > 1)
+            perf_putf_(&name, ".%.0f", 1.0 * turn);
+        if (perf_file_kind_(own, &mode) == PERF_FILE_NONE_)
+            return;
+    }
+}
+
+/* Streams to PATH, or to PATH.PID where the process that has started this one, or this one before
+ * an exec, has the same PATH and it is a file in a folder.                                       */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_start_(void)
 {                                               /* after perf_at_start_, which sets `started`     */
     const char     *path = perf_getenv_("PERF_TRACE_STREAM");
     perf_registry_ *reg = path ? perf_registry_read_() : PERF_NULL_;
-    char            own[4096 + 16];
+    char            own[4096 + 32];
     perf_out_       name;
     unsigned        mode;
 
-    if (reg)
-        PERF_SET_(&reg->heard_stream, 1u);
-    if (!path || !*path)
+    if ((reg && perf_others_tell_(&reg->heard_stream, 0)) || !path || !*path)
         return;
     name = perf_out_open_(own, sizeof own);
     perf_put_(&name, path);
-    if (reg && reg->started && perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)
-        perf_put_own_pid_(&name);
+    if (reg && (reg->started & 2u) &&
+        perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)
+        perf_stream_beside_(own, sizeof own, path);
     if (perf_trace_stream(own) != PERF_OK)
         (void)fprintf(stderr, "perf.h: cannot write %s\n", own);
 }
@@ -1258,12 +1297,12 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_st
 PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_stream_at_exit_(void)
 {
     const char            *path = perf_getenv_("PERF_TRACE_STREAM");
-    const perf_registry_  *reg;
+    perf_registry_        *reg = path ? perf_registry_read_() : PERF_NULL_;
     const perf_streaming_ *stream;
 
-    if (!path || !*path || perf_trace_stream(PERF_NULL_) != PERF_EIO)
+    if (!reg || perf_others_tell_(&reg->heard_stream, 1) || !*path ||
+        perf_trace_stream(PERF_NULL_) != PERF_EIO)
         return;
-    reg = perf_registry_read_();
     stream = PERF_PTR_(const perf_streaming_ *, PERF_ACQ_(&reg->stream));
     /* maybe PATH.PID */
     (void)fprintf(stderr, "perf.h: the trace in %s is not whole\n", stream->path);
@@ -1437,8 +1476,11 @@ PERF_COLD_FN_ uint64_t perf_merge_number_of_(perf_merge_ *merge, int kind, uint6
             merge->highest = PERF_CAST_(uint32_t, value);
         value += merge->sequences;
     } else if (kind == PERF_M_TIME_ && clock == 3) {
+        if (value >> 63)
+            merge->status = PERF_EFORMAT;       /* none of ours                                   */
         value += PERF_CAST_(uint64_t, merge->part[merge->at].offset_ns);
-        value = value >> 63 ? 0 : value;        /* before the clock's start                       */
+        if (value >> 63 && merge->status == PERF_OK)
+            merge->status = PERF_ERANGE;
     } else if (kind == PERF_M_UUID_) {
         value = PERF_CAST_(uint64_t, perf_merge_pid_(merge, value >> 32)) << 32 |
                 (value & UINT64_C(0xffffffff));

@@ -75,6 +75,10 @@ def _import_perfh():
     return perfh
 
 
+# Of a file of runs: --perfh-save moves it out of the way.
+_DAMAGED = ("malformed or truncated data", "value out of range")
+
+
 def _refuse(s, config):
     """Errors that are known before the first test."""
     try:
@@ -91,6 +95,12 @@ def _refuse(s, config):
             raise _usage(f"{option} {path}: there is no such folder")
     if s.compare and not os.path.exists(s.compare) and s.save != s.compare:
         raise _usage(f"--perfh-compare {s.compare}: no such file; --perfh-save {s.compare} makes it")
+    if s.save and os.path.isfile(s.save) and os.path.getsize(s.save):
+        try:
+            perfh.baseline_check(s.save)
+        except perfh.Error as error:
+            if perfh.status_text(error.status) not in _DAMAGED:
+                raise _usage(f"--perfh-save {error}") from None
     if s.rule is not None:
         try:
             perfh.compare([1.0], [1.0], rule=s.rule)

@@ -138,6 +138,15 @@ PERF_FN void look_remark_text(const uint64_t *entry, size_t n, size_t at, char *
         memcpy(text + 8 * i, &entry[2 * (at + i)], 8);
 }
 
+/* A number of the user, as perf_chrome.h has it. */
+PERF_FN void look_put_real(perf_file_ *file, double x)
+{
+    perf_out_ out = perf_file_out_(file);
+
+    perf_put_real_(&out, x);
+    perf_file_wrote_(file, &out);
+}
+
 /* The number or text of an instant. */
 PERF_FN void look_put_remark(look_trace *writer, const uint64_t *entry, size_t n, size_t at)
 {
@@ -150,13 +159,11 @@ PERF_FN void look_put_remark(look_trace *writer, const uint64_t *entry, size_t n
     perf_file_put_(&writer->file, ",\"args\":{");
     perf_file_json_(&writer->file, look_name_text(writer->names, name));
     perf_file_put_(&writer->file, ":");
-    if ((what & 0xff) == 2) {
+    if ((what & 0xff) == 2)
         perf_file_json_(&writer->file, text);
-        perf_file_put_(&writer->file, "}");
-    } else if (perf_is_finite_(x))
-        perf_file_putf_(&writer->file, "%.6f}", x);
     else
-        perf_file_putf_(&writer->file, "null}");
+        look_put_real(&writer->file, x);
+    perf_file_put_(&writer->file, "}");
 }
 
 PERF_FN void look_put_event(look_trace *writer, const uint64_t *entry, size_t n,
@@ -172,7 +179,9 @@ PERF_FN void look_put_event(look_trace *writer, const uint64_t *entry, size_t n,
         for (half = 0; half < 2; half++) {
             look_record(writer, half ? "e\",\"cat\":\"async" : "b\",\"cat\":\"async", name->text);
             look_put_us(&writer->file, ",\"ts\":", half ? end : start);
-            perf_file_putf_(&writer->file, ",\"id\":\"%.0f\"", (double)event->extra);
+            perf_file_put_(&writer->file, ",\"id\":\"");    /* as perf_chrome.h has it             */
+            writer->file.at = perf_digits_(writer->file.at, event->extra);
+            perf_file_putf_(&writer->file, "/%.0f\"", (double)event->name);
             look_record_end(writer, thread);
         }
         return;
@@ -180,8 +189,9 @@ PERF_FN void look_put_event(look_trace *writer, const uint64_t *entry, size_t n,
     if (event->kind == LOOK_COUNTER) {
         look_record(writer, "C", name->text);
         look_put_us(&writer->file, ",\"ts\":", start);
-        if (perf_is_finite_(value))
-            perf_file_putf_(&writer->file, ",\"args\":{\"value\":%.6f}", value);
+        perf_file_put_(&writer->file, ",\"args\":{\"value\":");
+        look_put_real(&writer->file, value);
+        perf_file_put_(&writer->file, "}");
         look_record_end(writer, thread);
         return;
     }

@@ -507,6 +507,8 @@ PERF_FN int ab_merge_traces(const char *out, const perf_trace_part *part, size_t
         return AB_ACCEPT;
     if (status == PERF_EFORMAT)
         why = "not a trace of Perfetto's kind that perf.h wrote (perf_trace_save_perfetto)";
+    else if (status == PERF_ERANGE)
+        why = "a time would lie before 0: add the same number to the --offset of each file";
     fputs("perf-ab: ", stderr);
     ab_print_name(stderr, bad < n ? part[bad].path : out);
     fprintf(stderr, ": %s\n", why);

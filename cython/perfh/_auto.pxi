@@ -21,7 +21,7 @@ cdef extern from *:
         pass
     ctypedef struct PyFrameObject:
         pass
-    ctypedef int (*Py_tracefunc)(PyObject *, PyFrameObject *, int, PyObject *)
+    ctypedef int (*Py_tracefunc)(PyObject *, PyFrameObject *, int, PyObject *) except -1
     void PyEval_SetProfile(Py_tracefunc function, PyObject *with_)
     void PyEval_SetTrace(Py_tracefunc function, PyObject *with_)
     object perfh_code_of(PyFrameObject *frame)
@@ -212,7 +212,8 @@ cdef OfThread stack_of(Chosen chosen):
 
 # ---- the hooks of a thread -----------------------------------------------------------------------
 
-cdef int function_event(PyObject *with_, PyFrameObject *frame, int what, PyObject *value) noexcept:
+# An exception goes on in the program: names are made by functions of Python, where Ctrl-C arrives.
+cdef int function_event(PyObject *with_, PyFrameObject *frame, int what, PyObject *value) except -1:
     cdef OfThread t = <OfThread><object>with_
     cdef Function function
     if not t.chosen.on:
@@ -228,7 +229,7 @@ cdef int function_event(PyObject *with_, PyFrameObject *frame, int what, PyObjec
     return 0
 
 
-cdef int line_event(PyObject *with_, PyFrameObject *frame, int what, PyObject *value) noexcept:
+cdef int line_event(PyObject *with_, PyFrameObject *frame, int what, PyObject *value) except -1:
     if what == PyTrace_LINE and (<OfThread><object>with_).chosen.on:
         (<OfThread><object>with_).at_line(frame, PyFrame_GetLineNumber(frame))
     return 0

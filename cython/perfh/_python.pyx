@@ -15,7 +15,7 @@ import types
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memchr, memcpy, memset
 from perfh.perf cimport *
 from perfh.perf_cuda cimport (PERF_GPU_DEVICE_TO_DEVICE, PERF_GPU_DEVICE_TO_HOST, PERF_GPU_HOST_TO_DEVICE,
                               perf_gpu_collect, perf_gpu_collect_sync, perf_gpu_copy_begin, perf_gpu_kind,
@@ -105,7 +105,15 @@ cdef object check_file(perf_status status, bytes name):
 
 
 cdef bytes utf8(object name):
-    return name if isinstance(name, bytes) else str(name).encode("utf-8", "replace")
+    """Names that differ behind a NUL stay apart: it becomes U+FFFD."""
+    cdef bytes text = name if isinstance(name, bytes) else str(name).encode("utf-8", "replace")
+    if memchr(<const char *>text, 0, len(text)):
+        return text.replace(b"\0", b"\xef\xbf\xbd")
+    return text
+
+
+cdef str words_of(object name):
+    return name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
 
 
 cdef bint left_and_resumed(object function):
@@ -557,6 +565,18 @@ def baseline_check(path, rule=None, *, double confidence=0, bint any_machine=Fal
 
 # ---- histograms ----------------------------------------------------------------------------------
 
+cdef uint64_t MOST = <uint64_t>-1 >> 1, NONE = <uint64_t>1 << 63      # the largest value; counted as lost
+
+
+cdef uint64_t whole(double x) noexcept:
+    """The number that perf_hist_add_double counts."""
+    if not x > -0.5:                            # NaN, too
+        return NONE
+    if x >= 9223372036854775807.0:
+        return MOST
+    return <uint64_t>x + (x - <double><uint64_t>x >= 0.5)
+
+
 cdef class Histogram:
     """Counts of values: any quantile afterwards, in memory that does not grow.
 
@@ -585,21 +605,24 @@ cdef class Histogram:
         free(self.memory)
 
     def add(self, value, uint64_t times=1):
-        """Counts a value, or each value of a sequence, an array or a buffer of numbers."""
+        """Counts a value, or each value of a sequence, an array or a buffer of numbers.  What is
+        2^63 or more counts as 2^63 - 1."""
         cdef double[::1] many
         cdef Py_ssize_t i
-        if isinstance(value, int) and 0 <= value < 1 << 64:
-            perf_hist_add_n(self.h, value, times)
+        if isinstance(value, int):
+            perf_hist_add_n(self.h, NONE if value < 0 else min(value, MOST), times)
             return
         many = numbers(value)
-        if times != 1 and many.shape[0] != 1:
-            raise ValueError(f"times={times}: for one value alone")
-        for i in range(many.shape[0]):
-            for _ in range(times):
+        if times == 1:
+            for i in range(many.shape[0]):
                 perf_hist_add_double(self.h, many[i])
+        elif many.shape[0] == 1:
+            perf_hist_add_n(self.h, whole(many[0]), times)
+        else:
+            raise ValueError(f"times={times}: for one value alone")
 
     def __len__(self):
-        return perf_hist_count(self.h)
+        return <Py_ssize_t>min(perf_hist_count(self.h), MOST)
 
     @property
     def count(self):
@@ -607,7 +630,7 @@ cdef class Histogram:
 
     @property
     def lost(self):
-        """Values that had no place: negative ones, NaN, too large."""
+        """Values that had no place: negative ones, NaN, or too many of them."""
         return perf_hist_lost(self.h)
 
     @property
@@ -649,11 +672,13 @@ cdef class Histogram:
             found.append((b.lower, b.upper, b.count))
         return found
 
-    def __iadd__(self, Histogram other):
+    def __iadd__(self, Histogram other not None):
+        other = Histogram.from_bytes(self.to_bytes()) if other is self else other
         check(perf_hist_merge(self.h, other.h))
         return self
 
-    def __isub__(self, Histogram other):
+    def __isub__(self, Histogram other not None):
+        other = Histogram.from_bytes(self.to_bytes()) if other is self else other
         check(perf_hist_subtract(self.h, other.h))
         return self
 
@@ -1120,7 +1145,7 @@ def bench(function, /, *args, name=None, before=None, double max_seconds=0, doub
     if each:                                    # twice, as a loop need not pay what was measured here
         r.time.p50_low = max(r.time.p50_low - 2 * each, 0.0)
         r.cpu.p50_low = max(r.cpu.p50_low - 2 * each, 0.0)
-    return Result(str(name), summary(&r.cpu if r.decides == PERF_DECIDES_CPU else &r.time), r.first_ns,
+    return Result(words_of(name), summary(&r.cpu if r.decides == PERF_DECIDES_CPU else &r.time), r.first_ns,
                   r.iterations, warning_texts(r.warnings) + pause_notes(each),
                   in_python(perf_result_text(&r).decode()), counts)
 
@@ -1136,7 +1161,7 @@ def sweep(function, arguments, /, *, name=None, before=None, double max_seconds=
     given = [one if isinstance(one, tuple) else (one,) for one in arguments]
     if not given:
         raise ValueError("perfh.sweep: there are no arguments")
-    name = function_name(function) if name is None else str(name)
+    name = function_name(function) if name is None else words_of(name)
     words = ["/".join(map(str, args)) for args in given]
     return Results(bench(function, *args, before=before, max_seconds=max_seconds,
                          items=0 if items is None else items(*args),
@@ -1249,15 +1274,15 @@ def ab(baseline, candidate, /, *args, rule="speedup >= 1.3", name=None, before=N
     first = summary(&r.baseline_cpu if cpu else &r.baseline)
     second = summary(&r.candidate_cpu if cpu else &r.candidate)
     alone = (r.first_baseline_ns, r.first_candidate_ns)
-    parts = [verdict_of(str(name), rules[v], &r.part[v], first, second, alone, r.part[v].warnings)
+    parts = [verdict_of(words_of(name), rules[v], &r.part[v], first, second, alone, r.part[v].warnings)
              for v in range(r.parts)]
-    return verdict_of(str(name), rule, &r.verdict, first, second, alone, r.warnings, notes, tuple(parts), counts)
+    return verdict_of(words_of(name), rule, &r.verdict, first, second, alone, r.warnings, notes, tuple(parts), counts)
 
 
 cdef object race_variants(functions):
     """(names, functions) of a dict, or of a sequence: then by their names, numbered where alike."""
     if hasattr(functions, "keys"):
-        names, calls = [str(name) for name in functions], list(functions.values())
+        names, calls = [words_of(name) for name in functions], list(functions.values())
     else:
         calls = list(functions)
         names = [function_name(function) for function in calls]
@@ -1301,7 +1326,7 @@ cdef object race_of(name, names, rule, tuple rules, perf_race_result *r, tuple n
         counted = r.entry[i].counted
         entries.append(RaceEntry(names[i], own, first, verdict, r.entry[i].behind,
                                  bool(r.entry[i].within_noise), counting.counts(counted, paused)))
-    return Race(str(name), entries, r.best, r.rounds, warning_texts(r.warnings) + notes)
+    return Race(words_of(name), entries, r.best, r.rounds, warning_texts(r.warnings) + notes)
 
 
 def race(functions, /, *args, rule="speedup >= 1.3", name="race", before=None, close=None,
@@ -1379,7 +1404,7 @@ def race(functions, /, *args, rule="speedup >= 1.3", name="race", before=None, c
     return race_of(name, names, rule, rules, &r, notes, counting, paused)
 
 
-def compare(before, after, /, *, rule="speedup >= 1.3", paired=False, random=False, name="after",
+def compare(before, after, /, *, rule="speedup >= 1.3", bint paired=False, bint random=False, name="after",
             double confidence=0):
     """The same question about numbers that come from elsewhere: two sequences.  A Verdict.
 
@@ -1402,13 +1427,14 @@ def compare(before, after, /, *, rule="speedup >= 1.3", paired=False, random=Fal
     o.confidence = confidence
     if random:
         o.design = PERF_DESIGN_RANDOM
-    sa, sb = perf_summarize(pa, a.shape[0]), perf_summarize(pb, b.shape[0])
-    if paired:
-        v = perf_compare_pairs(pa, pb, a.shape[0], &o)
-    else:
-        v = perf_compare(pa, a.shape[0], pb, b.shape[0], &o)
+    with nogil:                                 # 200,000 values take a second
+        sa, sb = perf_summarize(pa, a.shape[0]), perf_summarize(pb, b.shape[0])
+        if paired:
+            v = perf_compare_pairs(pa, pb, a.shape[0], &o)
+        else:
+            v = perf_compare(pa, a.shape[0], pb, b.shape[0], &o)
     check_loop(v.status, v.reason)
-    return verdict_of(name, rule, &v, summary(&sa), summary(&sb), None, v.warnings)
+    return verdict_of(words_of(name), rule, &v, summary(&sa), summary(&sb), None, v.warnings)
 
 
 cdef perf_counters of_scopes            # open until the process ends

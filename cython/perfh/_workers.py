@@ -136,7 +136,11 @@ def begin_here():
         if util:                        # cleared between here and the worker's function
             util.register_after_fork(_ANCHOR, lambda _: _again())
         return
-    folder = os.path.join(tempfile.gettempdir(), f"perfh-{os.getpid()}-{os.urandom(6).hex()}")
+    try:
+        folder = os.path.join(tempfile.gettempdir(), f"perfh-{os.getpid()}-{os.urandom(6).hex()}")
+    except OSError:                     # nothing can be written here: what workers record is not seen
+        os.environ.pop(_VARIABLE, None)
+        return
     os.environ[_VARIABLE] = folder
     _STATE.update(folder=folder, owner=os.getpid())
     atexit.register(_clean)

@@ -26,5 +26,6 @@ cdef extern from "perf_base.h" nogil:
         PERF_EGPU
         PERF_ESTREAM
         PERF_EFAILED
+        PERF_EFOREIGN
 
     const char *perf_status_text(perf_status status) noexcept

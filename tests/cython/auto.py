@@ -1,4 +1,5 @@
 """Functions that nobody marked: perfh.auto and python -m perfh run count every call, and end as the program does."""
+import fnmatch
 import os
 import pathlib
 import subprocess
@@ -7,6 +8,10 @@ import tempfile
 import threading
 
 import perfh
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
 
 SCRIPT = '''
 import json, sys, threading
@@ -158,6 +163,18 @@ with tempfile.TemporaryDirectory(prefix="perfh.") as scratch:
         t.join()
         assert seen and {r.name: r.calls for r in perfh.scopes()} == {"planted.helper": 2, "same_one.items": 3}, perfh.scopes()
         assert not any(sys.monitoring.get_tool(i) for i in range(5))
+    # Ctrl-C while a name is made arrives, and the calls after it count.
+    perfh.reset()
+    look, fnmatch.fnmatchcase = fnmatch.fnmatchcase, interrupt
+    with perfh.auto("planted"):
+        try:
+            planted.helper(1)
+            raise AssertionError("Ctrl-C was lost")
+        except KeyboardInterrupt:
+            fnmatch.fnmatchcase = look
+        planted.helper(1)
+        planted.helper(1)
+    assert {r.name: r.calls for r in perfh.scopes()} == {"planted.helper": 2}, perfh.scopes()
     assert perfh.status() == 0, perfh.status_text(perfh.status())
     try:
         perfh.auto()

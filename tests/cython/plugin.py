@@ -83,6 +83,16 @@ with tempfile.TemporaryDirectory(prefix="perfh.") as scratch:
     pytest("--perfh-save", "failed.json", "test_fails.py", status=1, says=["not saved, because this run failed"])
     assert not os.path.exists("failed.json")
 
+    # What is no file of runs, or of a newer version, is refused before the first test, and stays as it is.
+    for wrong in ("no JSON", "{}", '{"perf_results":2,"benchmarks":"'):
+        pathlib.Path("foreign.json").write_text(wrong)
+        pytest("--perfh-save", "foreign.json", "test_speed.py", status=4,
+               says=["ERROR: perfh: --perfh-save foreign.json: no file of this kind, or one of a newer version"])
+        assert pathlib.Path("foreign.json").read_text() == wrong and not os.path.exists("foreign.json.damaged")
+    pathlib.Path("half.json").write_text('{"perf_results":1,"benchmarks":[')
+    pytest("--perfh-save", "half.json", "test_speed.py", status=0, says=["half.json: this run was added"])
+    assert os.path.exists("half.json.damaged")
+
     # What cannot be done is said in a sentence.
     pathlib.Path("broken.json").write_text("no JSON")
     pytest("--perfh-compare", "broken.json", "test_speed.py", status=1, says=["cannot compare: broken.json: "])

@@ -86,7 +86,7 @@ raises(TypeError, lambda: perfh.bench(slow, before=3), "before=3: a function")
 raises(TypeError, lambda: perfh.variant("v", "A"), "otherwise='A': the number of a variant")
 raises(perfh.Error, lambda: perfh.diagnose(), "no data: no scope was called 8 times")
 raises(perfh.Error, lambda: perfh.baseline_check("no.json"), "no.json: no data: there is no such file")
-raises(perfh.Error, lambda: perfh.baseline_check(__file__), "python.py: malformed")
+raises(perfh.Error, lambda: perfh.baseline_check(__file__), "python.py: no file of this kind")
 
 
 # ---- what two functions return ---------------------------------------------------------------------
@@ -566,8 +566,39 @@ for bad in (b"", b"x" * 100, h.to_bytes()[:-8]):
     raises(ValueError, lambda: perfh.Histogram.from_bytes(bad), "no histogram")
 raises(ValueError, lambda: perfh.Histogram(bits=40), "bits=40")
 raises(ValueError, lambda: h.quantile(2), "q=2")
+twin = pickle.loads(pickle.dumps(h))
+twin += twin
+assert twin.count == 10008 and [n for _, _, n in twin.buckets()] == [2 * n for _, _, n in h.buckets()]
+twin -= twin
+assert twin.count == 0 and math.isnan(twin.quantile(.5))
+for wrong in (None, 5):
+    raises(TypeError, lambda: twin.__iadd__(wrong))
+    raises(TypeError, lambda: twin.__isub__(wrong))
 h.reset()
 assert h.count == 0
+for huge in (2 ** 63 - 1, 2 ** 63, 2 ** 64 - 1, 2 ** 64, 10 ** 400, 1e19, math.inf, [2 ** 64 - 1]):
+    h.add(huge)
+assert h.count == 8 and h.lost == 0 and h.quantile(0) == h.quantile(1) == 2.0 ** 63, (h.count, h.lost)
+h.reset()
+for none in (-1, -10 ** 400, -.5, math.nan, -math.inf):
+    h.add(none)
+    h.add(none, times=2)
+assert h.count == 0 and h.lost == 15, (h.count, h.lost)
+for x in (-.4, .4, .5, 1.49, 2.5):
+    one, other = perfh.Histogram(), perfh.Histogram()
+    one.add(x, times=3)
+    other.add([x] * 3)
+    assert one.buckets() == other.buckets() and one.count == 3, (x, one.buckets(), other.buckets())
+h.add(1.5, times=10 ** 15)                      # at once
+assert h.count + h.lost == 10 ** 15 + 15, (h.count, h.lost)
+for name in ("a\0b", "a\0c", b"bytes", b"a\0d"):             # none is cut, and none is shown as Python writes it
+    with perfh.scope(name):
+        pass
+    shown = (name if isinstance(name, str) else name.decode())
+    assert perfh.bench(len, "", name=name, max_seconds=.001).name == shown
+    assert shown.replace("\0", "\ufffd") in [row.name for row in perfh.scopes()], perfh.scopes()
+    assert perfh.ab(len, len, "", name=name, max_seconds=.001).name == perfh.compare([1.0], [1.0], name=name).name == shown
+    assert perfh.race({name: len, "other": len}, "", max_seconds=.001).entries[0].name == shown
 for wrong in (property, functools.cached_property, classmethod):
     for place in (perfh.scope("x"), perfh.scope, perfh.wait, perfh.span):
         raises(TypeError, lambda: place(wrong(slow)), "put it below @" + wrong.__name__)

@@ -13,6 +13,27 @@ import threading
 import perfh
 
 
+NO_FOLDER = '''
+import multiprocessing, tempfile
+def refuse():
+    raise FileNotFoundError("No usable temporary directory found")
+tempfile.gettempdir = refuse
+import perfh
+def work():
+    with perfh.scope("of a worker"):
+        pass
+with perfh.scope("alone"):
+    pass
+p = multiprocessing.get_context("fork").Process(target=work)
+p.start()
+p.join()
+for row in perfh.scopes():
+    print(row.name, row.calls)
+perfh.report_text()
+perfh.reset()
+'''
+
+
 @perfh.scope
 def item(i):
     with perfh.scope("decode"):
@@ -178,6 +199,10 @@ def main():
     out = subprocess.run([sys.executable, "-c", "import perfh\nwith perfh.scope('alone'): pass\nprint(perfh.scopes())"],
                          capture_output=True, text=True, check=True)
     assert "alone" in out.stdout and "alone" not in of_workers()
+
+    # Where no folder can be written (a container that only reads), all works but the report of workers.
+    out = subprocess.run([sys.executable, "-c", NO_FOLDER], capture_output=True, text=True)
+    assert (out.returncode, out.stdout.split()) == (0, ["alone", "1"]), out
 
     perfh.reset()
     assert "workers" not in perfh.report_text() and not perfh.scopes()

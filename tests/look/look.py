@@ -68,6 +68,8 @@ with Target(target, "work", "200") as t:
         c.check(n == int(own[name, kind]["calls"]), f"trace: {n} events of {name}, not {own[name, kind]['calls']}")
     c.check(any(e["ph"] == "B" and e["name"] == "main" for e in events), "the open scope is not in the trace")
     c.check(any(e.get("args") == {"file": "a/b.c"} for e in events), "the text of a scope is not in the trace")
+    spans = [e["id"] for e in events if e["ph"] == "b"]
+    c.check(spans and all(one.count("/") == 1 for one in spans), f"ids of spans without the number of the name: {spans[:3]}")
     total = sum(e["dur"] for e in events if e["name"] == "leaf")
     c.check(abs(total * 1e3 - float(own["leaf", "scope"]["total_ns"])) < 2e3 + len(events), "lengths in the trace")
     folded = c.work / "stacks.folded"

@@ -111,6 +111,8 @@ def traces(folder):
             forward.setdefault(names[pid], set()).add(end - begin)
     check(forward == {f"rank {i}": {1500000 if i == WORLD - 1 else 1000000} for i in range(WORLD)},
           f"each rank has its own times: {forward}")
+    out = tool("merge", "--offset", "-9e17", files[0], files[1], "-o", folder / "before.pftrace", status=3)
+    check("add the same number to the --offset" in out and not (folder / "before.pftrace").exists(), out)
 
 
 def numbers(folder):

@@ -124,6 +124,7 @@ static perf_status way(int i, const char *to)
     }
 }
 
+#define PRECIOUS "{\"perf_results\":1}"     /* what baselines would replace, too                     */
 static void links_and_modes(void)
 {
     char target[500], planted[600];
@@ -144,17 +145,17 @@ static void links_and_modes(void)
               "%d: nobody may read it: %o", i, mode_of(path));
         CHECK(chmod(path, 0640) == 0, "as it was");
         /* a planted link is replaced, what it leads to is not touched */
-        put(in(target, "target"), "precious", 8);
+        put(in(target, "target"), PRECIOUS, strlen(PRECIOUS));
         (void)remove(path);
         CHECK(symlink(target, path) == 0 && way(i, path) == PERF_OK, "way %d", i);
-        CHECK(holds(target, "precious", 8) && mode_of(path) == 0644, "way %d: link followed", i);
+        CHECK(holds(target, PRECIOUS, strlen(PRECIOUS)) && mode_of(path) == 0644, "way %d: link followed", i);
         /* nor one with the name that older releases gave the file while it was written */
         for (k = 0; k < 40; k++) {
             snprintf(planted, sizeof planted, "%s.%ld.part", path, (long)getpid() - 20 + k);
             if (symlink(target, planted))
                 abort();
         }
-        CHECK(way(i, path) == PERF_OK && holds(target, "precious", 8), "way %d: planted", i);
+        CHECK(way(i, path) == PERF_OK && holds(target, PRECIOUS, strlen(PRECIOUS)), "way %d: planted", i);
         for (k = 0; k < 40; k++) {
             snprintf(planted, sizeof planted, "%s.%ld.part", path, (long)getpid() - 20 + k);
             (void)remove(planted);
@@ -212,7 +213,7 @@ static void durable(void)
 
 static void damaged(void)
 {
-    static const char *const text[] = {"{\"perf_results\":1,\"benchm", "not a baseline\n", "\x1f\x8b"};
+    static const char *const text[] = {"{\"perf_results\":1,\"benchm", "{\"perf_results\":1.5} x", "{\"perf_results\":1"};
     perf_baseline            b;
     perf_status              status;
     char                     aside[600];
@@ -240,6 +241,26 @@ static void damaged(void)
     b = perf_baseline_check(path, NULL);
     CHECK(b.status == PERF_OK && b.runs == 1, "%s", perf_status_text(b.status));
     perf_baseline_free(&b);
+}
+
+/* What is no file of runs, or one of a newer version, is left as it is. */
+static void foreign(void)
+{
+    static const char *const text[] = {"not a baseline\n", "{\"perf_results\":2,\"benchmarks\":", "{}", "\x1f\x8b",
+                                       "{\"benchmarks\":[{\"samples\":[1e400]}]}", "{\"perf_results\":\"1\"}", "[1]"};
+    char                     aside[600];
+    size_t                   i;
+
+    in(path, "foreign.json");
+    snprintf(aside, sizeof aside, "%s.damaged", path);
+    for (i = 0; i < 2 * sizeof text / sizeof *text; i++) {
+        const char *wrong = text[i / 2];
+        perf_status status;
+        put(path, wrong, strlen(wrong));
+        status = i % 2 ? perf_baseline_add(path, NULL) : save_alone(path, NULL);
+        CHECK(status == PERF_EFOREIGN && holds(path, wrong, strlen(wrong)), "%lu: %s", (unsigned long)i, perf_status_text(status));
+    }
+    CHECK(!mode_of(aside), "moved");
 }
 
 /* In place of the system's: there are file systems that lock no folder. */
@@ -474,6 +495,7 @@ int main(int argc, char **argv)
         full_disk("/dev/shm");
     durable();
     damaged();
+    foreign();
     together();
     merged();
     devices();

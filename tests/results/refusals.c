@@ -942,8 +942,8 @@ static void own_loops(void)
 /* A hundred damaged files are kept, each under a name of its own; the next is left where it is. */
 static void damaged(void)
 {
-    static const char *const wrong[] = {"half a {", "{\"perf_results\":1,\"benchmarks\":[{\"name\":\"x\",\"samples\":[1e400]}]}",
-                                        "{\"perf_results\":9}"};
+    static const char *const wrong[] = {"{\"perf_results\":1,\"runs\":[", "{\"perf_results\":1,\"benchmarks\":[{\"name\":\"x\",\"samples\":[1e400]}]}",
+                                        "{\"perf_results\":1}}"};
     char        name[600], *text;
     int         i;
     perf_status status;

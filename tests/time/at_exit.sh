@@ -130,7 +130,7 @@ try "and so it is the second time" sh -c 'PERF_TRACE=s.json ./starts "./starts .
 try "an exec is no start" sh -c 'rm -f s.json* && PERF_TRACE=s.json ./starts "exec ./starts" && test "$(ls s.json.* | wc -l)" -eq 1'
 try "streams of both" sh -c 'PERF_TRACE_STREAM=s.pftrace ./starts ./starts && grep -q starter s.pftrace && grep -q starter s.pftrace.*'
 try "a stream that is not whole has its own name" sh -c 'PERF_TRACE_STREAM=s.pftrace ./starts "sh -c \"PERF_TRACE_STREAM=s.pftrace exec ./moves\"" 2>&1 |
-    grep -q "^perf.h: the trace in s.pftrace.[0-9]* is not whole"'
+    grep -q "^perf.h: the trace in /.*/s.pftrace.[0-9]* is not whole"'
 try "nothing is made beside a device" sh -c 'PERF_TRACE=/dev/stdout ./starts ./program | grep -q "of the starter" && ! ls /dev/stdout.*'
 try "another process has saved meanwhile" sh -c 'PERF_TRACE=m.json ./starts "env -u PERF_TRACE_OWNER ./program" 2>said &&
     grep -q whole m.json && cat m.json.* | grep -q "of the starter"'
@@ -138,6 +138,80 @@ try "but a file of its own name is its own" sh -c 'rm -f o.json* && PERF_TRACE=o
     grep -q whole p.json && ! ls p.json.*'
 try "who asks for a report alone owns no trace" sh -c 'rm -f p.json* && PERF_REPORT=1 ./starts "PERF_TRACE=p.json ./program" 2>report &&
     grep -q whole p.json && ! ls p.json.*'
+try "also of its trace, below one that streams" sh -c 'rm -f p.json* s.pftrace* && PERF_TRACE_STREAM=s.pftrace ./starts \
+    "PERF_TRACE=p.json ./starts" 2>heard && test ! -s heard && grep -q starter p.json && ! ls p.json.* &&
+    grep -q starter s.pftrace && test "$(ls s.pftrace.* | wc -l)" -eq 1'
+# A program that becomes others keeps what it has streamed before.
+cat >turns.c <<'C'
+#define PERF_AT_EXIT 1
+#include "perf_trace.h"
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    int  turn = argc > 1 ? argv[1][0] - '0' : 0;
+    char name[] = "turn 0", next[] = "0";
+    name[5] = (char)('0' + turn);
+    { perf_scope s = perf_scope_begin(name); perf_scope_end(&s); }
+    next[0] = (char)('0' + turn - 1);
+    (void)perf_trace_stream_flush();
+    if (turn > 0)
+        execl(argv[0], argv[0], next, (char *)NULL);
+    return turn;
+}
+C
+try "a program that runs exec on itself" gcc -O0 -Wall -I"$root" turns.c -o turns
+try "keeps all its streams" sh -c 'PERF_TRACE_STREAM=x.pftrace ./turns 3 2>heard && test ! -s heard && grep -q "turn 3" x.pftrace &&
+    test "$(cat x.pftrace x.pftrace.* | grep -ao "turn [0-3]" | sort -u | wc -l)" -eq 4 && test "$(ls x.pftrace* | wc -l)" -eq 4'
+try "also one that another one started" sh -c 'rm -f x.pftrace* && PERF_TRACE_STREAM=x.pftrace ./starts "exec ./turns 2" 2>heard &&
+    test ! -s heard && test "$(cat x.pftrace.* | grep -ao "turn [0-3]" | sort -u | wc -l)" -eq 3'
+try "and has one trace" sh -c 'rm -f x.json* && PERF_TRACE=x.json ./turns 2 && grep -q "turn 0" x.json && ! ls x.json.*'
+# Two images with PERF_AT_EXIT: one report, one trace, of all that both recorded, up to the last end.
+cat >image.c <<'C'
+#define PERF_AT_EXIT 1
+#include "perf_trace.h"
+void image(void);
+void image(void) { PERF_SCOPE("in the image"); }
+__attribute__((destructor)) static void late(void) { PERF_SCOPE("late in the image"); }
+C
+cat >images.c <<'C'
+#define PERF_AT_EXIT 1
+#include "perf_trace.h"
+#include <dlfcn.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    void  *image = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
+    void *(*run)(void) = image ? (void *(*)(void))dlsym(image, "image") : NULL;
+    if (argc > 2)
+        setenv("PERF_REPORT", argv[2], 1);
+    if (run)
+        run();
+    if (image && argc > 3)
+        dlclose(image);
+    { PERF_SCOPE("whole"); }
+    return !run;
+}
+C
+try "an image" gcc -O0 -fPIC -shared -I"$root" image.c -o image.so
+try "a program that opens it" gcc -O0 -I"$root" images.c -o images -ldl
+report='in the image|late in the image|whole|'
+of()                                    # the scopes of the tables in FILE
+{
+    test "$(sed -n 's/^\([a-z ]*[a-z]\)   .*/\1/p' "$1" | grep -v '^scope' | sort | tr '\n' '|')" = "$2"
+}
+PERF_REPORT=1 ./images ./image.so 2>heard
+try "two images, one report" of heard "$report"
+try "of both" test "$(grep -c '^scope ' heard)" -eq 1
+PERF_REPORT=1 ./images ./image.so 1 close 2>heard
+try "also when one is closed before" of heard "$report"
+try "and it is one" test "$(grep -c '^scope ' heard)" -eq 1
+./images ./image.so 1 2>heard
+try "also when it is asked for late" test "$(grep -c '^scope ' heard)" -eq 1
+PERF_REPROT=1 ./images ./image.so 2>heard
+try "a slip is said once" test "$(wc -l <heard)" -eq 1
+try "two images, one stream" sh -c 'PERF_TRACE_STREAM=i.pftrace PERF_TRACE=i.json ./images ./image.so 2>heard && test ! -s heard &&
+    ls i.json i.pftrace && ! ls i.json.* i.pftrace.* 2>/dev/null && grep -q "late in" i.json && grep -aq "late in" i.pftrace'
 cat >saves.c <<'C'
 #define PERF_AT_EXIT 1
 #include "perf_trace.h"

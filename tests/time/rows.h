@@ -98,6 +98,8 @@ CHECK_UNUSED static char *without_ids(char *text)
     for (from = text; *from;)
         if (!strncmp(from, ",\"pid\":", 7) || !strncmp(from, ",\"tid\":", 7))
             from += 7 + strspn(from + 7, "0123456789");
+        else if (*from == '/' && !strncmp(from + 1 + strspn(from + 1, "0123456789"), "\",", 2))
+            from += 1 + strspn(from + 1, "0123456789");         /* "id":"42/7"                    */
         else
             *to++ = *from++;
     *to = '\0';

@@ -534,6 +534,13 @@ static void merges(void)
     CHECK(perf_trace_merge(merged_path, part, 3, NULL) == PERF_OK, "again");
     CHECK(zones(merged_path, all, 100, &crossed) == 12 && pids == 4, "again");
 
+    part[1].offset_ns = -1000 - (int64_t)now_ns;
+    CHECK(perf_trace_merge(merged_path, part, 2, &bad) == PERF_ERANGE && bad == 1, "before 0: %lu", (unsigned long)bad);
+    part[1].offset_ns = INT64_MAX;
+    CHECK(perf_trace_merge(merged_path, part, 2, &bad) == PERF_ERANGE && bad == 1, "beyond the end: %lu", (unsigned long)bad);
+    CHECK(zones(merged_path, all, 100, &crossed) == 12, "left as it was, too");
+    part[1].offset_ns = -1000;
+
     CHECK(perf_trace_merge(merged_path, part, 0, &bad) == PERF_EINVAL && bad == 0, "none");
     CHECK(perf_trace_merge(NULL, part, 1, &bad) == PERF_EINVAL, "no file");
     part[1].path = "no/such/file";
@@ -822,6 +829,35 @@ static void odd_streams(const char *path)
     perf_reset();
 }
 
+/* A relative path is that of the folder in which the stream was begun. */
+static void elsewhere(const char *path)
+{
+    char  was[1000], folder[200], inner[300];
+    pid_t child;
+    int   status = 1, file;
+
+    perf_reset();
+    snprintf(folder, sizeof folder, "%s.e", path);
+    snprintf(inner, sizeof inner, "%s/sub", folder);
+    CHECK(getcwd(was, sizeof was) && mkdir(folder, 0700) == 0 && mkdir(inner, 0700) == 0 && chdir(folder) == 0, "folders");
+    CHECK(perf_trace_stream("x") == PERF_OK, "start");
+    round_of(1);
+    CHECK(chdir("sub") == 0 && (file = open("x", O_CREAT | O_WRONLY, 0600)) >= 0 && close(file) == 0, "a file of that name");
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        round_of(2);
+        check_exit(perf_trace_stream(NULL) == PERF_OK ? 0 : 3);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0, "a child: %x", status);
+    CHECK(perf_trace_stream(NULL) == PERF_OK, "end");
+    snprintf(inner, sizeof inner, "../x.%ld", (long)child);
+    CHECK(access("../x", R_OK) == 0 && remove("../x") == 0 && remove(inner) == 0, "both files");
+    CHECK(remove("x") == 0 && chdir("..") == 0 && rmdir("sub") == 0, "and no other one");
+    CHECK(chdir(was) == 0 && rmdir(folder) == 0, "back");
+    perf_reset();
+}
+
 /* A pipe stays the stream's when the program puts another file in its number, as with its stdout. */
 static void redirected(void)
 {
@@ -1107,6 +1143,7 @@ int main(void)
     hand_made();
     long_stream();
     odd_streams(first_path);
+    elsewhere(first_path);
     redirected();
     no_signal(first_path);
     replaced(first_path);

@@ -210,6 +210,30 @@ static void kinds(void)
     free(text);
 }
 
+/* Spans of one id have a track of their own for each name. */
+static void tracks(void)
+{
+    perf_async a, b, c;
+    char      *text, *at, id[3][40] = {"", "", ""};
+    int        i;
+
+    perf_reset();
+    a = perf_async_begin("request", 42);
+    b = perf_async_begin("reply", 42);
+    c = perf_async_begin("request", UINT64_C(9007199254740993));        /* no double              */
+    perf_async_end(&a);
+    perf_async_end(&b);
+    perf_async_end(&c);
+    text = save();
+    for (i = 0, at = text; (at = strstr(at, "\"ph\":\"b\"")) != NULL && i < 3; at++)
+        if (sscanf(strstr(at, "\"id\":"), "\"id\":\"%39[^\"]", id[i]) == 1)
+            i++;
+    CHECK(i == 3 && strcmp(id[0], id[1]) && !strncmp(id[0], "9007199254740993/", 17) && !strncmp(id[1], "42/", 3) &&
+          !strncmp(id[2], "42/", 3) && strcmp(id[1], id[2]), "%s %s %s", id[0], id[1], id[2]);
+    free(text);
+    perf_reset();
+}
+
 static int about(double x, double wanted)
 {
     return x > 0.999999 * wanted && x < 1.000001 * wanted;
@@ -500,6 +524,7 @@ int main(void)
 {
     exact();
     kinds();
+    tracks();
     numbers();
     keys();
     long_ones();
