@@ -255,7 +255,7 @@ typedef struct perf_hand_  perf_hand_;
 
 /* Bodies from the whole to its parts. */
 PERF_COLD_DECL_ int perf_main_begin_(perf_main_ *run, int argc, char **argv);
-PERF_COLD_DECL_ void perf_main_usage_(FILE *file, const char *program);
+PERF_COLD_DECL_ void perf_main_usage_(const char *program);
 PERF_COLD_DECL_ int perf_main_printed_(FILE *file);
 PERF_COLD_DECL_ void perf_main_option_(perf_main_ *run, int argc, char **argv, int *at);
 PERF_COLD_DECL_ int perf_main_flag_(perf_main_ *run, const char *word);
@@ -392,15 +392,16 @@ PERF_COLD_FN_ int perf_main_begin_(perf_main_ *run, int argc, char **argv)
     run->with.accepted = run->accepted;
     for (i = 1; i < argc && !run->bad; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            perf_main_usage_(stdout, run->program);
+            perf_main_usage_(run->program);
             return perf_main_printed_(stdout) ? 0 : 2;
         }
         perf_main_option_(run, argc, argv, &i);
     }
     if (!run->bad)
         perf_main_settle_(run);
-    if (run->bad) {
-        perf_main_usage_(stderr, run->program);
+    if (run->bad) {                             /* the message stays in sight: no list below it   */
+        (void)fprintf(stderr, "usage: %s [OPTION...]: %s --help\n", run->program,
+                      run->program);
         return 2;
     }
     run->out = stdout;
@@ -415,9 +416,9 @@ PERF_COLD_FN_ int perf_main_begin_(perf_main_ *run, int argc, char **argv)
     return -1;
 }
 
-PERF_COLD_FN_ void perf_main_usage_(FILE *file, const char *program)
+PERF_COLD_FN_ void perf_main_usage_(const char *program)
 {
-    (void)fprintf(file, "usage: %s [OPTION...]\n", program);
+    (void)printf("usage: %s [OPTION...]\n", program);
     (void)fputs(
         "  --filter TEXT      only benchmarks whose name, as --list or their row has it, contains\n"
         "                     TEXT; with any of ^$|()[]{}*+?. a regular expression; several: any\n"
@@ -445,7 +446,7 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *file, const char *program)
         "  --help             this text\n"
         "exit status: 0 measured, no regression shown; 1 a regression beyond the rule;\n"
         "             2 wrong usage, a file that cannot be read or written, nothing measured;\n"
-        "             3 with --strict: not decided\n", file);
+        "             3 with --strict: not decided\n", stdout);
 }
 
 /* 1: what was printed there has arrived. */

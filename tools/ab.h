@@ -179,6 +179,7 @@ typedef struct ab_note {                /* values of a file that are not used   
 typedef struct ab_set {                 /* one side of a comparison                               */
     const char *format;                 /* of the last file read, for people                      */
     size_t      unwanted[4];            /* figures passed over, by ab_kind                        */
+    size_t      scopes;                 /* of perf.h, which are in no series                      */
     size_t      aggregates;             /* means and the like, which are no measurements          */
     size_t      uncounted;              /* benchmarks without the counter that a rule is about    */
     ab_series  *s;

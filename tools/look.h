@@ -176,7 +176,7 @@ PERF_FN int look_open_target(look_target *target, const char *name, int cores)
     return look_attach(target, pid) ? 0 : look_say("%s", target->error);
 }
 
-/* The thread with that id; -1: all of them are meant, -2: there is none. */
+/* The place of the thread with that id, 0 for all; or LOOK_NO_THREAD. */
 PERF_FN int64_t look_thread_of(const look_reading *reading, long id)
 {
     size_t i;
@@ -184,7 +184,7 @@ PERF_FN int64_t look_thread_of(const look_reading *reading, long id)
     for (i = 0; id && i < reading->threads; i++)
         if (reading->thread[i].id == (uint64_t)id)
             return (int64_t)i;
-    return id ? -2 : -1;
+    return id ? LOOK_NO_THREAD : LOOK_ALL_THREADS;
 }
 
 /* ---- what is above the table ---- */
@@ -421,7 +421,7 @@ PERF_FN int look_main(int argc, char **argv)
         return status;
     }
     thread = look_thread_of(&look.reading, opts.thread);
-    if (thread == -2)
+    if (thread == LOOK_NO_THREAD)
         status = look_say("%s has no thread %ld with marks", look.target.program, opts.thread);
     look.report = look_count(&look.reading, NULL, &look.names, &look.program.layout, thread);
     look.report.loops = &look.loops;

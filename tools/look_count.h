@@ -202,7 +202,9 @@ PERF_FN void look_row_extremes(look_row *row, const uint64_t *sum, unsigned bits
         row->max = (uint64_t)value;
 }
 
-/* All rows with calls in them; thread < 0: of all threads. */
+enum { LOOK_ALL_THREADS = -1, LOOK_NO_THREAD = -2 };  /* else the place of a thread              */
+
+/* All rows with calls in them, of that thread. */
 PERF_FN void look_count_rows(look_report *rep, const look_layout *layout,
                              const look_reading *before, int64_t thread)
 {
@@ -214,7 +216,7 @@ PERF_FN void look_count_rows(look_report *rep, const look_layout *layout,
     size_t              n = 0, i, k;
 
     for (i = 0; i < reading->cells; i++)
-        if ((thread < 0 || reading->cell[i].thread == (uint64_t)thread) &&
+        if ((thread == LOOK_ALL_THREADS || reading->cell[i].thread == (uint64_t)thread) &&
             !reading->thread[reading->cell[i].thread].reset) {
             order[n].name = reading->cell[i].name;
             order[n++].cell = i;
@@ -401,7 +403,7 @@ PERF_FN void look_count_tree(look_report *rep, const look_reading *before, int64
         look_cell        d = look_cell_difference(cell, look_cell_before(before, reading, cell));
         if (d.count && !reading->thread[cell->thread].reset &&
             look_has_self(look_name_kind(rep->names, cell->name)) &&
-            (thread < 0 || cell->thread == (uint64_t)thread))
+            (thread == LOOK_ALL_THREADS || cell->thread == (uint64_t)thread))
             look_tree_cell(&tree, reading, cell, &d);
     }
     for (i = rep->nodes; i-- > 0;) {            /* callers come before                            */
@@ -497,7 +499,7 @@ PERF_FN void look_count_waits(look_report *rep, const look_reading *before)
     free(by_name);
 }
 
-/* Everything of a reading; before NULL: since the start, thread < 0: of all threads. */
+/* Everything of a reading, of that thread; before NULL: since the start. */
 PERF_FN look_report look_count(const look_reading *now, const look_reading *before,
                                const look_names *names, const look_layout *layout, int64_t thread)
 {

@@ -141,7 +141,8 @@ PERF_FN unsigned look_open_of(const look_reading *reading, uint32_t name, int64_
     uint32_t k;
 
     for (i = 0; i < reading->threads; i++)
-        for (k = 0; k < reading->thread[i].open.n && (thread < 0 || i == (uint64_t)thread); k++)
+        for (k = 0; k < reading->thread[i].open.n &&
+                    (thread == LOOK_ALL_THREADS || i == (uint64_t)thread); k++)
             n += reading->thread[i].open.name[k] == name;
     return n;
 }

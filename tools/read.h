@@ -160,6 +160,9 @@ PERF_FN int ab_nothing_(const ab_source *source)
         }
     if (source->o->value)
         return ab_fail_at(source, source->len, "nothing of the name that --value gives", NULL, 0);
+    if (source->set->scopes)
+        return ab_fail_at(source, 0, "scopes, but no benchmark: perf_baseline_check() compares "
+                          "those of several runs, perf-ab merge shows them", NULL, 0);
     return ab_fail_at(source, source->len, "no value in this file", NULL, 0);
 }
 

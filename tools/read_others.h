@@ -572,8 +572,10 @@ PERF_FN int json_document_(ab_json *json)
     failed = json_entries_(json, list, row);
     if (row->list)
         json_out_(json);
-    if (!failed && format == AB_RESULTS)
+    if (!failed && format == AB_RESULTS) {
         json_provenance_(json);
+        json->s->set->scopes += json_array_size(json_object_get(json->root, "scopes"));
+    }
     if (!failed && format == AB_GOOGLE)
         json_google_context_(json);
     if (!failed && format == AB_PYTEST)

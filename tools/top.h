@@ -507,6 +507,16 @@ PERF_FN void top_free(top_state *top)
     free(top->watch);
 }
 
+/* The thread that was asked for has to be there when the first numbers are; it may end later. */
+PERF_FN int top_refuse(const top_state *top)
+{
+    if (top->has_before || !top->has_now || !top->now.threads ||
+        look_thread_of(&top->now, top->opts.thread) != LOOK_NO_THREAD)
+        return 0;
+    top_restore();
+    return look_say("%s has no thread %ld with marks", top->target.program, top->opts.thread);
+}
+
 /* perf-ab top. */
 PERF_FN int top_main(int argc, char **argv)
 {
@@ -529,6 +539,8 @@ PERF_FN int top_main(int argc, char **argv)
         state.opts.count = 1;
     while (!status && !top_told) {
         status = top_read(&state);
+        if (!status)
+            status = top_refuse(&state);
         if (status)
             break;
         top_size(&state);

@@ -59,7 +59,9 @@ def main():
     if sys.argv[1:2] == ["run"]:
         run(sys.argv[2:])
         return
-    parser = argparse.ArgumentParser(prog="perfh-config", description="Where perfh's files are.")
+    parser = argparse.ArgumentParser(prog="perfh-config", description="Where perfh's files are.",
+                                     epilog="python -m perfh run SCRIPT runs a script whose functions are scopes: "
+                                     "python -m perfh run --help")
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--includedir", action="store_const", dest="get", const=perfh.get_include,
                        help="the folder with perf.h")

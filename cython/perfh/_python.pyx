@@ -1437,6 +1437,18 @@ def compare(before, after, /, *, rule="speedup >= 1.3", bint paired=False, bint 
     return verdict_of(words_of(name), rule, &v, summary(&sa), summary(&sb), None, v.warnings)
 
 
+cdef extern from *:
+    """
+    /* perfh reads PERF_COUNTERS: the report does not say that nobody does. */
+    #define perfh_reads_counters() do { \\
+        perf_registry_ *reg_ = perf_registry_read_(); \\
+        if (reg_) \\
+            PERF_SET_(&reg_->heard_more, PERF_GET_(&reg_->heard_more) | 2u); \\
+    } while (0)
+    """
+    void perfh_reads_counters()
+
+
 cdef perf_counters of_scopes            # open until the process ends
 
 
@@ -1451,6 +1463,8 @@ cdef object count_scopes():
     perf_counters_start(&of_scopes)
 
 
-if os.environ.get("PERF_COUNTERS", "0") not in ("", "0"):
-    count_scopes()
+if os.environ.get("PERF_COUNTERS"):
+    perfh_reads_counters()
+    if os.environ["PERF_COUNTERS"] != "0":
+        count_scopes()
 _workers.begin_here()                   # last: a spawned worker begins to watch

@@ -76,6 +76,8 @@ with tempfile.TemporaryDirectory(prefix="perfh.") as scratch:
     assert "no function was called whose module is nothing*" in err, err
     assert "no function was called that is planted.no" in err, err
     run(folder, "nowhere.py", status=2)
+    told = subprocess.run([sys.executable, "-m", "perfh", "--help"], capture_output=True, text=True, check=True)
+    assert "perfh run" in told.stdout, told.stdout
     out, err = run(folder, "--only", "planted", "--lines", "__main__.recursive", "--lines", "planted.h*", "script.py", status=3)
     calls = rows(err)
     want = {"planted.helper": 100, "planted.<module>": 1, "planted:2 return [i for i in range(n)]": 100,

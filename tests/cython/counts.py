@@ -73,6 +73,7 @@ for i in range(20):
         pass
 print(perfh.report_text("json"))
 print("#", perfh.report_text("diagnosis"))
+assert "PERF_COUNTERS is set, but" not in perfh.report_text(), perfh.report_text()
 """
 for asked in ("1", "0"):
     out = subprocess.run([sys.executable, "-c", steps], env=dict(os.environ, PERF_COUNTERS=asked), stdout=subprocess.PIPE,

@@ -7,7 +7,8 @@
                         what a document quotes of a program's output is what a run of it says, and
                         its sums, totals and intervals agree; of one page only, and of that the runs
                         whose commands contain WORD
-    docs.py switches    every macro and variable that a header reads stands in docs/switches.md
+    docs.py switches    every macro and variable that a header reads stands in docs/switches.md, with the
+                        default that the header gives it
     docs.py messages    every message of the headers stands in docs/troubleshooting.md
     docs.py names       every public name of the headers has a comment above or beside it
     docs.py links       relative links and #anchors in *.md resolve; headers are plain ASCII; README.md
@@ -750,23 +751,52 @@ def switches_of(path):
     return {name for name in found if not NO_SWITCH.match(name)}
 
 
+def default_of(name, source):
+    """What a header makes of a macro that nobody has defined, as the page writes it; None: nothing."""
+    found = re.search(rf"#ifndef {name}\b.*\n(?:#if.*\n)?#define {name}\b(?:\(\w+\))?(.*)", source)
+    if not found:
+        return None
+    value = found[1].partition("/*")[0].strip()
+    power = re.fullmatch(r"\(UINT64_C\(1\) << (\d+)\)", value)
+    value = re.sub(r"^__builtin_|\(\w+\)$", "", value)
+    return f"2^{power[1]}" if power else value or None
+
+
+def wrong_defaults(page, source):
+    """Rows of the table of macros whose default is another one than that of the header."""
+    wrong = []
+    for line in page.partition("## Macros")[2].partition("\n## ")[0].splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) != 4 or not cells[0].startswith("`"):
+            continue
+        name, said = (re.search(r"[^`, ]+", cell)[0] for cell in cells[:2])
+        default = default_of(name, source)
+        if default != (None if cells[1] in ("none", "not defined") else said):
+            wrong.append(f"{name} is {default} by default, not {said}")
+    return wrong
+
+
 def check_switches():
     page = ROOT / "docs" / "switches.md"
     listed_ = set(re.findall(r"`(PERF_\w+)`", "\n".join(
         line.split("|")[1] for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| `"))))
     found = {}
-    for path in [*HEADERS, *sorted((ROOT / "tools").glob("*.[ch]"))]:
+    single = ROOT / "single_include" / "perf.h"         # has a switch of its own
+    for path in [*HEADERS, single, *sorted((ROOT / "tools").glob("*.[ch]"))]:
         for name in switches_of(path):
             found.setdefault(name, path.name)
     bad = 0
     for name in sorted(found.keys() - listed_):
         bad += 1
         print(f"FAILED: {found[name]}: {name} is not in docs/switches.md")
-    source = "\n".join(path.read_text(encoding="utf-8") for path in HEADERS)
+    source = "\n".join(path.read_text(encoding="utf-8") for path in [*HEADERS, single])
     for name in sorted(listed_):
         if not re.search(rf"\b{name}\b", source):
             bad += 1
             print(f"FAILED: docs/switches.md: {name} is in no header")
+    for wrong in wrong_defaults(page.read_text(encoding="utf-8"), source):
+        bad += 1
+        print(f"FAILED: docs/switches.md: {wrong}")
     print(f"{len(found)} switches, {bad} failed")
     return bad if len(found) > 10 else 1
 

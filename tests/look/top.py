@@ -54,6 +54,8 @@ with Target(target, "busy") as t:
     c.status(0, "top", t.pid, "--once", "--interval", "0.6", has="calls/s")
     c.status(0, "top", t.pid, "--once", "--interval", "0.6", "--tree", has="of total")
     c.status(0, "top", t.pid, "--once", "--interval", "0.6", "--thread", str(t.pid), has="work")
+    for how in ("--once", "--json"):                # no thread of that number: not all of them under it
+        c.status(3, "top", t.pid, how, "--count", "1", "--thread", "1", has="has no thread 1 with marks")
     for sort in ("self", "total", "calls", "mean", "max", "p99", "name"):
         c.status(0, "top", t.pid, "--once", "--interval", "0.6", "--sort", sort, has="work")
     out = c.run("top", t.pid, "--once", "--interval", "0.6", "--width", "60")[1]

@@ -172,6 +172,7 @@ for wrong in --nonsense --repeat=0 --repeat=x --repeat=1.5 --budget=-1 --budget=
              --threads=257 --min-time=0 --format=xml --accept=nonsense --json= --filter= mul; do
     run 2 '^usage: ' "$wrong"
     try "$wrong: nothing on standard output" test ! -s out
+    try "$wrong: what is wrong stays on the screen" test "$(wc -l <err)" -le 3
 done
 run 2 'usage: ' --repeat
 run 2 'benchmarks measure time and counts, not .memory down >= 10 %' --accept 'memory down >= 10 %' --compare base.json

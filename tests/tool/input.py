@@ -83,6 +83,8 @@ BAD = [
     ("JSON null", json_results("[1, null]"), "4:19", "expected a number"),
     ("JSON samples", json_results("5"), "3:3", '"samples"'),
     ("JSON empty", json_results("[]"), "5:1", "no value in this file"),
+    ("JSON scopes", '{"perf_results": 1, "benchmarks": [], "scopes": [{"name": "x", "calls": 7}]}', "1:1",
+     "scopes, but no benchmark: perf_baseline_check() compares"),
     ("JSON name", json_results("[1]", name="7"), "3:3", '"name"'),
     ("JSON memory", json_results("[1]", unit='"B"'), "1:1", "--metric memory"),
     ("JSON other", '{"hello": 1}', "1:1", "JSON that is none of"),
