@@ -3,8 +3,10 @@
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -479,6 +481,42 @@ static void late(void)
     free(text);
 }
 
+/* A file that two options write, or read and write, is one however it is spelt: nothing is measured. */
+static void one_file(void)
+{
+    static const char *const spelt[] = {"plain", "./plain", "sub/../plain", "soft", "hard", "deep/plain"};
+    static const char *const also[] = {"--add", "--save", "--compare"};
+    char   words[1600], was[PATH_MAX];
+    size_t i, k;
+
+    if (!getcwd(was, sizeof was) || chdir(dir) || mkdir("sub", 0700) || symlink("sub/..", "deep"))
+        abort();
+    for (i = 0; i < 9; i++) {                   /* 6 .. 8: no such file yet, the first three ways */
+        if (i == 6 && (remove("plain") || remove("soft") || remove("hard")))
+            abort();
+        if (i == 0) {
+            says(0, "--filter one --save plain", "one ");
+            if (symlink("plain", "soft") || link("plain", "hard"))
+                abort();
+        }
+        for (k = 0; k < 3; k++) {
+            snprintf(words, sizeof words, "--filter one --output %s %s plain", spelt[i % 6], also[k]);
+            says(2, words, "--output needs another file than --compare, --add and --save, not");
+        }
+        snprintf(words, sizeof words, "--filter one --save %s --add plain", spelt[i % 6]);
+        says(2, words, "--save needs another file than --add, not");
+    }
+    CHECK(access("plain", F_OK) != 0, "it was written");
+    says(0, "--filter one --save plain", "one ");
+    says(0, "--filter one --add sub/../plain --compare ./plain --accept-change one", "accepted: one");
+    says(0, "--filter one --output sub/plain --add plain", "one ");
+    says(0, "--filter one --output other --add plain", "one ");
+    says(0, "--filter one --output /dev/null --add plain", "one ");
+    says(0, "--filter one --compare plain --save ./plain", "one ");
+    if (chdir(was))
+        abort();
+}
+
 int main(int argc, char **argv)
 {
     dir = argc > 1 ? argv[1] : dir;
@@ -489,6 +527,7 @@ int main(int argc, char **argv)
     options();
     rules();
     files();
+    one_file();
     nothing_said();
     return check_done();
 }
