@@ -1118,7 +1118,7 @@ PERF_COLD_DECL_ void perf_read_level_(perf_read_ *file, perf_read_entry_ *entry)
 PERF_COLD_DECL_ double perf_read_or_null_(perf_read_ *file);
 PERF_COLD_DECL_ void perf_read_append_(perf_read_ *file, const perf_read_entry_ *entry);
 PERF_COLD_DECL_ void perf_read_counters_(perf_read_ *file, double *found);
-PERF_COLD_DECL_ size_t perf_read_times_(perf_read_ *file);
+PERF_COLD_DECL_ size_t perf_read_times_(perf_read_ *file, size_t *no_time);
 PERF_COLD_DECL_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, const double *x);
 PERF_COLD_DECL_ void perf_read_match_runs_(perf_read_ *file);
 PERF_COLD_DECL_ int perf_read_run_index_(const perf_read_ *file, const char *id);
@@ -1357,7 +1357,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     perf_members_    members = {names, 0, {0}};
     perf_read_entry_ entry = PERF_ZERO;
     const char      *unit = "ns";
-    size_t           candidate = 0, candidates = 0;
+    size_t           candidate = 0, candidates = 0, no_time = 0;
     double           count[2] = {0.0, 0.0};
     int              member, is_pair, wrong;
 
@@ -1381,10 +1381,10 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
             perf_read_skip_(&file->in, 0);
         } else if (member == PERF_FIELD_CANDIDATE_) {
             candidate = file->values;
-            candidates = perf_read_times_(file);
+            candidates = perf_read_times_(file, &no_time);
         } else {
             entry.value = file->values;
-            entry.values = perf_read_times_(file);
+            entry.values = perf_read_times_(file, &no_time);
         }
     }
     entry.to = file->in.at;
@@ -1393,7 +1393,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     if (is_pair)
         wrong |= candidates != entry.values || candidate != entry.value + entry.values;
     if (strcmp(unit, "ns") != 0)
-        entry.kind = 0;                         /* not ours: it stays in the file as it is        */
+        no_time = 0;                            /* not ours: it stays in the file as it is        */
     else if (entry.values && is_pair)
         entry.kind = PERF_BASELINE_AB;
     else if (entry.values && !members.has[PERF_FIELD_BASELINE_])    /* alone it is nothing        */
@@ -1402,6 +1402,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     entry.slices = entry.values;
     if (file->counter)
         perf_read_count_(file, &entry, count);
+    (void)perf_read_need_(&file->in, !no_time, no_time, PERF_ERANGE);
     (void)perf_read_need_(&file->in, !wrong, entry.from, PERF_EFORMAT);
     perf_read_append_(file, &entry);
 }
@@ -1431,8 +1432,9 @@ PERF_COLD_FN_ void perf_read_counters_(perf_read_ *file, double *found)
     }
 }
 
-/* Reads a list of times; returns how many, 0 after a failure. */
-PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file)
+/* Reads a list of times; returns how many, 0 after a failure.  *no_time: where the first number is
+ * that can be none; 0 stays where all can.                                                       */
+PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file, size_t *no_time)
 {
     size_t count = 0, at;
     double x;
@@ -1440,8 +1442,9 @@ PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file)
     while (perf_read_next_(&file->in, &count, '[', ']')) {
         at = file->in.at;
         x = perf_read_figure_(&file->in);
-        if (!perf_read_need_(&file->in, x > 1e-290, at, PERF_ERANGE) ||
-            !perf_read_room_(&file->in, &file->value, &file->value_room, file->values, sizeof x,
+        if (!(x > 1e-290) && !*no_time)
+            *no_time = at;
+        if (!perf_read_room_(&file->in, &file->value, &file->value_room, file->values, sizeof x,
                              SIZE_MAX))
             return 0;
         file->value[file->values++] = x;
