@@ -1828,7 +1828,7 @@ PERF_COLD_FN_ size_t perf_main_accepted_(const perf_main_ *run, const char *name
     size_t i;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++)
-        if (!strcmp(run->accepted[2 * i], name))
+        if (perf_same_text_(run->accepted[2 * i], name))
             return i;
     return PERF_MAIN_FILTERS_;
 }
@@ -1840,7 +1840,7 @@ PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *run, size_t at, const perf_b
     size_t            i = 0;
 
     while (i < baseline->entries &&
-           (strcmp(baseline->entry[i].name, name) != 0 || baseline->entry[i].missing))
+           (!perf_same_text_(baseline->entry[i].name, name) || baseline->entry[i].missing))
         i++;
     if (i == baseline->entries) {
         (void)fprintf(stderr, "%s: --accept-change: not measured in this run: '%s'\n", run->program,
