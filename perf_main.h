@@ -242,7 +242,7 @@ typedef struct perf_main_ {
     const char *accepted[2 * PERF_MAIN_FILTERS_ + 1];
     char       *since[PERF_MAIN_FILTERS_];      /* owns those ids; NULL: this run                 */
     size_t      since_number[PERF_MAIN_FILTERS_];       /* of those runs, from 1                  */
-    int         is_there[PERF_MAIN_FILTERS_];   /* 1: this run has measured such an entry         */
+    int         is_there[PERF_MAIN_FILTERS_];   /* comparisons that found it in this run          */
     int         over;           /* 1: a body has called exit(): nothing more is measured          */
 } perf_main_;
 
@@ -1847,7 +1847,7 @@ PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *run, size_t at, const perf_b
                       name);
         return 0;
     }
-    run->is_there[at] = 1;
+    run->is_there[at]++;
     if (baseline->entry[i].since && !run->since[at]) {
         run->since[at] = PERF_CAST_(char *, PERF_MALLOC(strlen(baseline->entry[i].since) + 1));
         if (run->since[at])
@@ -1919,7 +1919,7 @@ PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *run)
     size_t i;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++) {
-        if (!run->is_there[i])
+        if (run->is_there[i] < (run->also ? 2 : 1))         /* each of the rules needs it         */
             continue;
         (void)fprintf(run->out, "accepted: %s is normal as it is now, since ",
                       run->accepted[2 * i]);
@@ -1930,14 +1930,15 @@ PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *run)
     }
 }
 
-/* Takes the names that this run has not measured out of --accept-change: --add would make what is
- * saved of them past.  The other arrays by name keep their order.                                */
+/* Takes the names that this run has not measured, or not compared by each of the rules, out of
+ * --accept-change: --add would make what is saved of them past.  The other arrays by name keep
+ * their order.                                                                                   */
 PERF_COLD_FN_ void perf_main_refuse_(perf_main_ *run)
 {
     size_t i, kept = 0;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++) {
-        if (!run->is_there[i])
+        if (run->is_there[i] < (run->also ? 2 : 1))         /* each of the rules needs it         */
             continue;
         run->accepted[2 * kept] = run->accepted[2 * i];
         run->accepted[2 * kept + 1] = run->accepted[2 * i + 1];

@@ -115,6 +115,15 @@ PERF_BENCH(latin)
         perf_clobber();
 }
 
+/* One with a scope, which has a time, but no count of instructions. */
+PERF_BENCH(scoped)
+{
+    while (perf_bench_next(&b)) {
+        PERF_SCOPE("inside");
+        perf_clobber();
+    }
+}
+
 static char *in(const char *name)
 {
     static char path[2][500];
@@ -248,6 +257,26 @@ static void rules(void)
     CHECK(harness_main(4, word) == 2, "memory");
     word[3] = throughput;
     CHECK(harness_main(4, word) == 2, "throughput");
+}
+
+/* A change is accepted only where both rules have compared it: else nothing of it becomes past. */
+static void accepted_by_both(void)
+{
+    char  name[] = "options", brief[] = "--budget=0.001", filter[] = "--filter=scoped", add[] = "--add=", compare[] = "--compare=",
+          inside[] = "--accept-change=inside", time[] = "--accept=no regression beyond 900 %",
+          count[] = "--accept=instructions no more than 2 % worse", to[2][520];
+    char *word[] = {name, brief, filter, to[0], to[1], inside, time, count, NULL}, *text;
+    int   rules;
+
+    snprintf(to[0], sizeof to[0], "%s%s", add, in("both.json"));
+    snprintf(to[1], sizeof to[1], "%s%s", compare, in("both.json"));
+    CHECK(harness_main(4, word) == 0, "saved");
+    for (rules = 2; rules > 0; rules--) {
+        CHECK(harness_main(6 + rules, word) == (rules == 2 ? 2 : 0), "%d rules", rules);
+        text = file_text(in("both.json"));
+        CHECK(strstr(text, "\"inside\"") && !strstr(text, "\"past\"") == (rules == 2), "%d rules: %.3000s", rules, text);
+        free(text);
+    }
 }
 
 static void files(void)
@@ -546,6 +575,7 @@ int main(int argc, char **argv)
     growth();
     options();
     rules();
+    accepted_by_both();
     files();
     one_file();
     nothing_said();
