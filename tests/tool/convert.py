@@ -101,6 +101,12 @@ def measurements(c):
         if c.check([row["name"] for row in report] == names, f"{metric}: {report}"):
             c.check([rule["before"] for rule in report[0]["rules"]] == [before], f"{metric}: {report[0]}")
     c.status(3, c.file("frames.csv", "name,unit,value\nx,ns,1\nx,frames,1\n"), back, has="another unit than above for the same")
+    # The sides of a pair are no other benchmark's, whatever that is called.
+    duel = c.file("duel.json", json.dumps({"perf_results": 1, "benchmarks": [{"name": "x", "unit": "ns", "baseline": [5], "candidate": [3]}]}))
+    alone = c.file("alone.json", json.dumps({"perf_results": 1, "benchmarks": [{"name": "x/baseline", "unit": "ns", "samples": [9]}]}))
+    for to, mark in (("csv", "x{},ns"), ("go", "BenchmarkX{}\t"), ("google", '"run_name": "x{}"'), ("openmetrics", 'benchmark="x{}"}}')):
+        out = c.status(0, "convert", duel, alone, "--to", to)
+        c.check([out.count(mark.format(s)) for s in ("/baseline", "/candidate", "/baseline-2")] == [1, 1, 1], f"{to}: {out}")
     old = c.file("old.json", "old\n")
     c.status(3, "convert", "nowhere.json", "--to", "go", "-o", old, has="cannot be opened")
     c.check(old.read_text() == "old\n", "the old file is gone")
