@@ -115,7 +115,7 @@ struct perf_inode_ {
 extern int perf_stat_(const char *, struct perf_inode_ *) __asm__(PERF_SYM_("stat"));
 extern int perf_fstat_(int, struct perf_inode_ *) __asm__(PERF_SYM_("fstat"));
 PERF_END_DECLS
-#define PERF_INODE_(s) ((s).ino)
+#define PERF_INODE_(s) ((s).ino ^ (s).dev * UINT64_C(0x9e3779b97f4a7c15))
 #else
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -136,7 +136,8 @@ PERF_END_DECLS
 #define perf_inode_ stat
 #define perf_stat_  stat
 #define perf_fstat_ fstat
-#define PERF_INODE_(s) PERF_CAST_(uint64_t, (s).st_ino)
+#define PERF_INODE_(s) (PERF_CAST_(uint64_t, (s).st_ino) ^                                         \
+                        PERF_CAST_(uint64_t, (s).st_dev) * UINT64_C(0x9e3779b97f4a7c15))
 #endif
 #if defined(__linux__) && !defined(__mips__) && !defined(__sparc__)
 #define PERF_SIG_BLOCK_ 0       /* a number as of SIGPIPE, 13, and SIGXFSZ, 25, below             */
@@ -583,7 +584,8 @@ PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
 #endif
 }
 
-/* The number of the file that stands at `path`; 0: none, or not known. */
+/* A number of the file that stands at `path`, which no file of any disk shares; 0: none, or not
+ * known.                                                                                         */
 PERF_COLD_FN_ uint64_t perf_file_inode_(const char *path)
 {
 #if PERF_POSIX_FILES_

@@ -242,7 +242,7 @@ typedef struct perf_main_ {
     const char *accepted[2 * PERF_MAIN_FILTERS_ + 1];
     char       *since[PERF_MAIN_FILTERS_];      /* owns those ids; NULL: this run                 */
     size_t      since_number[PERF_MAIN_FILTERS_];       /* of those runs, from 1                  */
-    int         is_there[PERF_MAIN_FILTERS_];   /* 1: this run has measured such an entry         */
+    int         is_there[PERF_MAIN_FILTERS_];   /* comparisons that found it in this run          */
     int         over;           /* 1: a body has called exit(): nothing more is measured          */
 } perf_main_;
 
@@ -269,6 +269,8 @@ PERF_COLD_DECL_ void perf_main_accepts_(perf_main_ *run, const char *name);
 PERF_COLD_DECL_ void perf_main_filter_(perf_main_ *run, const char *pattern);
 PERF_COLD_DECL_ int perf_main_match_(const char *pattern, const char *name);
 PERF_COLD_DECL_ void perf_main_settle_(perf_main_ *run);
+PERF_COLD_DECL_ int perf_main_is_one_(const char *one, const char *other);
+PERF_COLD_DECL_ uint64_t perf_main_folder_(const char *path, size_t n);
 PERF_COLD_DECL_ int perf_main_format_(const char *name);
 PERF_COLD_DECL_ void perf_main_rule_(perf_main_ *run, const char *text, perf_rule *rule);
 PERF_COLD_DECL_ int perf_main_list_(const perf_main_ *run);
@@ -656,14 +658,15 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *run)
         perf_main_wrong_(run, "--format does not know", run->named);
     if ((run->strict || run->again_after > 0.0) && !run->compare)
         perf_main_wrong_(run, "--strict and --again-after need the option", "--compare");
-    if (run->accepted[0] && (!run->compare || !run->add || strcmp(run->compare, run->add) != 0))
+    if (run->accepted[0] && !perf_main_is_one_(run->compare, run->add))
         perf_main_wrong_(run, "--accept-change needs --compare and --add of one file, for",
                          run->accepted[0]);
-    if (run->output && ((run->compare && !strcmp(run->output, run->compare)) ||
-                        (run->add && !strcmp(run->output, run->add)) ||
-                        (run->save && !strcmp(run->output, run->save))))
+    if (perf_main_is_one_(run->output, run->compare) ||
+        perf_main_is_one_(run->output, run->add) || perf_main_is_one_(run->output, run->save))
         perf_main_wrong_(run, "--output needs another file than --compare, --add and --save, not",
                          run->output);
+    if (perf_main_is_one_(run->save, run->add))
+        perf_main_wrong_(run, "--save needs another file than --add, not", run->save);
     if (run->profile && (run->add || run->save))
         perf_main_wrong_(run, "--profile measures nothing that could go into the baseline",
                          run->add ? run->add : run->save);
@@ -672,6 +675,39 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *run)
     if (run->rule.metric >= PERF_METRIC_INSTRUCTIONS ||
         run->second.metric >= PERF_METRIC_INSTRUCTIONS)
         run->counters = 1;
+}
+
+/* 1: two paths, of which none is NULL, are one file or will be: links are what they name. */
+PERF_COLD_FN_ int perf_main_is_one_(const char *one, const char *other)
+{
+    const char *const path[2] = {one, other}, *name[2];
+    uint64_t          file[2], folder[2];
+    int               i;
+
+    if (!one || !other || !strcmp(one, other))
+        return one && other;
+    for (i = 0; i < 2; i++) {
+        file[i] = perf_file_inode_(path[i]);
+        name[i] = strrchr(path[i], '/') ? strrchr(path[i], '/') + 1 : path[i];
+        folder[i] = perf_main_folder_(path[i], PERF_CAST_(size_t, name[i] - path[i]));
+    }
+    if (file[0] || file[1])
+        return file[0] == file[1];
+    return folder[0] && folder[0] == folder[1] && !strcmp(name[0], name[1]);
+}
+
+/* What perf_file_inode_ says of the folder whose name is the first n bytes, "": this one. */
+PERF_COLD_FN_ uint64_t perf_main_folder_(const char *path, size_t n)
+{
+    char    *name = PERF_CAST_(char *, PERF_MALLOC(n + 2));
+    uint64_t folder = 0;
+
+    if (name) {
+        memcpy(PERF_CAST_(char *, memcpy(name, path, n)) + n, ".", 2);
+        folder = perf_file_inode_(name);
+    }
+    PERF_FREE(name);
+    return folder;
 }
 
 /* The format of that name: 0 json (or NULL), else 1 + perf_export_format; -1: there is none. */
@@ -1793,7 +1829,7 @@ PERF_COLD_FN_ size_t perf_main_accepted_(const perf_main_ *run, const char *name
     size_t i;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++)
-        if (!strcmp(run->accepted[2 * i], name))
+        if (perf_same_text_(run->accepted[2 * i], name))
             return i;
     return PERF_MAIN_FILTERS_;
 }
@@ -1805,14 +1841,14 @@ PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *run, size_t at, const perf_b
     size_t            i = 0;
 
     while (i < baseline->entries &&
-           (strcmp(baseline->entry[i].name, name) != 0 || baseline->entry[i].missing))
+           (!perf_same_text_(baseline->entry[i].name, name) || baseline->entry[i].missing))
         i++;
     if (i == baseline->entries) {
         (void)fprintf(stderr, "%s: --accept-change: not measured in this run: '%s'\n", run->program,
                       name);
         return 0;
     }
-    run->is_there[at] = 1;
+    run->is_there[at]++;
     if (baseline->entry[i].since && !run->since[at]) {
         run->since[at] = PERF_CAST_(char *, PERF_MALLOC(strlen(baseline->entry[i].since) + 1));
         if (run->since[at])
@@ -1884,7 +1920,7 @@ PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *run)
     size_t i;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++) {
-        if (!run->is_there[i])
+        if (run->is_there[i] < (run->also ? 2 : 1))         /* each of the rules needs it         */
             continue;
         (void)fprintf(run->out, "accepted: %s is normal as it is now, since ",
                       run->accepted[2 * i]);
@@ -1895,14 +1931,15 @@ PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *run)
     }
 }
 
-/* Takes the names that this run has not measured out of --accept-change: --add would make what is
- * saved of them past.  The other arrays by name keep their order.                                */
+/* Takes the names that this run has not measured, or not compared by each of the rules, out of
+ * --accept-change: --add would make what is saved of them past.  The other arrays by name keep
+ * their order.                                                                                   */
 PERF_COLD_FN_ void perf_main_refuse_(perf_main_ *run)
 {
     size_t i, kept = 0;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++) {
-        if (!run->is_there[i])
+        if (run->is_there[i] < (run->also ? 2 : 1))         /* each of the rules needs it         */
             continue;
         run->accepted[2 * kept] = run->accepted[2 * i];
         run->accepted[2 * kept + 1] = run->accepted[2 * i + 1];

@@ -114,6 +114,7 @@ typedef struct perf_baseline {
     double               confidence;
     perf_baseline_odd   *odd;           /* runs that lie too far off to be like the others        */
     size_t               odds;          /* how many of them                                       */
+    int                  any_machine;   /* 1: runs of other machines and builds count, as asked   */
     char                *memory_[2];    /* private: the names                                     */
 } perf_baseline;
 
@@ -311,6 +312,7 @@ PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_basel
         opts = &none;
     check.baseline = &baseline;
     check.asked = opts;
+    baseline.any_machine = opts->any_machine != 0;
     check.count_own = count_own;
     if (PERF_DISABLE) {
         perf_baseline_fail_(&baseline, PERF_EDISABLED, 0);
@@ -1024,6 +1026,8 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
         return verdict;
     gap = perf_fabs_(perf_rule_room_(&verdict.rule, change)) - (judged->tick + 1e-12);
     perf_judge_reasons_(judged, &spread, gap, &verdict);
+    if (check->baseline->any_machine && judged->runs < PERF_BASELINE_RUNS_)
+        verdict.reason = "fewer than 6 saved runs: add some";
     if (runs < PERF_BASELINE_RUNS_ || !(gap > 0.0))
         return verdict;
     *p = 0.0;
@@ -1927,10 +1931,11 @@ PERF_FN size_t perf_baseline_used_(const perf_baseline *baseline)
 PERF_COLD_FN_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *baseline)
 {
     const size_t used = perf_baseline_used_(baseline);
+    const char  *which = baseline->any_machine ? "any" : "this";
     size_t       i;
 
-    perf_putf_(out, "baseline: %.0f run%s of this machine and build", PERF_CAST_(double, used),
-               used == 1 ? "" : "s");
+    perf_putf_(out, "baseline: %.0f run%s of %s machine and build", PERF_CAST_(double, used),
+               used == 1 ? "" : "s", which);
     perf_put_span_(out, " within ", baseline->span_s, "");
     perf_put_span_(out, ", the last ", baseline->age_s, " ago");
     perf_put_span_(out, ", the first ", -baseline->age_s, " later by the clock");

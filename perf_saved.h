@@ -138,24 +138,6 @@ PERF_COLD_FN_ int perf_copy_text_(char *to, size_t cap, const char *from)
     return 1;
 }
 
-/* 1: in a file the two texts are the same. */
-PERF_COLD_FN_ int perf_same_text_(const char *one, const char *other)
-{
-    perf_char_ ch[2];
-
-    for (; *one && *other; one += ch[0].bytes, other += ch[1].bytes) {
-        ch[0] = perf_char_of_(one);
-        ch[1] = perf_char_of_(other);
-        if (ch[0].broken)
-            ch[0].code = 0xfffd;
-        if (ch[1].broken)
-            ch[1].code = 0xfffd;
-        if (ch[0].code != ch[1].code)
-            return 0;
-    }
-    return !*one && !*other;
-}
-
 #define PERF_ID_MARK_ 9         /* bytes of "-1f3a9c07"                                           */
 
 /* Copies the id of a run.  One that does not fit ends in a hash of the whole: ids that differ stay
@@ -1121,7 +1103,7 @@ PERF_COLD_DECL_ void perf_read_level_(perf_read_ *file, perf_read_entry_ *entry)
 PERF_COLD_DECL_ double perf_read_or_null_(perf_read_ *file);
 PERF_COLD_DECL_ void perf_read_append_(perf_read_ *file, const perf_read_entry_ *entry);
 PERF_COLD_DECL_ void perf_read_counters_(perf_read_ *file, double *found);
-PERF_COLD_DECL_ size_t perf_read_times_(perf_read_ *file);
+PERF_COLD_DECL_ size_t perf_read_times_(perf_read_ *file, size_t *no_time);
 PERF_COLD_DECL_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, const double *x);
 PERF_COLD_DECL_ void perf_read_match_runs_(perf_read_ *file);
 PERF_COLD_DECL_ int perf_read_run_index_(const perf_read_ *file, const char *id);
@@ -1364,7 +1346,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     perf_members_    members = {names, 0, {0}};
     perf_read_entry_ entry = PERF_ZERO;
     const char      *unit = "ns";
-    size_t           candidate = 0, candidates = 0;
+    size_t           candidate = 0, candidates = 0, no_time = 0;
     double           count[2] = {0.0, 0.0};
     int              member, is_pair, wrong;
 
@@ -1388,10 +1370,10 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
             perf_read_skip_(&file->in, 0);
         } else if (member == PERF_FIELD_CANDIDATE_) {
             candidate = file->values;
-            candidates = perf_read_times_(file);
+            candidates = perf_read_times_(file, &no_time);
         } else {
             entry.value = file->values;
-            entry.values = perf_read_times_(file);
+            entry.values = perf_read_times_(file, &no_time);
         }
     }
     entry.to = file->in.at;
@@ -1400,7 +1382,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     if (is_pair)
         wrong |= candidates != entry.values || candidate != entry.value + entry.values;
     if (strcmp(unit, "ns") != 0)
-        entry.kind = 0;                         /* not ours: it stays in the file as it is        */
+        no_time = 0;                            /* not ours: it stays in the file as it is        */
     else if (entry.values && is_pair)
         entry.kind = PERF_BASELINE_AB;
     else if (entry.values && !members.has[PERF_FIELD_BASELINE_])    /* alone it is nothing        */
@@ -1409,6 +1391,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     entry.slices = entry.values;
     if (file->counter)
         perf_read_count_(file, &entry, count);
+    (void)perf_read_need_(&file->in, !no_time, no_time, PERF_ERANGE);
     (void)perf_read_need_(&file->in, !wrong, entry.from, PERF_EFORMAT);
     perf_read_append_(file, &entry);
 }
@@ -1438,8 +1421,9 @@ PERF_COLD_FN_ void perf_read_counters_(perf_read_ *file, double *found)
     }
 }
 
-/* Reads a list of times; returns how many, 0 after a failure. */
-PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file)
+/* Reads a list of times; returns how many, 0 after a failure.  *no_time: where the first number is
+ * that can be none; 0 stays where all can.                                                       */
+PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file, size_t *no_time)
 {
     size_t count = 0, at;
     double x;
@@ -1447,8 +1431,9 @@ PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file)
     while (perf_read_next_(&file->in, &count, '[', ']')) {
         at = file->in.at;
         x = perf_read_figure_(&file->in);
-        if (!perf_read_need_(&file->in, x > 1e-290, at, PERF_ERANGE) ||
-            !perf_read_room_(&file->in, &file->value, &file->value_room, file->values, sizeof x,
+        if (!(x > 1e-290) && !*no_time)
+            *no_time = at;
+        if (!perf_read_room_(&file->in, &file->value, &file->value_room, file->values, sizeof x,
                              SIZE_MAX))
             return 0;
         file->value[file->values++] = x;

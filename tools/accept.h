@@ -112,7 +112,7 @@ PERF_FN size_t accept_rows(const history *past, const char *entry, const char *n
 
     for (i = 0; i < past->n; i++) {
         const history_row *row = &past->row[i];
-        if (strcmp(row->s->name, entry) != 0 || !row->n)
+        if (!perf_same_text_(row->s->name, entry) || !row->n)
             continue;
         at = accept_at(row, named);
         if (at == row->n || !at)
@@ -138,14 +138,14 @@ PERF_FN char *accept_split(const history *past, const char *text, const char **n
 
     *named = NULL;
     for (i = 0; i < past->n; i++)
-        if (!strcmp(past->row[i].s->name, entry))
+        if (perf_same_text_(past->row[i].s->name, entry))
             return entry;
     if (!sign)
         sign = entry;
     *named = text + (sign - entry) + 1;
     *sign = '\0';
     for (i = 0; i < past->n; i++)
-        if (!strcmp(past->row[i].s->name, entry))
+        if (perf_same_text_(past->row[i].s->name, entry))
             return entry;
     free(entry);
     return NULL;

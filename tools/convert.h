@@ -39,29 +39,65 @@ typedef struct convert_arm {
     const ab_series *s;
     const ab_run    *run;
     const ab_values *v;
-    const char      *suffix;            /* "", "/baseline", "/candidate"                          */
+    const char      *suffix;            /* see convert_suffix_of                                  */
 } convert_arm;
+
+typedef struct convert_suffix {
+    char s[40];
+} convert_suffix;
+
+/* 1: a benchmark of that name is there, whose values are no pairs. */
+PERF_FN int convert_is_alone(const ab_set *set, const char *name, const char *suffix)
+{
+    const size_t len = strlen(name);
+    size_t       i;
+
+    for (i = 0; i < set->n; i++)
+        if (set->s[i].design != AB_PAIRS && !strncmp(set->s[i].name, name, len) &&
+            !strcmp(set->s[i].name + len, suffix))
+            return 1;
+    return 0;
+}
+
+/* What stands behind the name of one side: "" of no pairs, "/baseline" and "/candidate"; with a
+ * number where a benchmark has such a name.                                                      */
+PERF_FN convert_suffix convert_suffix_of(const ab_set *set, const ab_series *series, int side)
+{
+    static const char *const word[] = {"/baseline", "/candidate"};
+    convert_suffix text = {""};
+    size_t         number = 1;
+
+    if (series->design != AB_PAIRS)
+        return text;
+    snprintf(text.s, sizeof text.s, "%s", word[side]);
+    while (convert_is_alone(set, series->name, text.s))
+        snprintf(text.s, sizeof text.s, "%s-%zu", word[side], ++number);
+    return text;
+}
 
 /* Calls `each` for every run and side that has values. */
 PERF_FN void convert_arms(converting *conversion, void (*each)(converting *, const convert_arm *))
 {
-    static const char *const suffix[] = {"/baseline", "/candidate"};
-    size_t      i, k;
-    int         side, sides;
-    convert_arm arm;
+    convert_suffix suffix[2];
+    size_t         i, k;
+    int            side, sides;
+    convert_arm    arm;
 
-    for (i = 0; i < conversion->set.n; i++)
-        for (k = 0; k < conversion->set.s[i].runs; k++) {
-            arm.s = &conversion->set.s[i];
+    for (i = 0; i < conversion->set.n; i++) {
+        arm.s = &conversion->set.s[i];
+        sides = arm.s->design == AB_PAIRS ? 2 : 1;
+        for (side = 0; side < sides; side++)
+            suffix[side] = convert_suffix_of(&conversion->set, arm.s, side);
+        for (k = 0; k < arm.s->runs; k++) {
             arm.run = &arm.s->run[k];
-            sides = arm.s->design == AB_PAIRS ? 2 : 1;
             for (side = 0; side < sides; side++) {
                 arm.v = &arm.run->v[side];
-                arm.suffix = sides == 2 ? suffix[side] : "";
+                arm.suffix = suffix[side].s;
                 if (arm.v->n)
                     each(conversion, &arm);
             }
         }
+    }
 }
 
 /* A count of zero is kept as half a unit: what it was. */
@@ -318,10 +354,10 @@ PERF_FN void convert_scopes(converting *conversion, const char *family, const ch
 }
 
 /* The median of all runs of a benchmark. */
-PERF_FN void convert_median(converting *conversion, const ab_series *series, int side,
-                            const char *suffix)
+PERF_FN void convert_median(converting *conversion, const ab_series *series, int side)
 {
-    ab_data data;
+    const convert_suffix suffix = convert_suffix_of(&conversion->set, series, side);
+    ab_data              data;
 
     memset(&data, 0, sizeof data);
     ab_flat_(&data, 0, series, side);
@@ -329,7 +365,7 @@ PERF_FN void convert_median(converting *conversion, const ab_series *series, int
         convert_family(conversion->f, "perf_benchmark_seconds", "gauge",
                        "Median time of one iteration.");
     if (data.n[0])
-        convert_sample(conversion->f, "perf_benchmark_seconds{benchmark", series->name, suffix,
+        convert_sample(conversion->f, "perf_benchmark_seconds{benchmark", series->name, suffix.s,
                        ab_statistic(data.x[0], data.n[0], PERF_METRIC_P50) * 1e-9);
     if (data.own[0])
         free(data.x[0]);
@@ -350,9 +386,9 @@ PERF_FN int convert_openmetrics(converting *conversion)
         const ab_series *series = &conversion->set.s[i];
         if (ab_unit_kind(series->unit) != AB_TIME || !series->runs)
             continue;
-        convert_median(conversion, series, 0, series->design == AB_PAIRS ? "/baseline" : "");
+        convert_median(conversion, series, 0);
         if (series->design == AB_PAIRS)
-            convert_median(conversion, series, 1, "/candidate");
+            convert_median(conversion, series, 1);
     }
     fputs("# EOF\n", conversion->f);
     convert_only_times(conversion);

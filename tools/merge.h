@@ -77,23 +77,24 @@ PERF_FN int merge_traces(merging *merge)
 }
 
 /* Every run of one file becomes that of its rank. */
-PERF_FN void name_runs(ab_set *one, const char *rank)
+PERF_FN void name_runs(ab_set *one, ab_rank *rank)
 {
-    size_t i, k, size = strlen(rank) + 32;
+    size_t i, k;
 
     for (i = 0; i < one->n; i++)
         for (k = 0; k < one->s[i].runs; k++) {
-            ab_run *run = &one->s[i].run[k];
+            ab_run     *run = &one->s[i].run[k];
+            const char *id = ab_rank_run(rank, run->id ? run->id : "");
             free(run->id);
-            run->id = (char *)ab_grow(NULL, size, 1);
-            snprintf(run->id, size, k ? "%s.%zu" : "%s", rank, k + 1);
+            run->id = ab_copy(id, strlen(id));
         }
 }
 
-PERF_FN int merge_one(const merging *merge, size_t i, const char *rank, ab_set *set,
+PERF_FN int merge_one(const merging *merge, size_t i, const char *name, ab_set *set,
                       ab_scopes *scopes)
 {
     ab_about_file about = {1, 0};
+    ab_rank       rank = {NULL, NULL};
     ab_set        one;
     ab_read_opts  ro;
     ab_error      error;
@@ -109,19 +110,25 @@ PERF_FN int merge_one(const merging *merge, size_t i, const char *rank, ab_set *
     text = ab_slurp(merge->part[i].path, &len, &error);
     if (!text)
         return unusable(&error);
-    found = ab_read_scopes(scopes, merge->part[i].path, text, len, i + 1, rank, &about, &error);
+    rank.name = name;
+    rank.runs = json_object();
+    found = ab_read_scopes(scopes, merge->part[i].path, text, len, i + 1, name ? &rank : NULL,
+                           &about, &error);
     failed = found < 0;
     if (!failed && (about.measured || !found))
         failed = ab_read(&one, merge->part[i].path, text, len, &ro, &error) < 0;
-    if (!failed && rank)
-        name_runs(&one, rank);
+    if (!failed && name && json_object_size(rank.runs) == 1)
+        json_object_set_new(rank.runs, id, json_string(name));      /* one alone is all of them   */
+    if (!failed && name)
+        name_runs(&one, &rank);
     if (!failed)
-        ab_run_ids(scopes, &one, i + 1, about.taken && !rank);
+        ab_run_ids(scopes, &one, i + 1, about.taken && !name);
     if (!failed)
         say_left_out(&one, "merged");
     if (!failed)
         failed = ab_absorb(set, &one, i + 1, merge->part[i].path, &error) < 0;
     free(text);
+    json_decref(rank.runs);
     ab_set_free(&one);
     return failed ? unusable(&error) : 0;
 }

@@ -35,7 +35,7 @@ typedef struct ab_ended {               /* how a command ended, and what it took
     double memory;                      /* bytes, the most that one process had resident          */
     int    status, signal;              /* exit status, or the signal that killed it              */
     int    late;                        /* 1: it was ended because of the timeout                 */
-    int    asked;                       /* 1: it was ended because it waited for the terminal     */
+    int    stopped;                     /* the signal that had stopped it when we ended it, 0:none*/
     char  *text;                        /* captured output, the caller frees it; or NULL          */
     int    cut;                         /* 1: the beginning of it is gone                         */
 } ab_ended;
@@ -246,15 +246,24 @@ PERF_FN void ab_take_output_(ab_output *output, int *from)
     *from = -1;
 }
 
+/* Stopped by that signal, will it go on?  A group in the background that asks the terminal for a
+ * password, say, is stopped by the system, and nobody would ever wake it.  One that stops itself may
+ * have somebody who does: a second is enough.                                                    */
+PERF_FN int ab_goes_on_(int number)
+{
+    if (number == SIGTTIN || number == SIGTTOU)
+        return 0;
+    return ab_seconds_() - ab_ended_at_ < 1.0;      /* each stop and each wake-up sets that       */
+}
+
 /* Until the leader has ended, who stays a zombie.  What its children still hold open or print does
- * not count.  A group in the background that asks the terminal for a password, say, is stopped by
- * the system, and nobody would ever wake it: it is killed, and the answer is 1.                  */
+ * not count.  One that is stopped for good is killed; returns the signal that stopped it, else 0. */
 PERF_FN int ab_await_(pid_t child, int from, ab_output *output)
 {
     struct pollfd on[2];
     siginfo_t     info;
     char          bytes[64];
-    int           asked = 0;
+    int           stopped = 0;
 
     if (from >= 0)
         fcntl(from, F_SETFL, O_NONBLOCK);
@@ -263,15 +272,15 @@ PERF_FN int ab_await_(pid_t child, int from, ab_output *output)
         if (waitid(P_PID, (id_t)child, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
             info.si_pid && info.si_code != CLD_STOPPED)
             break;
-        if (info.si_pid && (info.si_status == SIGTTIN || info.si_status == SIGTTOU)) {
-            asked = 1;
+        if (info.si_pid && !ab_goes_on_(info.si_status)) {
+            stopped = info.si_status;
             kill((pid_t)-child, SIGKILL);
         }
         on[0].fd = ab_wake_[0];
         on[1].fd = from;
         on[0].events = on[1].events = POLLIN;
         on[1].revents = 0;
-        if (poll(on, 2, -1) > 0 && on[1].revents)
+        if (poll(on, 2, info.si_pid && !stopped ? 100 : -1) > 0 && on[1].revents)
             ab_take_output_(output, &from);
         while (read(ab_wake_[0], bytes, sizeof bytes) > 0)
             continue;
@@ -280,7 +289,7 @@ PERF_FN int ab_await_(pid_t child, int from, ab_output *output)
         ab_take_output_(output, &from);
     if (from >= 0)
         close(from);
-    return asked;
+    return stopped;
 }
 
 /* Signals what is left of a group whose leader is still a zombie, reaps the leader, and gives the
@@ -335,7 +344,7 @@ PERF_FN int ab_run_one(char **word, const ab_spawn_opts *opts, ab_ended *out)
     child = ab_start_(word, opts, &from);
     if (child < 0)
         return -1;
-    out->asked = ab_await_(child, from, &output);
+    out->stopped = ab_await_(child, from, &output);
     ab_set_timer_(0.0);
     out->wall = (ab_ended_at_ - began) * 1e9;
     out->late = ab_alarms_ && !ab_signal_;
@@ -388,7 +397,7 @@ PERF_FN pid_t ab_helper(const char *text, int show, ab_ended *out)
     free(copy);
     if (child < 0)
         return -1;
-    out->asked = ab_await_(child, from, &none);
+    out->stopped = ab_await_(child, from, &none);
     ab_child_ = 0;
     ab_set_timer_(0.0);
     memset(&info, 0, sizeof info);

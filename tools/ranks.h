@@ -114,20 +114,42 @@ PERF_FN int ab_scope_buckets_(const json_t *list)
     return 1;
 }
 
-/* The id that a run gets in the merged file: `rank` if given, else its own; where a file before has
- * that id, the number of this file in front.                                                     */
-PERF_FN void ab_scope_rename_(json_t *item, const char *rank, int taken, size_t number)
+/* The runs of a file that becomes a rank. */
+typedef struct ab_rank {
+    const char *name;                   /* "rank 3"                                               */
+    json_t     *runs;                   /* an object: what each of its runs is called, by its id  */
+} ab_rank;
+
+/* What a run of that id is called: "rank 3", the second one "rank 3.2". */
+PERF_FN const char *ab_rank_run(ab_rank *rank, const char *id)
+{
+    const size_t size = strlen(rank->name) + 32, before = json_object_size(rank->runs);
+    const char  *known = json_string_value(json_object_get(rank->runs, id));
+    char        *own;
+
+    if (known)
+        return known;
+    own = (char *)ab_grow(NULL, size, 1);
+    snprintf(own, size, before ? "%s.%zu" : "%s", rank->name, before + 1);
+    json_object_set_new(rank->runs, id, json_string(own));
+    free(own);
+    known = json_string_value(json_object_get(rank->runs, id));
+    return known ? known : rank->name;
+}
+
+/* The id that a run gets in the merged file: its own (rank NULL), or that of its rank; where a file
+ * before has that id, the number of this file in front.                                          */
+PERF_FN void ab_scope_rename_(json_t *item, ab_rank *rank, int taken, size_t number)
 {
     const char *was = json_string_value(json_object_get(item, "run"));
     size_t      size = (was ? strlen(was) : 0) + 32;
     char       *id = (char *)ab_grow(NULL, size, 1);
 
+    snprintf(id, size, was && !rank ? "%zu.%s" : "%zu", number, was);
     if (rank)
-        json_object_set_new(item, "run", json_string(rank));
-    else if (taken || !was) {
-        snprintf(id, size, was ? "%zu.%s" : "%zu", number, was);
+        json_object_set_new(item, "run", json_string(ab_rank_run(rank, was ? was : id)));
+    else if (taken || !was)
         json_object_set_new(item, "run", json_string(id));
-    }
     free(id);
 }
 
@@ -157,7 +179,7 @@ typedef struct ab_about_file {
 /* Adds the scopes of a file; `text` may be anything, only results of perf.h have scopes.  Returns how
  * many there were; -1 with a message.                                                            */
 PERF_FN int ab_read_scopes(ab_scopes *set, const char *file, const char *text, size_t len,
-                           size_t number, const char *rank, ab_about_file *about, ab_error *error)
+                           size_t number, ab_rank *rank, ab_about_file *about, ab_error *error)
 {
     size_t       i, start = set->n;
     json_error_t why;
@@ -177,6 +199,15 @@ PERF_FN int ab_read_scopes(ab_scopes *set, const char *file, const char *text, s
         return 0;
     }
     about->taken = taken = ab_ids_taken_(set, root);
+    json_array_foreach(json_object_get(root, "runs"), i, item) {
+        if (json_is_object(item)) {
+            ab_scope_rename_(item, rank, taken, number);
+            json_array_append(set->runs, item);
+            if (json_string_value(json_object_get(item, "run")))
+                json_object_set_new(set->ids, json_string_value(json_object_get(item, "run")),
+                                    json_true());
+        }
+    }
     json_array_foreach(json_object_get(root, "scopes"), i, item) {
         ab_scope scope;
         memset(&scope, 0, sizeof scope);
@@ -202,15 +233,6 @@ PERF_FN int ab_read_scopes(ab_scopes *set, const char *file, const char *text, s
         }
         set->s[set->n++] = scope;
         json_array_append(set->scopes, item);
-    }
-    json_array_foreach(json_object_get(root, "runs"), i, item) {
-        if (json_is_object(item)) {
-            ab_scope_rename_(item, rank, taken, number);
-            json_array_append(set->runs, item);
-            if (json_string_value(json_object_get(item, "run")))
-                json_object_set_new(set->ids, json_string_value(json_object_get(item, "run")),
-                                    json_true());
-        }
     }
     for (i = start; i < set->n; i++)
         json_object_set_new(set->ids, set->s[i].run, json_true());

@@ -56,6 +56,8 @@ typedef struct ab_csv {
     int  columns;                       /* of the header; 0: it has not been read                 */
     int  column[COL_COUNT];             /* which field holds what; -1: none                       */
     int  part[AB_NAME_PARTS];           /* fields that together are the name; -1: none            */
+    int  kinds;                         /* 1: a name has figures of several kinds, as convert    */
+                                        /* writes them: those asked for are read                  */
 } ab_csv;
 
 /* The field that begins at *at, which moves behind it.  -1 with a message. */
@@ -442,6 +444,44 @@ PERF_FN int ab_csv_values_(const ab_source *source, const ab_field *field, const
     return 0;
 }
 
+/* 1: a name has figures of several kinds (time, memory, rates) in the rows from `at` on. */
+PERF_FN int ab_csv_kinds_(const ab_source *source, size_t at, const ab_csv *csv)
+{
+    static const char *const kind[] = {"time", "memory", "rate", "other"};
+    ab_field field[AB_FIELDS];
+    ab_set   names;
+    char    *name, *unit;
+    int      n, several = 0;
+
+    memset(&names, 0, sizeof names);
+    while (at < source->len && !several) {
+        if (ab_skip_line_(source, at)) {
+            at = ab_next_line_(source, at);
+            continue;
+        }
+        n = ab_fields_(source, &at, csv->comma, field);
+        if (n < 0)
+            break;                                  /* to be said where the row is read           */
+        name = ab_row_name_(source, field, n, csv);
+        unit = ab_cell_(source, field, n, csv->column[COL_UNIT]);
+        several = *unit &&
+            ab_unit_of_(ab_series_of(&names, name), kind[ab_unit_kind(unit)]) < 0;
+        free(name);
+        free(unit);
+    }
+    ab_set_free(&names);
+    return several;
+}
+
+/* The series of a row; NULL: its figures are not asked for. */
+PERF_FN ab_series *ab_csv_series_(const ab_source *source, const ab_csv *csv, const char *name,
+                                  const char *unit)
+{
+    if (!csv->kinds)
+        return ab_series_of(source->set, name);
+    return ab_unwanted_(source, unit) ? NULL : ab_series_for_(source, name, unit);
+}
+
 /* One row; what is wrong with it costs its benchmark. */
 PERF_FN void ab_csv_row_(const ab_source *source, size_t start, const ab_field *field, int n,
                          const ab_csv *csv)
@@ -450,7 +490,7 @@ PERF_FN void ab_csv_row_(const ab_source *source, size_t start, const ab_field *
                *unit = ab_cell_(source, field, n, csv->column[COL_UNIT]);
     char       *run =
         csv->column[COL_RUN] < 0 ? NULL : ab_cell_(source, field, n, csv->column[COL_RUN]);
-    ab_series  *series = ab_series_of(source->set, name);
+    ab_series  *series = ab_csv_series_(source, csv, name, unit);
     ab_reading  reading = {NULL, "", 1.0, 1.0};
     char        what[100];
     int         k, fits = n <= csv->columns;
@@ -459,12 +499,15 @@ PERF_FN void ab_csv_row_(const ab_source *source, size_t start, const ab_field *
     reading.unit = unit;
     for (k = 0; k < COL_COUNT; k++)
         fits &= csv->column[k] < n;
+    if (!series)
+        fits = 1;
     if (!fits) {
         snprintf(what, sizeof what, "%d fields where the header has %d%s", n, csv->columns,
                  n > csv->columns && csv->comma == ',' ? " (decimal commas? write 1.5)" : "");
         ab_fail_at(source, start, what, NULL, 0);
         ab_refuse(source, series);
-    } else if (series->lack == AB_HAS && ab_csv_values_(source, field, csv, series, &reading) < 0) {
+    } else if (series && series->lack == AB_HAS &&
+               ab_csv_values_(source, field, csv, series, &reading) < 0) {
         ab_refuse(source, series);
     }
     free(name);
@@ -489,6 +532,7 @@ PERF_FN int ab_read_csv_(const ab_source *source)
         if (!csv.columns) {
             if (ab_csv_header_(source, &at, &csv) < 0)
                 return -1;
+            csv.kinds = csv.column[COL_UNIT] >= 0 && ab_csv_kinds_(source, at, &csv);
             continue;
         }
         start = at;

@@ -235,13 +235,42 @@ PERF_FN int json_dotnet_(ab_json *json, json_t *object)
     return json_dotnet_values_(json, object, series) < 0 ? json_refuse_(json, series) : 0;
 }
 
-/* ---- criterion's sample.json: one benchmark, named by its folder ---- */
+/* ---- criterion's sample.json: one benchmark, named by what lies beside it, or by its folders ---- */
 
-/* NAME of ".../NAME/new/sample.json"; "" for other paths; to be freed. */
+/* "group/function/value" of the benchmark.json beside `path`, to be freed; NULL: there is none. */
+PERF_FN char *json_criterion_id_(const char *path)
+{
+    const char *base = strrchr(path, '/');
+    size_t      folder = base ? (size_t)(base - path) + 1 : 0, size = folder + 16;
+    char       *beside = (char *)ab_grow(NULL, size, 1), *name = NULL;
+    const char *id;
+    FILE       *file = NULL;
+    json_t     *root;
+
+    memcpy(beside, path, folder);
+    snprintf(beside + folder, size - folder, "benchmark.json");
+    if (!strcmp(path + folder, "sample.json"))      /* and not standard input                     */
+        file = perf_file_read_(beside);
+    free(beside);
+    if (!file)
+        return NULL;
+    root = json_loadf(file, 0, NULL);
+    fclose(file);
+    id = json_string_value(json_object_get(root, "full_id"));
+    if (id)
+        name = ab_copy(id, strlen(id));
+    json_decref(root);
+    return name;
+}
+
+/* Of ".../criterion/GROUP/NAME/new/sample.json" the folders below the last "criterion", else the one
+ * above "new"; "" for other paths; to be freed.                                                  */
 PERF_FN char *json_criterion_name_(const char *path)
 {
-    const char *end = path + strlen(path), *begin;
-    int         folders;
+    static const char top[] = "criterion/";
+    const size_t      n = sizeof top - 1;
+    const char       *end = path + strlen(path), *begin, *at;
+    int               folders;
 
     for (folders = 0; folders < 2; folders++) {
         while (end > path && end[-1] != '/')
@@ -252,6 +281,11 @@ PERF_FN char *json_criterion_name_(const char *path)
     }
     for (begin = end; begin > path && begin[-1] != '/'; begin--)
         continue;
+    for (at = begin; at >= path + n; at--)
+        if (!memcmp(at - n, top, n) && (at == path + n || at[-1 - (long)n] == '/')) {
+            begin = at;
+            break;
+        }
     return ab_copy(begin, (size_t)(end - begin));
 }
 
@@ -269,7 +303,9 @@ PERF_FN int json_criterion_(ab_json *json, json_t *object)
         return -1;
     if (json_array_size(iters) != json_array_size(times))
         return json_fail_(json, "\"iters\" and \"times\" differ in length", NULL);
-    name = json_criterion_name_(json->s->file);
+    name = json_criterion_id_(json->s->file);
+    if (!name)
+        name = json_criterion_name_(json->s->file);
     series = ab_series_of(json->s->set, name);
     free(name);
     json_in_(json, "times", 0);

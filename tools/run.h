@@ -172,8 +172,13 @@ PERF_FN int ab_command_fail_(ab_commands *commands, size_t contest, size_t i, co
                    commands->o->show_output ? "" : "; --show-output shows what it prints");
 }
 
-static const char ab_asked_[] =
-    "waited for the terminal, which it does not get (a password? give it before)";
+/* Why a command that was stopped by that signal did not go on. */
+PERF_FN const char *ab_stopped_why_(int number)
+{
+    return number == SIGTTIN || number == SIGTTOU ?
+           "waited for the terminal, which it does not get (a password? give it before)" :
+           "was stopped (SIGSTOP?) for a second, and nobody let it go on";
+}
 
 /* Runs an untimed helper.  0 and *left, its group if it goes on; 1: interrupted; -1: a message. */
 PERF_FN int ab_help_(ab_commands *commands, const char *what, const char *text, pid_t *left)
@@ -189,8 +194,9 @@ PERF_FN int ab_help_(ab_commands *commands, const char *what, const char *text, 
         ab_helper_end(&group);
         return 1;
     }
-    if (group < 0 && ended.asked)
-        return ab_fail(&commands->e, what, 0, 0, "'%.200s' %s", text, ab_asked_);
+    if (group < 0 && ended.stopped)
+        return ab_fail(&commands->e, what, 0, 0, "'%.200s' %s", text,
+                       ab_stopped_why_(ended.stopped));
     if (group < 0 && ended.signal)
         return ab_fail(&commands->e, what, 0, 0, "'%.200s' was killed by signal %d", text,
                        ended.signal);
@@ -322,8 +328,8 @@ PERF_FN int ab_check_(ab_commands *commands, size_t contest, size_t i, ab_taken 
 
     if (ended->late)
         return ab_command_fail_(commands, contest, i, "did not end before the timeout", 0);
-    if (ended->asked)
-        return ab_command_fail_(commands, contest, i, ab_asked_, 0);
+    if (ended->stopped)
+        return ab_command_fail_(commands, contest, i, ab_stopped_why_(ended->stopped), 0);
     if (ended->signal && !commands->o->ignore_failure)
         return ab_command_fail_(commands, contest, i, "was killed by signal %ld", ended->signal);
     if (ended->status && !commands->o->ignore_failure)

@@ -112,7 +112,9 @@ static void read_as(const char *text, size_t size, const ab_read_opts *o)
 /* The scopes of two such files, as perf-ab merge does it. */
 static void merge(const char *text, size_t size)
 {
+    static const char *const name[] = {"rank 7", "rank 8"};
     ab_about_file about;
+    ab_rank       rank[2];
     ab_set        set;
     ab_scopes     both, again;
     ab_error      e = {""};
@@ -124,9 +126,14 @@ static void merge(const char *text, size_t size)
     memset(&set, 0, sizeof set);
     memset(&both, 0, sizeof both);
     memset(&again, 0, sizeof again);
-    for (i = 0; i < 2 && found > 0; i++)
-        found = ab_read_scopes(&both, "input", text, size, (size_t)i + 1, size % 3 ? NULL : i ? "8" : "7",
-                               &about, &e);
+    for (i = 0; i < 2; i++) {
+        rank[i].name = name[i];
+        rank[i].runs = json_object();
+        if (found > 0)
+            found = ab_read_scopes(&both, "input", text, size, (size_t)i + 1, size % 3 ? NULL : &rank[i],
+                                   &about, &e);
+        json_decref(rank[i].runs);
+    }
     must(found >= 0 || !strncmp(e.text, "input:", 6), "a message without its place", &e);
     if (found > 0) {
         f = open_memstream(&written, &length);

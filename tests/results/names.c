@@ -263,6 +263,8 @@ static void missing_is_of_this_machine(void)
     perf_baseline_opts o = PERF_ZERO;
     perf_results_opts  elsewhere = PERF_ZERO;
     perf_baseline      b;
+    FILE              *f;
+    char               table[600], *text;
     int                any;
 
     snprintf(path, sizeof path, "%s/elsewhere.json", dir);
@@ -284,8 +286,25 @@ static void missing_is_of_this_machine(void)
               (unsigned long)b.other_runs, (unsigned long)b.missing);
         CHECK(b.decision == (any ? PERF_INCONCLUSIVE : PERF_ACCEPT), "%d: %s", any,
               perf_decision_text(b.decision));
+        snprintf(table, sizeof table, "%s/table.txt", dir);
+        f = fopen(table, "w");
+        CHECK(f && perf_baseline_to(f, &b) == PERF_OK && !fclose(f), "the table");
+        text = slurp(table);
+        CHECK(strstr(text, any ? "baseline: 9 runs of any machine and build" : "baseline: 8 runs of this machine and build"),
+              "%d: %s", any, text);
+        free(text);
         perf_baseline_free(&b);
     }
+    (void)remove(path);
+    perf_reset();
+    bench("one", 1001);
+    CHECK(perf_baseline_add(path, &elsewhere) == PERF_OK, "add");
+    perf_reset();
+    bench("one", 1004);
+    b = perf_baseline_check(path, &o);
+    CHECK(b.entries == 1 && b.entry[0].verdict.reason && !strcmp(b.entry[0].verdict.reason, "fewer than 6 saved runs: add some"),
+          "%s", b.entries ? b.entry[0].verdict.reason : "nothing");
+    perf_baseline_free(&b);
 }
 
 /* Ids longer than what is kept of them are of different runs if they differ anywhere. */

@@ -3,9 +3,11 @@
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -109,6 +111,30 @@ PERF_BENCH_THREADS(crew, 1, 2)
     while (perf_bench_next(&b))
         perf_clobber();
     perf_bench_counter(&b, thread ? "second" : "first", (double)threads);
+}
+
+/* A loop of its own, whose name is Latin-1: in files, and so in comparisons, its e is U+FFFD. */
+PERF_BENCH(latin)
+{
+    perf_bench_opts o = PERF_ZERO;
+    perf_bench      own;
+
+    o.max_seconds = 0.001;
+    own = perf_bench_begin("caf\xe9", &o);
+    while (perf_bench_next(&own))
+        perf_clobber();
+    (void)perf_bench_end(&own);
+    while (perf_bench_next(&b))
+        perf_clobber();
+}
+
+/* One with a scope, which has a time, but no count of instructions. */
+PERF_BENCH(scoped)
+{
+    while (perf_bench_next(&b)) {
+        PERF_SCOPE("inside");
+        perf_clobber();
+    }
 }
 
 static char *in(const char *name)
@@ -244,6 +270,26 @@ static void rules(void)
     CHECK(harness_main(4, word) == 2, "memory");
     word[3] = throughput;
     CHECK(harness_main(4, word) == 2, "throughput");
+}
+
+/* A change is accepted only where both rules have compared it: else nothing of it becomes past. */
+static void accepted_by_both(void)
+{
+    char  name[] = "options", brief[] = "--budget=0.001", filter[] = "--filter=scoped", add[] = "--add=", compare[] = "--compare=",
+          inside[] = "--accept-change=inside", time[] = "--accept=no regression beyond 900 %",
+          count[] = "--accept=instructions no more than 2 % worse", to[2][520];
+    char *word[] = {name, brief, filter, to[0], to[1], inside, time, count, NULL}, *text;
+    int   rules;
+
+    snprintf(to[0], sizeof to[0], "%s%s", add, in("both.json"));
+    snprintf(to[1], sizeof to[1], "%s%s", compare, in("both.json"));
+    CHECK(harness_main(4, word) == 0, "saved");
+    for (rules = 2; rules > 0; rules--) {
+        CHECK(harness_main(6 + rules, word) == (rules == 2 ? 2 : 0), "%d rules", rules);
+        text = file_text(in("both.json"));
+        CHECK(strstr(text, "\"inside\"") && !strstr(text, "\"past\"") == (rules == 2), "%d rules: %.3000s", rules, text);
+        free(text);
+    }
 }
 
 static void files(void)
@@ -492,6 +538,47 @@ static void late(void)
     free(text);
 }
 
+/* A file that two options write, or read and write, is one however it is spelt: nothing is measured.
+ * Nor is the name of a loop another one where a file cannot have its bytes. */
+static void one_file(void)
+{
+    static const char *const spelt[] = {"plain", "./plain", "sub/../plain", "soft", "hard", "deep/plain"};
+    static const char *const also[] = {"--add", "--save", "--compare"};
+    char   words[1600], was[PATH_MAX];
+    size_t i, k;
+
+    if (!getcwd(was, sizeof was) || chdir(dir) || mkdir("sub", 0700) || symlink("sub/..", "deep"))
+        abort();
+    for (i = 0; i < 9; i++) {                   /* 6 .. 8: no such file yet, the first three ways */
+        if (i == 6 && (remove("plain") || remove("soft") || remove("hard")))
+            abort();
+        if (i == 0) {
+            says(0, "--filter one --save plain", "one ");
+            if (symlink("plain", "soft") || link("plain", "hard"))
+                abort();
+        }
+        for (k = 0; k < 3; k++) {
+            snprintf(words, sizeof words, "--filter one --output %s %s plain", spelt[i % 6], also[k]);
+            says(2, words, "--output needs another file than --compare, --add and --save, not");
+        }
+        snprintf(words, sizeof words, "--filter one --save %s --add plain", spelt[i % 6]);
+        says(2, words, "--save needs another file than --add, not");
+    }
+    CHECK(access("plain", F_OK) != 0, "it was written");
+    says(0, "--filter one --save plain", "one ");
+    says(0, "--filter one --add sub/../plain --compare ./plain --accept-change one", "accepted: one");
+    says(0, "--filter latin --save latin", "latin ");
+    says(0, "--filter latin --add latin --compare latin --accept-change caf\xe9", "accepted: caf\xe9");
+    says(0, "--filter latin --add latin --compare latin --accept-change caf\xef\xbf\xbd", "accepted: caf");
+    says(2, "--filter latin --add latin --compare latin --accept-change cafe", "not measured in this run: 'cafe'");
+    says(0, "--filter one --output sub/plain --add plain", "one ");
+    says(0, "--filter one --output other --add plain", "one ");
+    says(0, "--filter one --output /dev/null --add plain", "one ");
+    says(0, "--filter one --compare plain --save ./plain", "one ");
+    if (chdir(was))
+        abort();
+}
+
 int main(int argc, char **argv)
 {
     dir = argc > 1 ? argv[1] : dir;
@@ -501,7 +588,9 @@ int main(int argc, char **argv)
     growth();
     options();
     rules();
+    accepted_by_both();
     files();
+    one_file();
     nothing_said();
     return check_done();
 }

@@ -498,6 +498,18 @@ static void files(void)
         CHECK(b.status == PERF_OK && b.entries == (i < 2 ? 2u : 0u) && b.missing == b.entries, "%s: %s, %d entries", units[i],
               perf_status_text(b.status), (int)b.entries);
         perf_baseline_free(&b);
+        for (at = 0; at < 6; at++) {            /* in other units 0 and less are numbers, too     */
+            static const char *const form[] = {"%1$s\"samples\":[3,%2$s]", "\"samples\":[%2$s,3],%1$s\"step\":1",
+                                               "%1$s\"baseline\":[1,%2$s],\"candidate\":[%2$s,2]"};
+            char                     list[200];
+            snprintf(list, sizeof list, form[at / 2], units[i], at % 2 ? "0" : "-2.5");
+            snprintf(text, sizeof text, "{\"perf_results\":1,\"runs\":[{\"run\":\"r\"}],\"benchmarks\":["
+                     "{\"name\":\"x\",\"run\":\"r\",%s}]}", list);
+            memset(&b, 0, sizeof b);
+            baseline_of_text(&b, text, strlen(text), &o);
+            CHECK(b.status == (i < 2 ? PERF_ERANGE : PERF_OK) && b.entries == 0, "%s: %s", list, perf_status_text(b.status));
+            perf_baseline_free(&b);
+        }
     }
     for (i = 100; i < 102; i++) {
         static char many[4000];

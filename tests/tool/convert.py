@@ -87,6 +87,26 @@ def measurements(c):
     out = c.status(0, "convert", alike, "--to", "go").splitlines()
     c.check([tuple(line.split()[::2]) for line in out] == [("BenchmarkCopy", "5"), ("BenchmarkCopy", "6"), ("BenchmarkCopy#01", "7"),
             ("BenchmarkCopy#01", "8"), ("BenchmarkA_b", "2"), ("BenchmarkA_b#01", "3")], f"{out}")
+    # Time, memory and a rate of one name come back from CSV apart; a comparison takes those it asks for.
+    kinds = c.file("kinds.json", json.dumps({"perf_results": 1, "benchmarks": [
+        {"name": "copy", "unit": unit, "run": "1", "samples": [x, x + 1, x + 2]} for unit, x in (
+            ("ns", 5), ("B", 4096), ("MB/s", 7), ("frames", 2))] + [{"name": "x", "unit": "ns", "run": "1", "samples": [3]}]}))
+    back = c.work / "kinds.csv"
+    c.status(0, "convert", kinds, "--to", "csv", "-o", back)
+    both = [json.loads(c.run("convert", file, "--to", "results")[1] or "{}").get("benchmarks") for file in (kinds, back)]
+    c.check(both[0] == both[1] and len(both[0]) == 5, f"{both}")
+    back.write_text("".join(line for line in back.read_text().splitlines(True) if "frames" not in line))
+    for metric, before, names in (("time", 6, ["copy", "x"]), ("memory", 4097, ["copy"]), ("throughput", 8, ["copy"])):
+        report = json.loads(c.status(2, back, back, "--metric", metric, "--json", "-") or "{}").get("benchmarks", [])
+        if c.check([row["name"] for row in report] == names, f"{metric}: {report}"):
+            c.check([rule["before"] for rule in report[0]["rules"]] == [before], f"{metric}: {report[0]}")
+    c.status(3, c.file("frames.csv", "name,unit,value\nx,ns,1\nx,frames,1\n"), back, has="another unit than above for the same")
+    # The sides of a pair are no other benchmark's, whatever that is called.
+    duel = c.file("duel.json", json.dumps({"perf_results": 1, "benchmarks": [{"name": "x", "unit": "ns", "baseline": [5], "candidate": [3]}]}))
+    alone = c.file("alone.json", json.dumps({"perf_results": 1, "benchmarks": [{"name": "x/baseline", "unit": "ns", "samples": [9]}]}))
+    for to, mark in (("csv", "x{},ns"), ("go", "BenchmarkX{}\t"), ("google", '"run_name": "x{}"'), ("openmetrics", 'benchmark="x{}"}}')):
+        out = c.status(0, "convert", duel, alone, "--to", to)
+        c.check([out.count(mark.format(s)) for s in ("/baseline", "/candidate", "/baseline-2")] == [1, 1, 1], f"{to}: {out}")
     old = c.file("old.json", "old\n")
     c.status(3, "convert", "nowhere.json", "--to", "go", "-o", old, has="cannot be opened")
     c.check(old.read_text() == "old\n", "the old file is gone")

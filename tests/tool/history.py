@@ -196,6 +196,10 @@ def accept(c):
     report = json.loads(c.run("history", file, "--json", "-")[1])["benchmarks"]
     c.check(sum(p.get("level") == "past" for p in next(b for b in report if b["name"] == "a@b" and b["machine"] == "p")["runs"]) == 6,
             "levels in JSON")
+    for name in (b"caf\xe9", b"caf\xe9@c9", "caf\ufffd".encode()):
+        latin = c.file("latin.json", before.replace("a@b", "caf\\ufffd"))
+        c.status(0, "history", "--accept-change", os.fsdecode(name), latin, has="and later, on p")
+    c.status(3, "history", "--accept-change", "cafe", latin, has="no such entry")
     # Time and memory of one name are two histories: that of the memory did not change.
     memory = [dict(entry("a@b", k, "p", 1), unit="B") for k in range(12)]
     rejected = json.loads(before)

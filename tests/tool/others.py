@@ -6,6 +6,7 @@ what is broken costs its own benchmark, and a refusal names the cause and what w
 """
 import json
 import random
+import shutil
 
 from tool import Checks
 
@@ -112,6 +113,27 @@ def readers(c):
                                                               "times": [10.0 * k * v for k, v in zip(range(1, 31), noisy(30, ns))]}))
     rows = names_of(c, folder / "base" / "sample.json", folder / "new" / "sample.json")
     c.check(set(rows) == {"sum"} and 1.08 < rows["sum"]["rules"][0]["ratio"]["estimate"] < 1.12, f"criterion: {rows}")
+    # One function in two groups is two benchmarks; benchmark.json knows the names that make no folder.
+    for group, ns in (("read", 5.0), ("write", 50.0)):
+        for run in ("base", "new"):
+            folder = c.work / "target" / "criterion" / group / "all" / run
+            folder.mkdir(parents=True)
+            (folder / "sample.json").write_text(json.dumps({"iters": [1.0] * 9, "times": [ns] * 9}))
+    samples = [c.work / "target" / "criterion" / group / "all" / "new" / "sample.json" for group in ("read", "write")]
+    out = c.status(0, "convert", *samples, "--to", "csv") or ""
+    c.check({line.split(",")[0] for line in out.splitlines()[1:]} == {"read/all", "write/all"}, f"criterion, two groups: {out}")
+    copied = c.work / "before"
+    shutil.copytree(c.work / "target" / "criterion", copied)
+    out = c.run("convert", copied / "read" / "all" / "new" / "sample.json", "--to", "csv", cwd=copied)[1]
+    c.check(out.splitlines()[1].startswith("all,"), f"criterion, folders of another name: {out}")
+    for group in ("read", "write"):
+        (copied / group / "all" / "new" / "benchmark.json").write_text(json.dumps({"group_id": group, "full_id": f"{group}: \u00e9/all"}))
+    kept = json.loads(c.run("convert", *(copied / g / "all" / "new" / "sample.json" for g in ("read", "write")), "--to", "results")[1])
+    c.check([b["name"] for b in kept["benchmarks"]] == ["read: \u00e9/all", "write: \u00e9/all"], f"criterion, benchmark.json: {kept}")
+    for broken in ("", "[]", '{"full_id": 3}'):
+        (copied / "read" / "all" / "new" / "benchmark.json").write_text(broken)
+        out = c.run("convert", copied / "read" / "all" / "new" / "sample.json", "--to", "csv")[1]
+        c.check(out.splitlines()[1].startswith("all,"), f"criterion, benchmark.json is {broken!r}: {out}")
 
     pytest = {"machine_info": {"node": "host"}, "datetime": "2026-01-01T00:00:00+00:00", "benchmarks": [
         {"name": "test_a[1]", "fullname": "t.py::test_a[1]", "stats": {"data": noisy(12, 1e-3)}},

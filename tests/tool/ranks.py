@@ -61,6 +61,26 @@ def main():
         kept = json.loads((c.work / "scopes.all").read_text()).get("scopes", [])
         c.check([(s["name"], s["calls"]) for s in kept] == [("work", 3)], f"{before!r} {sample}: {kept}")
 
+    # A rank whose file has several runs: each keeps its scopes, its machine and its values, in every benchmark.
+    several = [c.file(f"several.{rank}.json", json.dumps({
+        "perf_results": 1, "runs": [{"run": run, "machine": f"{run}{rank}", "time": 1000} for run in "abc"],
+        "benchmarks": [{"name": name, "unit": "ns", "run": run, "samples": [100 * rank + "abc".index(run)]}
+                       for name, runs in (("one", "abc"), ("two", "ca")) for run in runs],
+        "scopes": [{"name": "work", "kind": "scope", "run": run, "calls": 3, "total": 300, "max": "abc".index(run) + 1} for run in "bc"],
+    })) for rank in (4, 7)]
+    c.status(0, "merge", "--ranks", *several, "-o", c.work / "several.all")
+    kept = json.loads((c.work / "several.all").read_text())
+    names = [f"rank {rank}{run}" for rank in (4, 7) for run in ("", ".2", ".3")]
+    c.check([(r["run"], r["machine"]) for r in kept["runs"]] == list(zip(names, "a4 b4 c4 a7 b7 c7".split())), f"{kept['runs']}")
+    for b in kept["benchmarks"]:
+        c.check(b["samples"] == [100 * int(b["run"][5]) + names.index(b["run"]) % 3], f"{b}")
+    c.check([(s["run"], s["max"]) for s in kept["scopes"]] == [(names[i], i % 3 + 1) for i in (1, 2, 4, 5)], f"{kept['scopes']}")
+    alone = c.file("alone.3.json", json.dumps({"perf_results": 1, "runs": [{"run": "a", "machine": "m", "time": 1}],
+                                               "benchmarks": [{"name": "x", "samples": [1]}]}))
+    c.status(0, "merge", "--ranks", alone, several[0], "-o", c.work / "several.all")
+    kept = json.loads((c.work / "several.all").read_text())
+    c.check([r["run"] for r in kept["runs"]] == ["rank 3", *names[:3]] and kept["benchmarks"][0]["run"] == "rank 3", f"{kept}")
+
     # A file that the result replaces is there until that is whole, with its mode; a link is replaced.
     kept = c.file("kept.json", results(0, 1.0))
     kept.chmod(0o640)

@@ -515,6 +515,22 @@ def terminal(c):
         c.check(status == 3 << 8 and b"waited for the terminal" in out, f"{args}: {status} {out}")
 
 
+def stopped(c):
+    """A command that stops itself, and that nobody wakes, is no endless wait; one that is woken goes on."""
+    stop, woken = "kill -STOP $$; exit 0", "(while kill -CONT $$; do sleep 0.01; done) & kill -STOP $$; exit 0"
+    for args in (("--", stop, "--", "true"), ("--ignore-failure", "--", "true", "--", stop), ("--reported", "--", f"echo 5; {stop}", "--", "echo 5"),
+                 ("--prepare", stop, "--", "true", "--", "true"), ("--setup", "kill -TSTP $$", "--", "true", "--", "true")):
+        p = subprocess.Popen([c.tool, "run", "--shell", "--pairs", "2", *args], stderr=subprocess.PIPE, text=True)
+        try:
+            err = p.communicate(timeout=60)[1]
+            c.check(p.returncode == 3 and "was stopped (SIGSTOP?)" in err, f"{args}: {p.returncode} {err}")
+        except subprocess.TimeoutExpired:
+            p.send_signal(signal.SIGTERM)
+            p.wait()
+            c.check(False, f"{args}: it waits for ever")
+    c.status(2, "run", "--shell", "--pairs", "1", "--warmup", "0", "--", woken, "--", "true", has="1 INCONCLUSIVE")
+
+
 def closed(c):
     """A closed standard output is an error, not a pipe of ours; an output that cannot be written is one
     before anything runs."""
@@ -556,7 +572,7 @@ def closed(c):
 
 def main():
     c = Checks("running")
-    for part in (race, family, the_same, placement, each, programs_of_benchmarks, duet, parameters, around, linked, failures_ignored, used, left_behind, deaf, terminal, closed):
+    for part in (race, family, the_same, placement, each, programs_of_benchmarks, duet, parameters, around, linked, failures_ignored, used, left_behind, deaf, terminal, stopped, closed):
         part(c)
     c.finish()
 
