@@ -183,7 +183,8 @@ PERF_BEGIN_DECLS
     X(PERF_ENOGPU,    "no GPU: no driver, no device, or no context current in this thread")       \
     X(PERF_EGPU,      "the GPU's driver reported an error: see perf_gpu_error_text()")            \
     X(PERF_ESTREAM,   "nothing ran on the timed stream: was it launched on another one?")         \
-    X(PERF_EFAILED,   "the benchmark says that it failed: perf_bench_fail()")
+    X(PERF_EFAILED,   "the benchmark says that it failed: perf_bench_fail()")                     \
+    X(PERF_EFOREIGN,  "no file of this kind, or one of a newer version: left as it is")
 
 #define PERF_STATUS_ENUM_(name, text) name,
 /* The result of a call that can fail; PERF_OK is 0. */
@@ -1755,7 +1756,7 @@ PERF_BEGIN_DECLS
  *   perf_few_, perf_few_add_, perf_put_few_  the first names of many
  *   perf_putf_, perf_putv_  by a format, see below
  *   perf_digits_, perf_digits_us_  digits in memory
- *   perf_char_, perf_char_of_, perf_char_columns_  of UTF-8                                      */
+ *   perf_char_, perf_char_of_, perf_char_columns_, perf_same_text_  of UTF-8                     */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */
@@ -2206,6 +2207,24 @@ PERF_COLD_FN_ perf_char_ perf_char_of_(const char *text)
     }
     ch.control = !ch.broken && (ch.code < 0x20 || (ch.code >= 0x7f && ch.code < 0xa0));
     return ch;
+}
+
+/* 1: in a file the two texts are the same: there broken bytes are U+FFFD. */
+PERF_COLD_FN_ int perf_same_text_(const char *one, const char *other)
+{
+    perf_char_ ch[2];
+
+    for (; *one && *other; one += ch[0].bytes, other += ch[1].bytes) {
+        ch[0] = perf_char_of_(one);
+        ch[1] = perf_char_of_(other);
+        if (ch[0].broken)
+            ch[0].code = 0xfffd;
+        if (ch[1].broken)
+            ch[1].code = 0xfffd;
+        if (ch[0].code != ch[1].code)
+            return 0;
+    }
+    return !*one && !*other;
 }
 
 /* The columns that a character takes on a terminal: 2 for East Asian wide ones and emoji, 0 for
@@ -2769,7 +2788,7 @@ struct perf_inode_ {
 extern int perf_stat_(const char *, struct perf_inode_ *) __asm__(PERF_SYM_("stat"));
 extern int perf_fstat_(int, struct perf_inode_ *) __asm__(PERF_SYM_("fstat"));
 PERF_END_DECLS
-#define PERF_INODE_(s) ((s).ino)
+#define PERF_INODE_(s) ((s).ino ^ (s).dev * UINT64_C(0x9e3779b97f4a7c15))
 #else
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -2790,7 +2809,8 @@ PERF_END_DECLS
 #define perf_inode_ stat
 #define perf_stat_  stat
 #define perf_fstat_ fstat
-#define PERF_INODE_(s) PERF_CAST_(uint64_t, (s).st_ino)
+#define PERF_INODE_(s) (PERF_CAST_(uint64_t, (s).st_ino) ^                                         \
+                        PERF_CAST_(uint64_t, (s).st_dev) * UINT64_C(0x9e3779b97f4a7c15))
 #endif
 #if defined(__linux__) && !defined(__mips__) && !defined(__sparc__)
 #define PERF_SIG_BLOCK_ 0       /* a number as of SIGPIPE, 13, and SIGXFSZ, 25, below             */
@@ -2842,6 +2862,7 @@ PERF_BEGIN_DECLS
  *   perf_thread_ended_  asks the system whether a thread has ended
  *   perf_syscall_, perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: system's
  *   perf_claim_  atomic: compare and swap; perf_lock_word_, perf_unlock_  a lock in a word
+ *   perf_others_tell_  which of several images tells what there is at the end of the program
  *   perf_not_cold_, perf_hide_, perf_fence_  a 1, a value, an order that compilers leave alone
  *   perf_sort_items_  sorts an array
  *   perf_random_  64 random bits from a state of the caller's (splitmix64)
@@ -2915,6 +2936,27 @@ PERF_COLD_FN_ int perf_lock_word_(uint32_t *lock, int wait)
 }
 
 #define perf_unlock_(lock) PERF_REL_(lock, 0u)
+
+#if defined(PERF_AT_EXIT) && PERF_AT_EXIT
+/* Several images of a program may have PERF_AT_EXIT 1.  1: another one does what is to be done at
+ * the start (end 0), or at the end, when the last one does it.  *word counts those that are still
+ * to come to their end, by 4; 1: there were some; 2: one that was not counted has told.          */
+PERF_COLD_FN_ int perf_others_tell_(uint32_t *word, int end)
+{
+    const uint32_t was = PERF_GET_(word), counted = 4;
+
+    if (!end) {
+        PERF_SET_(word, (was + counted) | 1);
+        return was != 0;
+    }
+    if (was < counted) {                        /* its variable was not set at its start          */
+        PERF_SET_(word, was | 3);
+        return (was & 2) != 0;
+    }
+    PERF_SET_(word, was - counted);
+    return was >= 2 * counted;
+}
+#endif
 
 /* Returns 1, but gcc cannot know that.  Else it would take callers of cold functions for cold, too,
  * up to the user's loop.                                                                         */
@@ -3215,7 +3257,8 @@ PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
 #endif
 }
 
-/* The number of the file that stands at `path`; 0: none, or not known. */
+/* A number of the file that stands at `path`, which no file of any disk shares; 0: none, or not
+ * known.                                                                                         */
 PERF_COLD_FN_ uint64_t perf_file_inode_(const char *path)
 {
 #if PERF_POSIX_FILES_
@@ -3514,8 +3557,8 @@ PERF_COLD_FN_ void perf_library_symbol_(void *library, const char *prefix, const
 
     perf_putf_(&out, "%s%s", prefix, name);
 #if PERF_DL_
-    if (!*name)
-        return;                                 /* this library has no such function */
+    if (!*name || perf_dlsym_ == PERF_NULL_)    /* this library has no such function, or nobody   */
+        return;                                 /* can look for one, as in static programs        */
     memory = perf_dlsym_(library, full);
     if (!memory && out.len > 3 && !PERF_LIBC_(strcmp)(full + out.len - 3, "_v2")) {
         full[out.len - 3] = '\0';
@@ -5041,9 +5084,11 @@ typedef struct perf_registry_ {
     uint32_t        loop_readers;       /* who goes through `results` now                         */
     uint32_t        forking;    /* 1: in a fork; the first handler in the child clears it         */
     uint32_t        child;      /* 1: a fork has made this process, whether it is a member or not */
-    uint32_t        heard;      /* 1: somebody looks at PERF_REPORT and PERF_TRACE at the end     */
-    uint32_t        heard_stream;       /* 1: somebody looks at PERF_TRACE_STREAM                 */
-    uint32_t        started;    /* 1: by another process, which has PERF_TRACE's file             */
+    uint32_t        heard;      /* not 0: somebody looks at PERF_REPORT and PERF_TRACE at the     */
+                                /* end, see perf_others_tell_                                     */
+    uint32_t        heard_stream;       /* the same of PERF_TRACE_STREAM                          */
+    uint32_t        started;    /* 1: by another process, which has PERF_TRACE's file; 2: by one  */
+                                /* that has PERF_TRACE_STREAM's, or has it from before an exec    */
     uint64_t        trace_inode;        /* of the file that PERF_TRACE names: as it began, or     */
                                         /* as saved by this process; 0: none                      */
     uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS, 8     */
@@ -10524,7 +10569,7 @@ PERF_COLD_DECL_ uint64_t perf_cell_close_(perf_recorder_ *rec, perf_cell_ *cell,
 PERF_COLD_DECL_ void perf_event_scope_(perf_recorder_ *rec, const perf_cell_ *cell, uint64_t start,
                                        uint64_t ticks, uint32_t depth);
 PERF_COLD_DECL_ void perf_event_write_(perf_recorder_ *rec, const perf_event_ *event, uint64_t n);
-PERF_COLD_DECL_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
+PERF_COLD_DECL_ int perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
 PERF_COLD_DECL_ int perf_buckets_room_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index);
 PERF_COLD_DECL_ int perf_rare_make_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index);
 PERF_COLD_DECL_ int perf_buckets_widen_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index);
@@ -10532,7 +10577,6 @@ PERF_COLD_DECL_ void perf_buckets_move_(perf_recorder_ *rec, perf_cell_ *cell,
                                         perf_buckets_ *buckets);
 PERF_COLD_DECL_ void perf_cell_window_(perf_cell_ *cell);
 PERF_COLD_DECL_ uint64_t perf_bucket_from_(uint32_t index);
-PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
 PERF_COLD_DECL_ void perf_halves_look_(perf_recorder_ *rec);
 
 /* The smaller and the larger of two counts. */
@@ -12026,26 +12070,21 @@ PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *rec, perf_scope *scope, per
 PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t start,
                                         uint64_t end)
 {
-    uint64_t ticks = end - start, counted = perf_cell_extend_(rec, cell, ticks);
+    uint64_t ticks = end - start;
 
-    if (counted) {
-        PERF_ADD_(cell->count, 1);
-        PERF_ADD_(cell->sum, ticks);
-        perf_cell_count_(rec, cell, counted);
-    } else {
+    if (!perf_cell_count_(rec, cell, ticks))
         perf_lose_(rec, PERF_LOSS_LOST_, rec->growing ? PERF_ELIMIT : PERF_ENOMEM);
-    }
     return ticks;
 }
 
-/* A duration the hot path would not take: a new extreme, a rare one, 0, or a long one.  Returns it
- * moved into the range of the buckets, or 0 where there is no memory for one.                    */
-PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
+/* Counts at once what the hot path would not take: a new extreme, a rare duration, 0, a long one.
+ * 0, and nothing counted: there is no memory for its bucket.                                     */
+PERF_COLD_FN_ int perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
     const int octaves = PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_;
     uint64_t  most = (UINT64_C(1) << octaves) - 1;
     uint64_t  counted = perf_larger_(perf_smaller_(ticks, most), 1);
-    uint32_t  index = PERF_CAST_(uint32_t, perf_bucket_index_(counted));
+    uint32_t  index = PERF_CAST_(uint32_t, perf_bucket_index_(counted)), *counter;
 
     if (!perf_buckets_room_(rec, cell, index))
         return 0;
@@ -12054,7 +12093,17 @@ PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, 
     if (ticks > cell->of.calls.max)
         PERF_SET_(&cell->of.calls.max, ticks);
     perf_cell_window_(cell);
-    return counted;
+    PERF_ADD_(cell->count, 1);
+    PERF_ADD_(cell->sum, ticks);
+    if (perf_buckets_have_(cell->buckets, index))
+        counter = PERF_PTR_(uint32_t *, cell->bucket) + index;
+    else
+        counter = perf_rare_at_(cell->buckets, index);
+    if (counter)
+        PERF_ADD_(*counter, 1);
+    if (perf_late_step_(rec))
+        perf_halves_look_(rec);
+    return 1;
 }
 
 /* A place where this index is counted; 0: no memory. */
@@ -12190,24 +12239,6 @@ PERF_COLD_FN_ uint64_t perf_bucket_from_(uint32_t index)
     if (PERF_CAST_(double, PERF_CAST_(int64_t, ticks)) < at)    /* the cast cut: round up         */
         ticks++;
     return ticks;
-}
-
-/* Counts a duration in its bucket, at once. */
-PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
-{
-    const perf_buckets_ *buckets = cell->buckets;
-    const uint32_t       index = PERF_CAST_(uint32_t, perf_bucket_index_(ticks));
-    uint32_t            *rare;
-
-    if (ticks - cell->low <= cell->width || perf_buckets_have_(buckets, index)) {
-        PERF_ADD_(PERF_PTR_(uint32_t *, cell->bucket)[index], 1);
-    } else {
-        rare = perf_rare_at_(buckets, index);
-        if (rare)
-            PERF_ADD_(*rare, 1);
-    }
-    if (PERF_UNLIKELY_(perf_late_step_(rec)))
-        perf_halves_look_(rec);
 }
 
 /* Looks at all counters of a thread: the first time after 2^31 durations, then after 2^30 each.  So
@@ -12926,25 +12957,33 @@ PERF_COLD_FN_ perf_cell_ *perf_track_cell_(perf_recorder_ *rec, uint32_t id)
     return perf_cell_get_(rec, id);
 }
 
-/* Counts a duration; the trace, if there is one, has `shown` of it; depth 1: outermost.
- * Without memory for its bucket it is in the sums, and in no percentile.                         */
+/* What is rare: outside the window, too long for one entry, and each 2^30th.  Without memory for
+ * its bucket a duration is in the sums, and in no percentile.                                    */
+PERF_COLD_FN_ void perf_track_rare_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks,
+                                    uint64_t start, uint64_t shown, uint64_t depth)
+{
+    if (!perf_cell_count_(rec, cell, ticks)) {
+        PERF_ADD_(cell->count, 1);
+        PERF_ADD_(cell->sum, ticks);
+        perf_fail_(rec->home, PERF_ENOMEM);
+    }
+    perf_event_scope_(rec, cell, start, shown, PERF_CAST_(uint32_t, depth));
+}
+
+/* Counts a duration; the trace, if there is one, has `shown` of it; depth 1: outermost.  One cold
+ * call at most: for each of several clang keeps the numbers of a loop in memory, not registers.  */
 PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks,
                                      uint64_t start, uint64_t shown, uint64_t depth)
 {
-    uint64_t counted = ticks;
-
-    PERF_ADD_(cell->count, 1);
-    PERF_ADD_(cell->sum, ticks);
-    if (PERF_UNLIKELY_(ticks - cell->low > cell->width))
-        counted = perf_cell_extend_(rec, cell, ticks);
-    if (PERF_LIKELY_(counted))
-        perf_cell_count_(rec, cell, counted);
-    else
-        perf_fail_(rec->home, PERF_ENOMEM);
-    if (PERF_LIKELY_(shown < PERF_EVENT_MORE_))
+    if (PERF_LIKELY_(ticks - cell->low <= cell->width && shown < PERF_EVENT_MORE_ &&
+                     !perf_late_step_(rec))) {
+        PERF_ADD_(cell->count, 1);
+        PERF_ADD_(cell->sum, ticks);
+        PERF_ADD_(PERF_PTR_(uint32_t *, cell->bucket)[perf_bucket_index_(ticks)], 1);
         perf_event_hot_(rec, start, shown | perf_tag_name_(cell->tag) | depth << 56);
-    else
-        perf_event_scope_(rec, cell, start, shown, PERF_CAST_(uint32_t, depth));
+    } else {
+        perf_track_rare_(rec, cell, ticks, start, shown, depth);
+    }
 }
 
 #if PERF_DISABLE
@@ -13963,8 +14002,10 @@ PERF_COLD_FN_ void perf_json_span_(perf_json_ *json, const perf_zone_ *zone,
     for (i = 0; i < 2; i++) {
         file->at += perf_json_head_(json, file->at, head[i], &site, events, 0);
         file->at = perf_digits_us_(file->at, perf_epoch_ns_(&json->epoch, at[i]));
-        perf_file_put_(file, ",\"id\":\"");
+        perf_file_put_(file, ",\"id\":\"");  /* "ID/NAME": names share no track                  */
         file->at = perf_digits_(file->at, zone->extra);
+        perf_file_put_(file, "/");
+        file->at = perf_digits_(file->at, zone->name);
         perf_file_put_(file, "\"");
         perf_file_put_(file, where);
         site.file = PERF_NULL_;                 /* the begin has said it                          */
@@ -15592,7 +15633,7 @@ PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
 {
     static const char *const others = "PERF_PLACEMENT, PERF_AB, PERF_CONFIG, PERF_EXEC_PATH, "
                                       "PERF_PAGER, PERF_PAGER_IN_USE, PERF_BUILDID_DIR, "
-                                      "PERF_COLOR, PERF_TRACE_OWNER";
+                                      "PERF_COLOR, PERF_TRACE_OWNER, PERF_STREAM_OWNER";
     size_t length;
 
     while (perf_environ_ && !PERF_SETUID_ && perf_environ_[*at]) {
@@ -16097,24 +16138,25 @@ extern char perf_single_threaded_ __asm__(PERF_SYM_("__libc_single_threaded"))
 #define PERF_ALONE_() 1
 #endif
 
-/* Has another process, which saves its own trace to this path, started this one?  PERF_TRACE_OWNER
- * is "PID PATH" of that one.  If none has, this process leaves its own to those that it will start,
- * unless it has threads already, which may read the environment now.                             */
-PERF_COLD_FN_ uint32_t perf_trace_inherited_(const char *path)
+/* Whose is the file at this path?  0: this process's; 1: another one's that has started this one;
+ * 2: this one's before an exec.  The variable is "PID PATH" of the first of them.  This process
+ * leaves its own to those that it will start, unless it has threads already, which may read the
+ * environment now.                                                                               */
+PERF_COLD_FN_ int perf_trace_inherited_(const char *variable, const char *path)
 {
-    const char *owner = perf_getenv_("PERF_TRACE_OWNER");
+    const char *owner = perf_getenv_(variable);
     size_t      size = PERF_LIBC_(strlen)(path) + 16;
     char       *own = PERF_CAST_(char *, PERF_MALLOC(size));
     perf_out_   out = perf_out_open_(own, own ? size : 0);
     const char *theirs = owner ? PERF_LIBC_(strchr)(owner, ' ') : PERF_NULL_;
-    uint32_t    inherited;
+    int         inherited = 0;
 
     perf_putf_(&out, "%.0f %s", PERF_CAST_(double, perf_process_id_()), path);
-    inherited = own && theirs && !PERF_LIBC_(strcmp)(theirs + 1, path) &&
-                PERF_LIBC_(strcmp)(owner, own) != 0;
+    if (own && theirs && !PERF_LIBC_(strcmp)(theirs + 1, path))
+        inherited = PERF_LIBC_(strcmp)(owner, own) ? 1 : 2;
 #if PERF_POSIX_FILES_
     if (own && !inherited && perf_thread_id_() == perf_process_id_() && PERF_ALONE_())
-        (void)perf_setenv_("PERF_TRACE_OWNER", own, 1);
+        (void)perf_setenv_(variable, own, 1);
 #endif
     PERF_FREE(own);
     return inherited;
@@ -16129,13 +16171,12 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(vo
 
     if (perf_getenv_("PERF_REPORT") || trace || stream)
         reg = perf_registry_read_();
-    if (!reg)
+    if (!reg || perf_others_tell_(&reg->heard, 0))
         return;
-    PERF_SET_(&reg->heard, 1u);
-    if (trace && *trace)
-        stream = trace;
-    if (stream && *stream)
-        reg->started = perf_trace_inherited_(stream);
+    if (trace && *trace && perf_trace_inherited_("PERF_TRACE_OWNER", trace) == 1)
+        reg->started |= 1u;
+    if (stream && *stream && perf_trace_inherited_("PERF_STREAM_OWNER", stream))
+        reg->started |= 2u;
     if (trace && *trace && !reg->trace_inode)
         reg->trace_inode = perf_file_inode_(trace);
 }
@@ -16226,7 +16267,8 @@ PERF_COLD_FN_ void perf_at_exit_trace_(const char *path)
 {
     perf_registry_ *reg = perf_registry_read_();
     const int       child =
-        reg && (reg->child || reg->process != perf_process_id_() || reg->started);
+        reg && (reg->child || reg->process != perf_process_id_() ||
+                (reg->started & 1u));
     int             folder, taken;
     char           *own;
 
@@ -16250,8 +16292,15 @@ PERF_COLD_FN_ void perf_at_exit_trace_(const char *path)
 PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_at_exit_(void)
 {
     const char      *report = perf_getenv_("PERF_REPORT"), *trace = perf_getenv_("PERF_TRACE");
+    const char      *name = "", *meant = "";
     perf_report_opts opts = PERF_ZERO;
+    perf_registry_  *reg = PERF_NULL_;
+    size_t           at = 0;
 
+    if (report || trace || perf_getenv_("PERF_TRACE_STREAM") || perf_env_slip_(&at, &name, &meant))
+        reg = perf_registry_read_();
+    if (reg && perf_others_tell_(&reg->heard, 1))
+        return;
     perf_stream_missed_();
     if (!report && !trace)
         perf_at_exit_says_();
@@ -22116,11 +22165,12 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
 /* Adds this run to a file of runs, or creates the file.  opts, NULL: defaults, describe the run.
  * The newest 30 runs are kept; a run of id opts.run is replaced.  The new file is read back, and is
  * on the disk before it replaces the old one.  opts.alone: it holds this run alone.
- * A damaged file, or one that is no baseline, becomes PATH.damaged, then .damaged.2 and so on; then
- * a new file begins with this run.  After 100 of them: PERF_EIO.
+ * A damaged file of runs becomes PATH.damaged, then .damaged.2 and so on; then a new file begins
+ * with this run.  After 100 of them: PERF_EIO.  PERF_EFOREIGN: any other file is there, or one of a
+ * newer version; PERF_ELIMIT: one that is too large.  Both stay as they are.
  * Processes that add to files of one folder take turns by a lock of the folder (flock).  Each waits
  * 5 seconds at most, then goes on without it; with opts.alone nobody waits.
- * Statuses as perf_results_save.                                                                 */
+ * Other statuses as perf_results_save.                                                           */
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
 
 /* >>internal: what other headers may use --------------------------------------------------------
@@ -22174,24 +22224,6 @@ PERF_COLD_FN_ int perf_copy_text_(char *to, size_t cap, const char *from)
         perf_put_n_(&out, ch.broken ? unknown : from, bytes);
     }
     return 1;
-}
-
-/* 1: in a file the two texts are the same. */
-PERF_COLD_FN_ int perf_same_text_(const char *one, const char *other)
-{
-    perf_char_ ch[2];
-
-    for (; *one && *other; one += ch[0].bytes, other += ch[1].bytes) {
-        ch[0] = perf_char_of_(one);
-        ch[1] = perf_char_of_(other);
-        if (ch[0].broken)
-            ch[0].code = 0xfffd;
-        if (ch[1].broken)
-            ch[1].code = 0xfffd;
-        if (ch[0].code != ch[1].code)
-            return 0;
-    }
-    return !*one && !*other;
 }
 
 #define PERF_ID_MARK_ 9         /* bytes of "-1f3a9c07"                                           */
@@ -23141,6 +23173,8 @@ typedef struct perf_read_ {
     size_t            values, entries, runs, value_room, entry_room, run_room;
     const char       *counter;          /* read this counter of loops, and no times; NULL: times  */
     char             *own;              /* the text, freed with it; NULL: it is the caller's      */
+    int               ours;             /* 1: it has said so, with a version that we know; else   */
+                                        /* its status is PERF_EFOREIGN, but for an empty one      */
 } perf_read_;
 
 /* Bodies from the whole to its parts. */
@@ -23157,7 +23191,7 @@ PERF_COLD_DECL_ void perf_read_level_(perf_read_ *file, perf_read_entry_ *entry)
 PERF_COLD_DECL_ double perf_read_or_null_(perf_read_ *file);
 PERF_COLD_DECL_ void perf_read_append_(perf_read_ *file, const perf_read_entry_ *entry);
 PERF_COLD_DECL_ void perf_read_counters_(perf_read_ *file, double *found);
-PERF_COLD_DECL_ size_t perf_read_times_(perf_read_ *file);
+PERF_COLD_DECL_ size_t perf_read_times_(perf_read_ *file, size_t *no_time);
 PERF_COLD_DECL_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, const double *x);
 PERF_COLD_DECL_ void perf_read_match_runs_(perf_read_ *file);
 PERF_COLD_DECL_ int perf_read_run_index_(const perf_read_ *file, const char *id);
@@ -23262,8 +23296,8 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
     while ((member = perf_read_known_(&file->in, &members)) >= 0) {
         if (member == PERF_FIELD_VERSION_) {
             version = perf_read_figure_(&file->in);
-            (void)perf_read_need_(&file->in, version >= 1.0 && version < 2.0, file->in.at,
-                                  PERF_EFORMAT);
+            file->ours = version >= 1.0 && version < 2.0;
+            (void)perf_read_need_(&file->in, file->ours, file->in.at, PERF_EFORMAT);
             continue;
         }
         for (element = 0; perf_read_next_(&file->in, &element, '[', ']');) {
@@ -23278,8 +23312,12 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
     (void)perf_read_peek_(&file->in);
     if (file->in.at < file->in.size)            /* something behind the end, a NUL included       */
         (void)perf_read_fail_(&file->in, PERF_EFORMAT);
-    if (perf_read_need_(&file->in, members.has[PERF_FIELD_VERSION_], 0, PERF_EFORMAT))
+    if (perf_read_need_(&file->in, file->ours, 0, PERF_EFORMAT))
         perf_read_match_runs_(file);
+    if (!file->ours && size > 0 && file->in.status != PERF_ENOMEM) {
+        file->in.status = PERF_EFOREIGN;
+        file->in.error_at = 0;
+    }
 }
 
 /* Reads a run, and appends it to file->run. */
@@ -23396,7 +23434,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     perf_members_    members = {names, 0, {0}};
     perf_read_entry_ entry = PERF_ZERO;
     const char      *unit = "ns";
-    size_t           candidate = 0, candidates = 0;
+    size_t           candidate = 0, candidates = 0, no_time = 0;
     double           count[2] = {0.0, 0.0};
     int              member, is_pair, wrong;
 
@@ -23420,10 +23458,10 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
             perf_read_skip_(&file->in, 0);
         } else if (member == PERF_FIELD_CANDIDATE_) {
             candidate = file->values;
-            candidates = perf_read_times_(file);
+            candidates = perf_read_times_(file, &no_time);
         } else {
             entry.value = file->values;
-            entry.values = perf_read_times_(file);
+            entry.values = perf_read_times_(file, &no_time);
         }
     }
     entry.to = file->in.at;
@@ -23432,7 +23470,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     if (is_pair)
         wrong |= candidates != entry.values || candidate != entry.value + entry.values;
     if (strcmp(unit, "ns") != 0)
-        entry.kind = 0;                         /* not ours: it stays in the file as it is        */
+        no_time = 0;                            /* not ours: it stays in the file as it is        */
     else if (entry.values && is_pair)
         entry.kind = PERF_BASELINE_AB;
     else if (entry.values && !members.has[PERF_FIELD_BASELINE_])    /* alone it is nothing        */
@@ -23441,6 +23479,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     entry.slices = entry.values;
     if (file->counter)
         perf_read_count_(file, &entry, count);
+    (void)perf_read_need_(&file->in, !no_time, no_time, PERF_ERANGE);
     (void)perf_read_need_(&file->in, !wrong, entry.from, PERF_EFORMAT);
     perf_read_append_(file, &entry);
 }
@@ -23470,8 +23509,9 @@ PERF_COLD_FN_ void perf_read_counters_(perf_read_ *file, double *found)
     }
 }
 
-/* Reads a list of times; returns how many, 0 after a failure. */
-PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file)
+/* Reads a list of times; returns how many, 0 after a failure.  *no_time: where the first number is
+ * that can be none; 0 stays where all can.                                                       */
+PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file, size_t *no_time)
 {
     size_t count = 0, at;
     double x;
@@ -23479,8 +23519,9 @@ PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file)
     while (perf_read_next_(&file->in, &count, '[', ']')) {
         at = file->in.at;
         x = perf_read_figure_(&file->in);
-        if (!perf_read_need_(&file->in, x > 1e-290, at, PERF_ERANGE) ||
-            !perf_read_room_(&file->in, &file->value, &file->value_room, file->values, sizeof x,
+        if (!(x > 1e-290) && !*no_time)
+            *no_time = at;
+        if (!perf_read_room_(&file->in, &file->value, &file->value_room, file->values, sizeof x,
                              SIZE_MAX))
             return 0;
         file->value[file->values++] = x;
@@ -23970,7 +24011,7 @@ PERF_COLD_FN_ void perf_put_own_(perf_out_ *out, const void *with)
 
 /* Bodies from the whole to its parts. */
 PERF_FN int perf_results_opts_good_(const perf_results_opts *opts);
-PERF_FN int perf_is_damaged_(perf_status status);
+PERF_COLD_DECL_ perf_status perf_read_moved_(const char *path, const perf_read_ *file);
 PERF_COLD_DECL_ int perf_file_aside_(const char *path);
 PERF_COLD_DECL_ perf_status perf_saving_save_(const char *path, FILE *stream,
                                               void (*put)(perf_out_ *, const void *),
@@ -24011,12 +24052,10 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
         text = perf_read_file_(path, &size, &status);
     if (size) {
         perf_read_results_(&file, text, size, PERF_NULL_);
-        status = file.in.status;
-        if (keep && status == PERF_OK)
+        status = perf_read_moved_(path, &file);
+        if (keep && file.in.status == PERF_OK)
             old = &file;
     }
-    if (perf_is_damaged_(status))
-        status = perf_file_aside_(path) ? PERF_OK : PERF_EIO;
     if (status == PERF_OK || status == PERF_ENODATA)
         status = perf_saving_save_(path, PERF_NULL_, PERF_NULL_, opts, old, 1);
     perf_read_free_(&file);
@@ -24031,10 +24070,15 @@ PERF_FN int perf_results_opts_good_(const perf_results_opts *opts)
     return !opts || (opts->time_s >= 0.0 && opts->time_s < PERF_TIME_MOST_);
 }
 
-/* 1: the file is no baseline. */
-PERF_FN int perf_is_damaged_(perf_status status)
+/* The status of what was read, for who replaces it.  A damaged file of ours is moved out of the
+ * way.                                                                                           */
+PERF_COLD_FN_ perf_status perf_read_moved_(const char *path, const perf_read_ *file)
 {
-    return status == PERF_EFORMAT || status == PERF_ERANGE || status == PERF_ELIMIT;
+    const perf_status status = file->in.status;
+
+    if (status != PERF_EFORMAT && status != PERF_ERANGE)
+        return status;
+    return perf_file_aside_(path) ? PERF_OK : PERF_EIO;
 }
 
 #if PERF_POSIX_FILES_
@@ -24298,6 +24342,7 @@ typedef struct perf_baseline {
     double               confidence;
     perf_baseline_odd   *odd;           /* runs that lie too far off to be like the others        */
     size_t               odds;          /* how many of them                                       */
+    int                  any_machine;   /* 1: runs of other machines and builds count, as asked   */
     char                *memory_[2];    /* private: the names                                     */
 } perf_baseline;
 
@@ -24309,8 +24354,9 @@ typedef struct perf_baseline {
 
 /* Compares what this process has measured with the file.  All entries together are one family of
  * questions, corrected after Holm.  A loop that one process saved in several runs counts once,
- * unless opts.run named them.  opts NULL: defaults.  Any file is safe to read: one that is no
- * baseline gives a status and the byte.  Free the result, whatever its status.                   */
+ * unless opts.run named them.  opts NULL: defaults.  Any file is safe to read: a damaged one gives
+ * a status and the byte, one that is not ours PERF_EFOREIGN.  Free the result, whatever its
+ * status.                                                                                        */
 PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts);
 
 PERF_FN void perf_baseline_free(perf_baseline *baseline);   /* NULL and a second call: nothing    */
@@ -24494,6 +24540,7 @@ PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_basel
         opts = &none;
     check.baseline = &baseline;
     check.asked = opts;
+    baseline.any_machine = opts->any_machine != 0;
     check.count_own = count_own;
     if (PERF_DISABLE) {
         perf_baseline_fail_(&baseline, PERF_EDISABLED, 0);
@@ -25207,6 +25254,8 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
         return verdict;
     gap = perf_fabs_(perf_rule_room_(&verdict.rule, change)) - (judged->tick + 1e-12);
     perf_judge_reasons_(judged, &spread, gap, &verdict);
+    if (check->baseline->any_machine && judged->runs < PERF_BASELINE_RUNS_)
+        verdict.reason = "fewer than 6 saved runs: add some";
     if (runs < PERF_BASELINE_RUNS_ || !(gap > 0.0))
         return verdict;
     *p = 0.0;
@@ -26110,10 +26159,11 @@ PERF_FN size_t perf_baseline_used_(const perf_baseline *baseline)
 PERF_COLD_FN_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *baseline)
 {
     const size_t used = perf_baseline_used_(baseline);
+    const char  *which = baseline->any_machine ? "any" : "this";
     size_t       i;
 
-    perf_putf_(out, "baseline: %.0f run%s of this machine and build", PERF_CAST_(double, used),
-               used == 1 ? "" : "s");
+    perf_putf_(out, "baseline: %.0f run%s of %s machine and build", PERF_CAST_(double, used),
+               used == 1 ? "" : "s", which);
     perf_put_span_(out, " within ", baseline->span_s, "");
     perf_put_span_(out, ", the last ", baseline->age_s, " ago");
     perf_put_span_(out, ", the first ", -baseline->age_s, " later by the clock");
@@ -27436,7 +27486,7 @@ typedef struct perf_main_ {
     const char *accepted[2 * PERF_MAIN_FILTERS_ + 1];
     char       *since[PERF_MAIN_FILTERS_];      /* owns those ids; NULL: this run                 */
     size_t      since_number[PERF_MAIN_FILTERS_];       /* of those runs, from 1                  */
-    int         is_there[PERF_MAIN_FILTERS_];   /* 1: this run has measured such an entry         */
+    int         is_there[PERF_MAIN_FILTERS_];   /* comparisons that found it in this run          */
     int         over;           /* 1: a body has called exit(): nothing more is measured          */
 } perf_main_;
 
@@ -27449,7 +27499,7 @@ typedef struct perf_hand_  perf_hand_;
 
 /* Bodies from the whole to its parts. */
 PERF_COLD_DECL_ int perf_main_begin_(perf_main_ *run, int argc, char **argv);
-PERF_COLD_DECL_ void perf_main_usage_(FILE *file, const char *program);
+PERF_COLD_DECL_ void perf_main_usage_(const char *program);
 PERF_COLD_DECL_ int perf_main_printed_(FILE *file);
 PERF_COLD_DECL_ void perf_main_option_(perf_main_ *run, int argc, char **argv, int *at);
 PERF_COLD_DECL_ int perf_main_flag_(perf_main_ *run, const char *word);
@@ -27463,6 +27513,8 @@ PERF_COLD_DECL_ void perf_main_accepts_(perf_main_ *run, const char *name);
 PERF_COLD_DECL_ void perf_main_filter_(perf_main_ *run, const char *pattern);
 PERF_COLD_DECL_ int perf_main_match_(const char *pattern, const char *name);
 PERF_COLD_DECL_ void perf_main_settle_(perf_main_ *run);
+PERF_COLD_DECL_ int perf_main_is_one_(const char *one, const char *other);
+PERF_COLD_DECL_ uint64_t perf_main_folder_(const char *path, size_t n);
 PERF_COLD_DECL_ int perf_main_format_(const char *name);
 PERF_COLD_DECL_ void perf_main_rule_(perf_main_ *run, const char *text, perf_rule *rule);
 PERF_COLD_DECL_ int perf_main_list_(const perf_main_ *run);
@@ -27586,15 +27638,16 @@ PERF_COLD_FN_ int perf_main_begin_(perf_main_ *run, int argc, char **argv)
     run->with.accepted = run->accepted;
     for (i = 1; i < argc && !run->bad; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            perf_main_usage_(stdout, run->program);
+            perf_main_usage_(run->program);
             return perf_main_printed_(stdout) ? 0 : 2;
         }
         perf_main_option_(run, argc, argv, &i);
     }
     if (!run->bad)
         perf_main_settle_(run);
-    if (run->bad) {
-        perf_main_usage_(stderr, run->program);
+    if (run->bad) {                             /* the message stays in sight: no list below it   */
+        (void)fprintf(stderr, "usage: %s [OPTION...]: %s --help\n", run->program,
+                      run->program);
         return 2;
     }
     run->out = stdout;
@@ -27609,9 +27662,9 @@ PERF_COLD_FN_ int perf_main_begin_(perf_main_ *run, int argc, char **argv)
     return -1;
 }
 
-PERF_COLD_FN_ void perf_main_usage_(FILE *file, const char *program)
+PERF_COLD_FN_ void perf_main_usage_(const char *program)
 {
-    (void)fprintf(file, "usage: %s [OPTION...]\n", program);
+    (void)printf("usage: %s [OPTION...]\n", program);
     (void)fputs(
         "  --filter TEXT      only benchmarks whose name, as --list or their row has it, contains\n"
         "                     TEXT; with any of ^$|()[]{}*+?. a regular expression; several: any\n"
@@ -27639,7 +27692,7 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *file, const char *program)
         "  --help             this text\n"
         "exit status: 0 measured, no regression shown; 1 a regression beyond the rule;\n"
         "             2 wrong usage, a file that cannot be read or written, nothing measured;\n"
-        "             3 with --strict: not decided\n", file);
+        "             3 with --strict: not decided\n", stdout);
 }
 
 /* 1: what was printed there has arrived. */
@@ -27849,14 +27902,15 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *run)
         perf_main_wrong_(run, "--format does not know", run->named);
     if ((run->strict || run->again_after > 0.0) && !run->compare)
         perf_main_wrong_(run, "--strict and --again-after need the option", "--compare");
-    if (run->accepted[0] && (!run->compare || !run->add || strcmp(run->compare, run->add) != 0))
+    if (run->accepted[0] && !perf_main_is_one_(run->compare, run->add))
         perf_main_wrong_(run, "--accept-change needs --compare and --add of one file, for",
                          run->accepted[0]);
-    if (run->output && ((run->compare && !strcmp(run->output, run->compare)) ||
-                        (run->add && !strcmp(run->output, run->add)) ||
-                        (run->save && !strcmp(run->output, run->save))))
+    if (perf_main_is_one_(run->output, run->compare) ||
+        perf_main_is_one_(run->output, run->add) || perf_main_is_one_(run->output, run->save))
         perf_main_wrong_(run, "--output needs another file than --compare, --add and --save, not",
                          run->output);
+    if (perf_main_is_one_(run->save, run->add))
+        perf_main_wrong_(run, "--save needs another file than --add, not", run->save);
     if (run->profile && (run->add || run->save))
         perf_main_wrong_(run, "--profile measures nothing that could go into the baseline",
                          run->add ? run->add : run->save);
@@ -27865,6 +27919,39 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *run)
     if (run->rule.metric >= PERF_METRIC_INSTRUCTIONS ||
         run->second.metric >= PERF_METRIC_INSTRUCTIONS)
         run->counters = 1;
+}
+
+/* 1: two paths, of which none is NULL, are one file or will be: links are what they name. */
+PERF_COLD_FN_ int perf_main_is_one_(const char *one, const char *other)
+{
+    const char *const path[2] = {one, other}, *name[2];
+    uint64_t          file[2], folder[2];
+    int               i;
+
+    if (!one || !other || !strcmp(one, other))
+        return one && other;
+    for (i = 0; i < 2; i++) {
+        file[i] = perf_file_inode_(path[i]);
+        name[i] = strrchr(path[i], '/') ? strrchr(path[i], '/') + 1 : path[i];
+        folder[i] = perf_main_folder_(path[i], PERF_CAST_(size_t, name[i] - path[i]));
+    }
+    if (file[0] || file[1])
+        return file[0] == file[1];
+    return folder[0] && folder[0] == folder[1] && !strcmp(name[0], name[1]);
+}
+
+/* What perf_file_inode_ says of the folder whose name is the first n bytes, "": this one. */
+PERF_COLD_FN_ uint64_t perf_main_folder_(const char *path, size_t n)
+{
+    char    *name = PERF_CAST_(char *, PERF_MALLOC(n + 2));
+    uint64_t folder = 0;
+
+    if (name) {
+        memcpy(PERF_CAST_(char *, memcpy(name, path, n)) + n, ".", 2);
+        folder = perf_file_inode_(name);
+    }
+    PERF_FREE(name);
+    return folder;
 }
 
 /* The format of that name: 0 json (or NULL), else 1 + perf_export_format; -1: there is none. */
@@ -28986,7 +29073,7 @@ PERF_COLD_FN_ size_t perf_main_accepted_(const perf_main_ *run, const char *name
     size_t i;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++)
-        if (!strcmp(run->accepted[2 * i], name))
+        if (perf_same_text_(run->accepted[2 * i], name))
             return i;
     return PERF_MAIN_FILTERS_;
 }
@@ -28998,14 +29085,14 @@ PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *run, size_t at, const perf_b
     size_t            i = 0;
 
     while (i < baseline->entries &&
-           (strcmp(baseline->entry[i].name, name) != 0 || baseline->entry[i].missing))
+           (!perf_same_text_(baseline->entry[i].name, name) || baseline->entry[i].missing))
         i++;
     if (i == baseline->entries) {
         (void)fprintf(stderr, "%s: --accept-change: not measured in this run: '%s'\n", run->program,
                       name);
         return 0;
     }
-    run->is_there[at] = 1;
+    run->is_there[at]++;
     if (baseline->entry[i].since && !run->since[at]) {
         run->since[at] = PERF_CAST_(char *, PERF_MALLOC(strlen(baseline->entry[i].since) + 1));
         if (run->since[at])
@@ -29077,7 +29164,7 @@ PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *run)
     size_t i;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++) {
-        if (!run->is_there[i])
+        if (run->is_there[i] < (run->also ? 2 : 1))         /* each of the rules needs it         */
             continue;
         (void)fprintf(run->out, "accepted: %s is normal as it is now, since ",
                       run->accepted[2 * i]);
@@ -29088,14 +29175,15 @@ PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *run)
     }
 }
 
-/* Takes the names that this run has not measured out of --accept-change: --add would make what is
- * saved of them past.  The other arrays by name keep their order.                                */
+/* Takes the names that this run has not measured, or not compared by each of the rules, out of
+ * --accept-change: --add would make what is saved of them past.  The other arrays by name keep
+ * their order.                                                                                   */
 PERF_COLD_FN_ void perf_main_refuse_(perf_main_ *run)
 {
     size_t i, kept = 0;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++) {
-        if (!run->is_there[i])
+        if (run->is_there[i] < (run->also ? 2 : 1))         /* each of the rules needs it         */
             continue;
         run->accepted[2 * kept] = run->accepted[2 * i];
         run->accepted[2 * kept + 1] = run->accepted[2 * i + 1];
@@ -30063,15 +30151,16 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * something to write; where "run.pftrace" is a pipe or a device its stream ends with PERF_EIO.  So
  * does one whose descriptor the program has closed.  On Linux a thread is not cancelled while it
  * writes a file, and its signals, but for faults, wait until the write of a regular file is done.
- * A program that runs exec on itself begins the file anew.
  * With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment makes both
- * calls.                                                                                         */
+ * calls.  What such a process streams after an exec, or if another one that streams there has
+ * started it, is in "file.PID".                                                                  */
 
-/* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  In the
- * file the first scope inside one that is open at a write may begin later, by 1 ns for each scope
- * around it.  PERF_EINVAL: bad path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0;
- * PERF_EIO, PERF_ENOMEM.  From then on a write that fails (full disk) ends the stream: the file is
- * cut back to the last whole write, the report counts the events not in it, recording goes on.
+/* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  The path
+ * is that of now, also when the program changes its folder.  In the file the first scope inside one
+ * that is open at a write may begin later, by 1 ns for each scope around it.  PERF_EINVAL: bad
+ * path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0; PERF_EIO, PERF_ENOMEM.  From then
+ * on a write that fails (full disk) ends the stream: the file is cut back to the last whole write,
+ * the report counts the events not in it, recording goes on.
  * NULL writes what all rings hold now and closes the file; another stream may then be started.
  * PERF_ESTATE without a stream, PERF_EIO when it has failed, now or before, or when another file
  * has taken the place of this one.                                                               */
@@ -30096,7 +30185,8 @@ typedef struct perf_trace_part {        /* zero = default, but for the path     
  * kill has cut: what is not whole at its end is left out.  *bad, unless NULL, becomes the index of
  * the part at fault, n when none is.  After any error `out` is as it was.  PERF_EINVAL: no path, n
  * = 0, or a name of more than 255 bytes; PERF_EFORMAT: a part is no such trace of perf.h;
- * PERF_ELIMIT: more than 65,536 processes; PERF_EIO, PERF_ENOMEM.                                */
+ * PERF_ERANGE: a time would lie before 0: add the same to all offsets; PERF_ELIMIT: more than
+ * 65,536 processes; PERF_EIO, PERF_ENOMEM.                                                       */
 PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *part, size_t n,
                                      size_t *bad);
 
@@ -30440,10 +30530,12 @@ PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *writer, size_t n)
 }
 
 /* 1: the scope that begins with `begin` is none around `zone`: it begins later, or at the same
- * moment and no less deep.  Depths have 8 bits, and wrap. */
+ * moment, no less deep, and `zone` has no length.  One with a length that begins with it and ends
+ * no later lies in it, though a device's may not know: it was fetched while the outer one was open.
+ * Depths have 8 bits, and wrap. */
 PERF_INLINE_FN_ int perf_edge_is_done_(const perf_edge_ *begin, const perf_zone_ *zone)
 {
-    if (zone->start != begin->ticks)
+    if (zone->start != begin->ticks || zone->length)
         return zone->start < begin->ticks;
     return PERF_CAST_(uint8_t, zone->depth - begin->depth - 1) > 127;
 }
@@ -31067,6 +31159,28 @@ PERF_COLD_FN_ perf_streaming_ *perf_stream_memory_(perf_registry_ *reg, size_t b
     return PERF_CAST_(perf_streaming_ *, perf_pages_(bytes, 0));
 }
 
+#if PERF_POSIX_FILES_
+extern char *perf_getcwd_(char *, size_t) __asm__(PERF_SYM_("getcwd"));
+#endif
+/* Copies a path, with the present folder before it: the program may go to another one.  Not where
+ * that folder cannot be named, or not be reached by its name.  Returns the length.               */
+PERF_COLD_FN_ size_t perf_stream_path_(char *to, const char *path)
+{
+    const size_t length = strlen(path);
+    size_t       before = 0;
+
+#if PERF_POSIX_FILES_
+    if (*path != '/' && perf_getcwd_(to, 4096 - length) && *to == '/' &&
+        perf_file_inode_(to) == perf_file_inode_(".")) {
+        before = strlen(to);
+        if (to[before - 1] != '/')
+            to[before++] = '/';
+    }
+#endif
+    memcpy(to + before, path, length + 1);
+    return before + length;
+}
+
 /* Prepares a stream that writes `chunk` events at a time; nothing is open. */
 PERF_COLD_FN_ void perf_stream_init_(perf_streaming_ *stream, perf_registry_ *reg, const char *path,
                                      uint64_t chunk)
@@ -31078,7 +31192,7 @@ PERF_COLD_FN_ void perf_stream_init_(perf_streaming_ *stream, perf_registry_ *re
            sizeof *stream - sizeof stream->head);
     stream->pf.used = old.used;
     stream->pf.names = old.names;
-    stream->path_length = strlen(path);
+    stream->path_length = perf_stream_path_(stream->path, path);
     stream->pf.registry = reg;
     stream->pf.mapped = 1;
     stream->pf.ties = &stream->ties;
@@ -31086,7 +31200,6 @@ PERF_COLD_FN_ void perf_stream_init_(perf_streaming_ *stream, perf_registry_ *re
     stream->event = PERF_PTR_(perf_event_ *, PERF_PTR_(void *, stream + 1));
     stream->pf.room = PERF_PTR_(perf_edge_ *, stream->event + stream->pf.events);
     stream->value = PERF_PTR_(uint32_t *, stream->pf.room + 3 * stream->pf.events);
-    memcpy(stream->path, path, stream->path_length + 1);
 }
 
 /* From now on this ring's events are for the stream, beginning with those that it holds. */
@@ -31245,24 +31358,40 @@ PERF_FN perf_status perf_trace_stream_flush(void)
 }
 
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
-/* Streams to PATH, or to PATH.PID where the process that has started this one has the same PATH and
- * it is a file in a folder.                                                                      */
+/* Writes PATH.PID, or where that is taken, as after an exec, PATH.PID.2, .3 ... */
+PERF_COLD_FN_ void perf_stream_beside_(char *own, size_t size, const char *path)
+{
+    unsigned mode;
+    int      turn;
+
+    for (turn = 1; turn < 100; turn++) {
+        perf_out_ name = perf_out_open_(own, size);
+        perf_put_(&name, path);
+        perf_put_own_pid_(&name);
+        if (turn > 1)
+            perf_putf_(&name, ".%.0f", 1.0 * turn);
+        if (perf_file_kind_(own, &mode) == PERF_FILE_NONE_)
+            return;
+    }
+}
+
+/* Streams to PATH, or to PATH.PID where the process that has started this one, or this one before
+ * an exec, has the same PATH and it is a file in a folder.                                       */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_start_(void)
 {                                               /* after perf_at_start_, which sets `started`     */
     const char     *path = perf_getenv_("PERF_TRACE_STREAM");
     perf_registry_ *reg = path ? perf_registry_read_() : PERF_NULL_;
-    char            own[4096 + 16];
+    char            own[4096 + 32];
     perf_out_       name;
     unsigned        mode;
 
-    if (reg)
-        PERF_SET_(&reg->heard_stream, 1u);
-    if (!path || !*path)
+    if ((reg && perf_others_tell_(&reg->heard_stream, 0)) || !path || !*path)
         return;
     name = perf_out_open_(own, sizeof own);
     perf_put_(&name, path);
-    if (reg && reg->started && perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)
-        perf_put_own_pid_(&name);
+    if (reg && (reg->started & 2u) &&
+        perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)
+        perf_stream_beside_(own, sizeof own, path);
     if (perf_trace_stream(own) != PERF_OK)
         (void)fprintf(stderr, "perf.h: cannot write %s\n", own);
 }
@@ -31270,12 +31399,12 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_st
 PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_stream_at_exit_(void)
 {
     const char            *path = perf_getenv_("PERF_TRACE_STREAM");
-    const perf_registry_  *reg;
+    perf_registry_        *reg = path ? perf_registry_read_() : PERF_NULL_;
     const perf_streaming_ *stream;
 
-    if (!path || !*path || perf_trace_stream(PERF_NULL_) != PERF_EIO)
+    if (!reg || perf_others_tell_(&reg->heard_stream, 1) || !*path ||
+        perf_trace_stream(PERF_NULL_) != PERF_EIO)
         return;
-    reg = perf_registry_read_();
     stream = PERF_PTR_(const perf_streaming_ *, PERF_ACQ_(&reg->stream));
     /* maybe PATH.PID */
     (void)fprintf(stderr, "perf.h: the trace in %s is not whole\n", stream->path);
@@ -31449,8 +31578,11 @@ PERF_COLD_FN_ uint64_t perf_merge_number_of_(perf_merge_ *merge, int kind, uint6
             merge->highest = PERF_CAST_(uint32_t, value);
         value += merge->sequences;
     } else if (kind == PERF_M_TIME_ && clock == 3) {
+        if (value >> 63)
+            merge->status = PERF_EFORMAT;       /* none of ours                                   */
         value += PERF_CAST_(uint64_t, merge->part[merge->at].offset_ns);
-        value = value >> 63 ? 0 : value;        /* before the clock's start                       */
+        if (value >> 63 && merge->status == PERF_OK)
+            merge->status = PERF_ERANGE;
     } else if (kind == PERF_M_UUID_) {
         value = PERF_CAST_(uint64_t, perf_merge_pid_(merge, value >> 32)) << 32 |
                 (value & UINT64_C(0xffffffff));

@@ -189,7 +189,8 @@ PERF_BEGIN_DECLS
     X(PERF_ENOGPU,    "no GPU: no driver, no device, or no context current in this thread")       \
     X(PERF_EGPU,      "the GPU's driver reported an error: see perf_gpu_error_text()")            \
     X(PERF_ESTREAM,   "nothing ran on the timed stream: was it launched on another one?")         \
-    X(PERF_EFAILED,   "the benchmark says that it failed: perf_bench_fail()")
+    X(PERF_EFAILED,   "the benchmark says that it failed: perf_bench_fail()")                     \
+    X(PERF_EFOREIGN,  "no file of this kind, or one of a newer version: left as it is")
 
 #define PERF_STATUS_ENUM_(name, text) name,
 /* The result of a call that can fail; PERF_OK is 0. */
@@ -1761,7 +1762,7 @@ PERF_BEGIN_DECLS
  *   perf_few_, perf_few_add_, perf_put_few_  the first names of many
  *   perf_putf_, perf_putv_  by a format, see below
  *   perf_digits_, perf_digits_us_  digits in memory
- *   perf_char_, perf_char_of_, perf_char_columns_  of UTF-8                                      */
+ *   perf_char_, perf_char_of_, perf_char_columns_, perf_same_text_  of UTF-8                     */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */
@@ -2212,6 +2213,24 @@ PERF_COLD_FN_ perf_char_ perf_char_of_(const char *text)
     }
     ch.control = !ch.broken && (ch.code < 0x20 || (ch.code >= 0x7f && ch.code < 0xa0));
     return ch;
+}
+
+/* 1: in a file the two texts are the same: there broken bytes are U+FFFD. */
+PERF_COLD_FN_ int perf_same_text_(const char *one, const char *other)
+{
+    perf_char_ ch[2];
+
+    for (; *one && *other; one += ch[0].bytes, other += ch[1].bytes) {
+        ch[0] = perf_char_of_(one);
+        ch[1] = perf_char_of_(other);
+        if (ch[0].broken)
+            ch[0].code = 0xfffd;
+        if (ch[1].broken)
+            ch[1].code = 0xfffd;
+        if (ch[0].code != ch[1].code)
+            return 0;
+    }
+    return !*one && !*other;
 }
 
 /* The columns that a character takes on a terminal: 2 for East Asian wide ones and emoji, 0 for
@@ -2775,7 +2794,7 @@ struct perf_inode_ {
 extern int perf_stat_(const char *, struct perf_inode_ *) __asm__(PERF_SYM_("stat"));
 extern int perf_fstat_(int, struct perf_inode_ *) __asm__(PERF_SYM_("fstat"));
 PERF_END_DECLS
-#define PERF_INODE_(s) ((s).ino)
+#define PERF_INODE_(s) ((s).ino ^ (s).dev * UINT64_C(0x9e3779b97f4a7c15))
 #else
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -2796,7 +2815,8 @@ PERF_END_DECLS
 #define perf_inode_ stat
 #define perf_stat_  stat
 #define perf_fstat_ fstat
-#define PERF_INODE_(s) PERF_CAST_(uint64_t, (s).st_ino)
+#define PERF_INODE_(s) (PERF_CAST_(uint64_t, (s).st_ino) ^                                         \
+                        PERF_CAST_(uint64_t, (s).st_dev) * UINT64_C(0x9e3779b97f4a7c15))
 #endif
 #if defined(__linux__) && !defined(__mips__) && !defined(__sparc__)
 #define PERF_SIG_BLOCK_ 0       /* a number as of SIGPIPE, 13, and SIGXFSZ, 25, below             */
@@ -2848,6 +2868,7 @@ PERF_BEGIN_DECLS
  *   perf_thread_ended_  asks the system whether a thread has ended
  *   perf_syscall_, perf_sysconf_, perf_getrusage_, perf_usage_, perf_mmap_, perf_dlopen_: system's
  *   perf_claim_  atomic: compare and swap; perf_lock_word_, perf_unlock_  a lock in a word
+ *   perf_others_tell_  which of several images tells what there is at the end of the program
  *   perf_not_cold_, perf_hide_, perf_fence_  a 1, a value, an order that compilers leave alone
  *   perf_sort_items_  sorts an array
  *   perf_random_  64 random bits from a state of the caller's (splitmix64)
@@ -2921,6 +2942,27 @@ PERF_COLD_FN_ int perf_lock_word_(uint32_t *lock, int wait)
 }
 
 #define perf_unlock_(lock) PERF_REL_(lock, 0u)
+
+#if defined(PERF_AT_EXIT) && PERF_AT_EXIT
+/* Several images of a program may have PERF_AT_EXIT 1.  1: another one does what is to be done at
+ * the start (end 0), or at the end, when the last one does it.  *word counts those that are still
+ * to come to their end, by 4; 1: there were some; 2: one that was not counted has told.          */
+PERF_COLD_FN_ int perf_others_tell_(uint32_t *word, int end)
+{
+    const uint32_t was = PERF_GET_(word), counted = 4;
+
+    if (!end) {
+        PERF_SET_(word, (was + counted) | 1);
+        return was != 0;
+    }
+    if (was < counted) {                        /* its variable was not set at its start          */
+        PERF_SET_(word, was | 3);
+        return (was & 2) != 0;
+    }
+    PERF_SET_(word, was - counted);
+    return was >= 2 * counted;
+}
+#endif
 
 /* Returns 1, but gcc cannot know that.  Else it would take callers of cold functions for cold, too,
  * up to the user's loop.                                                                         */
@@ -3221,7 +3263,8 @@ PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
 #endif
 }
 
-/* The number of the file that stands at `path`; 0: none, or not known. */
+/* A number of the file that stands at `path`, which no file of any disk shares; 0: none, or not
+ * known.                                                                                         */
 PERF_COLD_FN_ uint64_t perf_file_inode_(const char *path)
 {
 #if PERF_POSIX_FILES_
@@ -3520,8 +3563,8 @@ PERF_COLD_FN_ void perf_library_symbol_(void *library, const char *prefix, const
 
     perf_putf_(&out, "%s%s", prefix, name);
 #if PERF_DL_
-    if (!*name)
-        return;                                 /* this library has no such function */
+    if (!*name || perf_dlsym_ == PERF_NULL_)    /* this library has no such function, or nobody   */
+        return;                                 /* can look for one, as in static programs        */
     memory = perf_dlsym_(library, full);
     if (!memory && out.len > 3 && !PERF_LIBC_(strcmp)(full + out.len - 3, "_v2")) {
         full[out.len - 3] = '\0';
@@ -5047,9 +5090,11 @@ typedef struct perf_registry_ {
     uint32_t        loop_readers;       /* who goes through `results` now                         */
     uint32_t        forking;    /* 1: in a fork; the first handler in the child clears it         */
     uint32_t        child;      /* 1: a fork has made this process, whether it is a member or not */
-    uint32_t        heard;      /* 1: somebody looks at PERF_REPORT and PERF_TRACE at the end     */
-    uint32_t        heard_stream;       /* 1: somebody looks at PERF_TRACE_STREAM                 */
-    uint32_t        started;    /* 1: by another process, which has PERF_TRACE's file             */
+    uint32_t        heard;      /* not 0: somebody looks at PERF_REPORT and PERF_TRACE at the     */
+                                /* end, see perf_others_tell_                                     */
+    uint32_t        heard_stream;       /* the same of PERF_TRACE_STREAM                          */
+    uint32_t        started;    /* 1: by another process, which has PERF_TRACE's file; 2: by one  */
+                                /* that has PERF_TRACE_STREAM's, or has it from before an exec    */
     uint64_t        trace_inode;        /* of the file that PERF_TRACE names: as it began, or     */
                                         /* as saved by this process; 0: none                      */
     uint32_t        heard_more;         /* somebody looks at 1 PERF_CUPTI, 2 PERF_COUNTERS, 8     */
@@ -10530,7 +10575,7 @@ PERF_COLD_DECL_ uint64_t perf_cell_close_(perf_recorder_ *rec, perf_cell_ *cell,
 PERF_COLD_DECL_ void perf_event_scope_(perf_recorder_ *rec, const perf_cell_ *cell, uint64_t start,
                                        uint64_t ticks, uint32_t depth);
 PERF_COLD_DECL_ void perf_event_write_(perf_recorder_ *rec, const perf_event_ *event, uint64_t n);
-PERF_COLD_DECL_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
+PERF_COLD_DECL_ int perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
 PERF_COLD_DECL_ int perf_buckets_room_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index);
 PERF_COLD_DECL_ int perf_rare_make_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index);
 PERF_COLD_DECL_ int perf_buckets_widen_(perf_recorder_ *rec, perf_cell_ *cell, uint32_t index);
@@ -10538,7 +10583,6 @@ PERF_COLD_DECL_ void perf_buckets_move_(perf_recorder_ *rec, perf_cell_ *cell,
                                         perf_buckets_ *buckets);
 PERF_COLD_DECL_ void perf_cell_window_(perf_cell_ *cell);
 PERF_COLD_DECL_ uint64_t perf_bucket_from_(uint32_t index);
-PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks);
 PERF_COLD_DECL_ void perf_halves_look_(perf_recorder_ *rec);
 
 /* The smaller and the larger of two counts. */
@@ -12032,26 +12076,21 @@ PERF_COLD_FN_ void perf_end_ordered_(perf_recorder_ *rec, perf_scope *scope, per
 PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t start,
                                         uint64_t end)
 {
-    uint64_t ticks = end - start, counted = perf_cell_extend_(rec, cell, ticks);
+    uint64_t ticks = end - start;
 
-    if (counted) {
-        PERF_ADD_(cell->count, 1);
-        PERF_ADD_(cell->sum, ticks);
-        perf_cell_count_(rec, cell, counted);
-    } else {
+    if (!perf_cell_count_(rec, cell, ticks))
         perf_lose_(rec, PERF_LOSS_LOST_, rec->growing ? PERF_ELIMIT : PERF_ENOMEM);
-    }
     return ticks;
 }
 
-/* A duration the hot path would not take: a new extreme, a rare one, 0, or a long one.  Returns it
- * moved into the range of the buckets, or 0 where there is no memory for one.                    */
-PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
+/* Counts at once what the hot path would not take: a new extreme, a rare duration, 0, a long one.
+ * 0, and nothing counted: there is no memory for its bucket.                                     */
+PERF_COLD_FN_ int perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
 {
     const int octaves = PERF_CELL_BUCKETS_ >> PERF_CELL_BITS_;
     uint64_t  most = (UINT64_C(1) << octaves) - 1;
     uint64_t  counted = perf_larger_(perf_smaller_(ticks, most), 1);
-    uint32_t  index = PERF_CAST_(uint32_t, perf_bucket_index_(counted));
+    uint32_t  index = PERF_CAST_(uint32_t, perf_bucket_index_(counted)), *counter;
 
     if (!perf_buckets_room_(rec, cell, index))
         return 0;
@@ -12060,7 +12099,17 @@ PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *rec, perf_cell_ *cell, 
     if (ticks > cell->of.calls.max)
         PERF_SET_(&cell->of.calls.max, ticks);
     perf_cell_window_(cell);
-    return counted;
+    PERF_ADD_(cell->count, 1);
+    PERF_ADD_(cell->sum, ticks);
+    if (perf_buckets_have_(cell->buckets, index))
+        counter = PERF_PTR_(uint32_t *, cell->bucket) + index;
+    else
+        counter = perf_rare_at_(cell->buckets, index);
+    if (counter)
+        PERF_ADD_(*counter, 1);
+    if (perf_late_step_(rec))
+        perf_halves_look_(rec);
+    return 1;
 }
 
 /* A place where this index is counted; 0: no memory. */
@@ -12196,24 +12245,6 @@ PERF_COLD_FN_ uint64_t perf_bucket_from_(uint32_t index)
     if (PERF_CAST_(double, PERF_CAST_(int64_t, ticks)) < at)    /* the cast cut: round up         */
         ticks++;
     return ticks;
-}
-
-/* Counts a duration in its bucket, at once. */
-PERF_INLINE_FN_ void perf_cell_count_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks)
-{
-    const perf_buckets_ *buckets = cell->buckets;
-    const uint32_t       index = PERF_CAST_(uint32_t, perf_bucket_index_(ticks));
-    uint32_t            *rare;
-
-    if (ticks - cell->low <= cell->width || perf_buckets_have_(buckets, index)) {
-        PERF_ADD_(PERF_PTR_(uint32_t *, cell->bucket)[index], 1);
-    } else {
-        rare = perf_rare_at_(buckets, index);
-        if (rare)
-            PERF_ADD_(*rare, 1);
-    }
-    if (PERF_UNLIKELY_(perf_late_step_(rec)))
-        perf_halves_look_(rec);
 }
 
 /* Looks at all counters of a thread: the first time after 2^31 durations, then after 2^30 each.  So
@@ -12932,25 +12963,33 @@ PERF_COLD_FN_ perf_cell_ *perf_track_cell_(perf_recorder_ *rec, uint32_t id)
     return perf_cell_get_(rec, id);
 }
 
-/* Counts a duration; the trace, if there is one, has `shown` of it; depth 1: outermost.
- * Without memory for its bucket it is in the sums, and in no percentile.                         */
+/* What is rare: outside the window, too long for one entry, and each 2^30th.  Without memory for
+ * its bucket a duration is in the sums, and in no percentile.                                    */
+PERF_COLD_FN_ void perf_track_rare_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks,
+                                    uint64_t start, uint64_t shown, uint64_t depth)
+{
+    if (!perf_cell_count_(rec, cell, ticks)) {
+        PERF_ADD_(cell->count, 1);
+        PERF_ADD_(cell->sum, ticks);
+        perf_fail_(rec->home, PERF_ENOMEM);
+    }
+    perf_event_scope_(rec, cell, start, shown, PERF_CAST_(uint32_t, depth));
+}
+
+/* Counts a duration; the trace, if there is one, has `shown` of it; depth 1: outermost.  One cold
+ * call at most: for each of several clang keeps the numbers of a loop in memory, not registers.  */
 PERF_INLINE_FN_ void perf_track_add_(perf_recorder_ *rec, perf_cell_ *cell, uint64_t ticks,
                                      uint64_t start, uint64_t shown, uint64_t depth)
 {
-    uint64_t counted = ticks;
-
-    PERF_ADD_(cell->count, 1);
-    PERF_ADD_(cell->sum, ticks);
-    if (PERF_UNLIKELY_(ticks - cell->low > cell->width))
-        counted = perf_cell_extend_(rec, cell, ticks);
-    if (PERF_LIKELY_(counted))
-        perf_cell_count_(rec, cell, counted);
-    else
-        perf_fail_(rec->home, PERF_ENOMEM);
-    if (PERF_LIKELY_(shown < PERF_EVENT_MORE_))
+    if (PERF_LIKELY_(ticks - cell->low <= cell->width && shown < PERF_EVENT_MORE_ &&
+                     !perf_late_step_(rec))) {
+        PERF_ADD_(cell->count, 1);
+        PERF_ADD_(cell->sum, ticks);
+        PERF_ADD_(PERF_PTR_(uint32_t *, cell->bucket)[perf_bucket_index_(ticks)], 1);
         perf_event_hot_(rec, start, shown | perf_tag_name_(cell->tag) | depth << 56);
-    else
-        perf_event_scope_(rec, cell, start, shown, PERF_CAST_(uint32_t, depth));
+    } else {
+        perf_track_rare_(rec, cell, ticks, start, shown, depth);
+    }
 }
 
 #if PERF_DISABLE
@@ -13969,8 +14008,10 @@ PERF_COLD_FN_ void perf_json_span_(perf_json_ *json, const perf_zone_ *zone,
     for (i = 0; i < 2; i++) {
         file->at += perf_json_head_(json, file->at, head[i], &site, events, 0);
         file->at = perf_digits_us_(file->at, perf_epoch_ns_(&json->epoch, at[i]));
-        perf_file_put_(file, ",\"id\":\"");
+        perf_file_put_(file, ",\"id\":\"");  /* "ID/NAME": names share no track                  */
         file->at = perf_digits_(file->at, zone->extra);
+        perf_file_put_(file, "/");
+        file->at = perf_digits_(file->at, zone->name);
         perf_file_put_(file, "\"");
         perf_file_put_(file, where);
         site.file = PERF_NULL_;                 /* the begin has said it                          */
@@ -15598,7 +15639,7 @@ PERF_COLD_FN_ size_t perf_env_unknown_(size_t *at, const char **name)
 {
     static const char *const others = "PERF_PLACEMENT, PERF_AB, PERF_CONFIG, PERF_EXEC_PATH, "
                                       "PERF_PAGER, PERF_PAGER_IN_USE, PERF_BUILDID_DIR, "
-                                      "PERF_COLOR, PERF_TRACE_OWNER";
+                                      "PERF_COLOR, PERF_TRACE_OWNER, PERF_STREAM_OWNER";
     size_t length;
 
     while (perf_environ_ && !PERF_SETUID_ && perf_environ_[*at]) {
@@ -16103,24 +16144,25 @@ extern char perf_single_threaded_ __asm__(PERF_SYM_("__libc_single_threaded"))
 #define PERF_ALONE_() 1
 #endif
 
-/* Has another process, which saves its own trace to this path, started this one?  PERF_TRACE_OWNER
- * is "PID PATH" of that one.  If none has, this process leaves its own to those that it will start,
- * unless it has threads already, which may read the environment now.                             */
-PERF_COLD_FN_ uint32_t perf_trace_inherited_(const char *path)
+/* Whose is the file at this path?  0: this process's; 1: another one's that has started this one;
+ * 2: this one's before an exec.  The variable is "PID PATH" of the first of them.  This process
+ * leaves its own to those that it will start, unless it has threads already, which may read the
+ * environment now.                                                                               */
+PERF_COLD_FN_ int perf_trace_inherited_(const char *variable, const char *path)
 {
-    const char *owner = perf_getenv_("PERF_TRACE_OWNER");
+    const char *owner = perf_getenv_(variable);
     size_t      size = PERF_LIBC_(strlen)(path) + 16;
     char       *own = PERF_CAST_(char *, PERF_MALLOC(size));
     perf_out_   out = perf_out_open_(own, own ? size : 0);
     const char *theirs = owner ? PERF_LIBC_(strchr)(owner, ' ') : PERF_NULL_;
-    uint32_t    inherited;
+    int         inherited = 0;
 
     perf_putf_(&out, "%.0f %s", PERF_CAST_(double, perf_process_id_()), path);
-    inherited = own && theirs && !PERF_LIBC_(strcmp)(theirs + 1, path) &&
-                PERF_LIBC_(strcmp)(owner, own) != 0;
+    if (own && theirs && !PERF_LIBC_(strcmp)(theirs + 1, path))
+        inherited = PERF_LIBC_(strcmp)(owner, own) ? 1 : 2;
 #if PERF_POSIX_FILES_
     if (own && !inherited && perf_thread_id_() == perf_process_id_() && PERF_ALONE_())
-        (void)perf_setenv_("PERF_TRACE_OWNER", own, 1);
+        (void)perf_setenv_(variable, own, 1);
 #endif
     PERF_FREE(own);
     return inherited;
@@ -16135,13 +16177,12 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(vo
 
     if (perf_getenv_("PERF_REPORT") || trace || stream)
         reg = perf_registry_read_();
-    if (!reg)
+    if (!reg || perf_others_tell_(&reg->heard, 0))
         return;
-    PERF_SET_(&reg->heard, 1u);
-    if (trace && *trace)
-        stream = trace;
-    if (stream && *stream)
-        reg->started = perf_trace_inherited_(stream);
+    if (trace && *trace && perf_trace_inherited_("PERF_TRACE_OWNER", trace) == 1)
+        reg->started |= 1u;
+    if (stream && *stream && perf_trace_inherited_("PERF_STREAM_OWNER", stream))
+        reg->started |= 2u;
     if (trace && *trace && !reg->trace_inode)
         reg->trace_inode = perf_file_inode_(trace);
 }
@@ -16232,7 +16273,8 @@ PERF_COLD_FN_ void perf_at_exit_trace_(const char *path)
 {
     perf_registry_ *reg = perf_registry_read_();
     const int       child =
-        reg && (reg->child || reg->process != perf_process_id_() || reg->started);
+        reg && (reg->child || reg->process != perf_process_id_() ||
+                (reg->started & 1u));
     int             folder, taken;
     char           *own;
 
@@ -16256,8 +16298,15 @@ PERF_COLD_FN_ void perf_at_exit_trace_(const char *path)
 PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_at_exit_(void)
 {
     const char      *report = perf_getenv_("PERF_REPORT"), *trace = perf_getenv_("PERF_TRACE");
+    const char      *name = "", *meant = "";
     perf_report_opts opts = PERF_ZERO;
+    perf_registry_  *reg = PERF_NULL_;
+    size_t           at = 0;
 
+    if (report || trace || perf_getenv_("PERF_TRACE_STREAM") || perf_env_slip_(&at, &name, &meant))
+        reg = perf_registry_read_();
+    if (reg && perf_others_tell_(&reg->heard, 1))
+        return;
     perf_stream_missed_();
     if (!report && !trace)
         perf_at_exit_says_();
@@ -22122,11 +22171,12 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
 /* Adds this run to a file of runs, or creates the file.  opts, NULL: defaults, describe the run.
  * The newest 30 runs are kept; a run of id opts.run is replaced.  The new file is read back, and is
  * on the disk before it replaces the old one.  opts.alone: it holds this run alone.
- * A damaged file, or one that is no baseline, becomes PATH.damaged, then .damaged.2 and so on; then
- * a new file begins with this run.  After 100 of them: PERF_EIO.
+ * A damaged file of runs becomes PATH.damaged, then .damaged.2 and so on; then a new file begins
+ * with this run.  After 100 of them: PERF_EIO.  PERF_EFOREIGN: any other file is there, or one of a
+ * newer version; PERF_ELIMIT: one that is too large.  Both stay as they are.
  * Processes that add to files of one folder take turns by a lock of the folder (flock).  Each waits
  * 5 seconds at most, then goes on without it; with opts.alone nobody waits.
- * Statuses as perf_results_save.                                                                 */
+ * Other statuses as perf_results_save.                                                           */
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
 
 /* >>internal: what other headers may use --------------------------------------------------------
@@ -22180,24 +22230,6 @@ PERF_COLD_FN_ int perf_copy_text_(char *to, size_t cap, const char *from)
         perf_put_n_(&out, ch.broken ? unknown : from, bytes);
     }
     return 1;
-}
-
-/* 1: in a file the two texts are the same. */
-PERF_COLD_FN_ int perf_same_text_(const char *one, const char *other)
-{
-    perf_char_ ch[2];
-
-    for (; *one && *other; one += ch[0].bytes, other += ch[1].bytes) {
-        ch[0] = perf_char_of_(one);
-        ch[1] = perf_char_of_(other);
-        if (ch[0].broken)
-            ch[0].code = 0xfffd;
-        if (ch[1].broken)
-            ch[1].code = 0xfffd;
-        if (ch[0].code != ch[1].code)
-            return 0;
-    }
-    return !*one && !*other;
 }
 
 #define PERF_ID_MARK_ 9         /* bytes of "-1f3a9c07"                                           */
@@ -23147,6 +23179,8 @@ typedef struct perf_read_ {
     size_t            values, entries, runs, value_room, entry_room, run_room;
     const char       *counter;          /* read this counter of loops, and no times; NULL: times  */
     char             *own;              /* the text, freed with it; NULL: it is the caller's      */
+    int               ours;             /* 1: it has said so, with a version that we know; else   */
+                                        /* its status is PERF_EFOREIGN, but for an empty one      */
 } perf_read_;
 
 /* Bodies from the whole to its parts. */
@@ -23163,7 +23197,7 @@ PERF_COLD_DECL_ void perf_read_level_(perf_read_ *file, perf_read_entry_ *entry)
 PERF_COLD_DECL_ double perf_read_or_null_(perf_read_ *file);
 PERF_COLD_DECL_ void perf_read_append_(perf_read_ *file, const perf_read_entry_ *entry);
 PERF_COLD_DECL_ void perf_read_counters_(perf_read_ *file, double *found);
-PERF_COLD_DECL_ size_t perf_read_times_(perf_read_ *file);
+PERF_COLD_DECL_ size_t perf_read_times_(perf_read_ *file, size_t *no_time);
 PERF_COLD_DECL_ void perf_read_count_(perf_read_ *file, perf_read_entry_ *entry, const double *x);
 PERF_COLD_DECL_ void perf_read_match_runs_(perf_read_ *file);
 PERF_COLD_DECL_ int perf_read_run_index_(const perf_read_ *file, const char *id);
@@ -23268,8 +23302,8 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
     while ((member = perf_read_known_(&file->in, &members)) >= 0) {
         if (member == PERF_FIELD_VERSION_) {
             version = perf_read_figure_(&file->in);
-            (void)perf_read_need_(&file->in, version >= 1.0 && version < 2.0, file->in.at,
-                                  PERF_EFORMAT);
+            file->ours = version >= 1.0 && version < 2.0;
+            (void)perf_read_need_(&file->in, file->ours, file->in.at, PERF_EFORMAT);
             continue;
         }
         for (element = 0; perf_read_next_(&file->in, &element, '[', ']');) {
@@ -23284,8 +23318,12 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *file, const char *text, size_t
     (void)perf_read_peek_(&file->in);
     if (file->in.at < file->in.size)            /* something behind the end, a NUL included       */
         (void)perf_read_fail_(&file->in, PERF_EFORMAT);
-    if (perf_read_need_(&file->in, members.has[PERF_FIELD_VERSION_], 0, PERF_EFORMAT))
+    if (perf_read_need_(&file->in, file->ours, 0, PERF_EFORMAT))
         perf_read_match_runs_(file);
+    if (!file->ours && size > 0 && file->in.status != PERF_ENOMEM) {
+        file->in.status = PERF_EFOREIGN;
+        file->in.error_at = 0;
+    }
 }
 
 /* Reads a run, and appends it to file->run. */
@@ -23402,7 +23440,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     perf_members_    members = {names, 0, {0}};
     perf_read_entry_ entry = PERF_ZERO;
     const char      *unit = "ns";
-    size_t           candidate = 0, candidates = 0;
+    size_t           candidate = 0, candidates = 0, no_time = 0;
     double           count[2] = {0.0, 0.0};
     int              member, is_pair, wrong;
 
@@ -23426,10 +23464,10 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
             perf_read_skip_(&file->in, 0);
         } else if (member == PERF_FIELD_CANDIDATE_) {
             candidate = file->values;
-            candidates = perf_read_times_(file);
+            candidates = perf_read_times_(file, &no_time);
         } else {
             entry.value = file->values;
-            entry.values = perf_read_times_(file);
+            entry.values = perf_read_times_(file, &no_time);
         }
     }
     entry.to = file->in.at;
@@ -23438,7 +23476,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     if (is_pair)
         wrong |= candidates != entry.values || candidate != entry.value + entry.values;
     if (strcmp(unit, "ns") != 0)
-        entry.kind = 0;                         /* not ours: it stays in the file as it is        */
+        no_time = 0;                            /* not ours: it stays in the file as it is        */
     else if (entry.values && is_pair)
         entry.kind = PERF_BASELINE_AB;
     else if (entry.values && !members.has[PERF_FIELD_BASELINE_])    /* alone it is nothing        */
@@ -23447,6 +23485,7 @@ PERF_COLD_FN_ void perf_read_loop_of_(perf_read_ *file)
     entry.slices = entry.values;
     if (file->counter)
         perf_read_count_(file, &entry, count);
+    (void)perf_read_need_(&file->in, !no_time, no_time, PERF_ERANGE);
     (void)perf_read_need_(&file->in, !wrong, entry.from, PERF_EFORMAT);
     perf_read_append_(file, &entry);
 }
@@ -23476,8 +23515,9 @@ PERF_COLD_FN_ void perf_read_counters_(perf_read_ *file, double *found)
     }
 }
 
-/* Reads a list of times; returns how many, 0 after a failure. */
-PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file)
+/* Reads a list of times; returns how many, 0 after a failure.  *no_time: where the first number is
+ * that can be none; 0 stays where all can.                                                       */
+PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file, size_t *no_time)
 {
     size_t count = 0, at;
     double x;
@@ -23485,8 +23525,9 @@ PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *file)
     while (perf_read_next_(&file->in, &count, '[', ']')) {
         at = file->in.at;
         x = perf_read_figure_(&file->in);
-        if (!perf_read_need_(&file->in, x > 1e-290, at, PERF_ERANGE) ||
-            !perf_read_room_(&file->in, &file->value, &file->value_room, file->values, sizeof x,
+        if (!(x > 1e-290) && !*no_time)
+            *no_time = at;
+        if (!perf_read_room_(&file->in, &file->value, &file->value_room, file->values, sizeof x,
                              SIZE_MAX))
             return 0;
         file->value[file->values++] = x;
@@ -23976,7 +24017,7 @@ PERF_COLD_FN_ void perf_put_own_(perf_out_ *out, const void *with)
 
 /* Bodies from the whole to its parts. */
 PERF_FN int perf_results_opts_good_(const perf_results_opts *opts);
-PERF_FN int perf_is_damaged_(perf_status status);
+PERF_COLD_DECL_ perf_status perf_read_moved_(const char *path, const perf_read_ *file);
 PERF_COLD_DECL_ int perf_file_aside_(const char *path);
 PERF_COLD_DECL_ perf_status perf_saving_save_(const char *path, FILE *stream,
                                               void (*put)(perf_out_ *, const void *),
@@ -24017,12 +24058,10 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
         text = perf_read_file_(path, &size, &status);
     if (size) {
         perf_read_results_(&file, text, size, PERF_NULL_);
-        status = file.in.status;
-        if (keep && status == PERF_OK)
+        status = perf_read_moved_(path, &file);
+        if (keep && file.in.status == PERF_OK)
             old = &file;
     }
-    if (perf_is_damaged_(status))
-        status = perf_file_aside_(path) ? PERF_OK : PERF_EIO;
     if (status == PERF_OK || status == PERF_ENODATA)
         status = perf_saving_save_(path, PERF_NULL_, PERF_NULL_, opts, old, 1);
     perf_read_free_(&file);
@@ -24037,10 +24076,15 @@ PERF_FN int perf_results_opts_good_(const perf_results_opts *opts)
     return !opts || (opts->time_s >= 0.0 && opts->time_s < PERF_TIME_MOST_);
 }
 
-/* 1: the file is no baseline. */
-PERF_FN int perf_is_damaged_(perf_status status)
+/* The status of what was read, for who replaces it.  A damaged file of ours is moved out of the
+ * way.                                                                                           */
+PERF_COLD_FN_ perf_status perf_read_moved_(const char *path, const perf_read_ *file)
 {
-    return status == PERF_EFORMAT || status == PERF_ERANGE || status == PERF_ELIMIT;
+    const perf_status status = file->in.status;
+
+    if (status != PERF_EFORMAT && status != PERF_ERANGE)
+        return status;
+    return perf_file_aside_(path) ? PERF_OK : PERF_EIO;
 }
 
 #if PERF_POSIX_FILES_
@@ -24304,6 +24348,7 @@ typedef struct perf_baseline {
     double               confidence;
     perf_baseline_odd   *odd;           /* runs that lie too far off to be like the others        */
     size_t               odds;          /* how many of them                                       */
+    int                  any_machine;   /* 1: runs of other machines and builds count, as asked   */
     char                *memory_[2];    /* private: the names                                     */
 } perf_baseline;
 
@@ -24315,8 +24360,9 @@ typedef struct perf_baseline {
 
 /* Compares what this process has measured with the file.  All entries together are one family of
  * questions, corrected after Holm.  A loop that one process saved in several runs counts once,
- * unless opts.run named them.  opts NULL: defaults.  Any file is safe to read: one that is no
- * baseline gives a status and the byte.  Free the result, whatever its status.                   */
+ * unless opts.run named them.  opts NULL: defaults.  Any file is safe to read: a damaged one gives
+ * a status and the byte, one that is not ours PERF_EFOREIGN.  Free the result, whatever its
+ * status.                                                                                        */
 PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts);
 
 PERF_FN void perf_baseline_free(perf_baseline *baseline);   /* NULL and a second call: nothing    */
@@ -24500,6 +24546,7 @@ PERF_COLD_FN_ perf_baseline perf_baseline_of_(const char *path, const perf_basel
         opts = &none;
     check.baseline = &baseline;
     check.asked = opts;
+    baseline.any_machine = opts->any_machine != 0;
     check.count_own = count_own;
     if (PERF_DISABLE) {
         perf_baseline_fail_(&baseline, PERF_EDISABLED, 0);
@@ -25213,6 +25260,8 @@ PERF_COLD_FN_ perf_verdict perf_judge_(perf_checking_ *check, const perf_judged_
         return verdict;
     gap = perf_fabs_(perf_rule_room_(&verdict.rule, change)) - (judged->tick + 1e-12);
     perf_judge_reasons_(judged, &spread, gap, &verdict);
+    if (check->baseline->any_machine && judged->runs < PERF_BASELINE_RUNS_)
+        verdict.reason = "fewer than 6 saved runs: add some";
     if (runs < PERF_BASELINE_RUNS_ || !(gap > 0.0))
         return verdict;
     *p = 0.0;
@@ -26116,10 +26165,11 @@ PERF_FN size_t perf_baseline_used_(const perf_baseline *baseline)
 PERF_COLD_FN_ void perf_put_baseline_head_(perf_out_ *out, const perf_baseline *baseline)
 {
     const size_t used = perf_baseline_used_(baseline);
+    const char  *which = baseline->any_machine ? "any" : "this";
     size_t       i;
 
-    perf_putf_(out, "baseline: %.0f run%s of this machine and build", PERF_CAST_(double, used),
-               used == 1 ? "" : "s");
+    perf_putf_(out, "baseline: %.0f run%s of %s machine and build", PERF_CAST_(double, used),
+               used == 1 ? "" : "s", which);
     perf_put_span_(out, " within ", baseline->span_s, "");
     perf_put_span_(out, ", the last ", baseline->age_s, " ago");
     perf_put_span_(out, ", the first ", -baseline->age_s, " later by the clock");
@@ -27442,7 +27492,7 @@ typedef struct perf_main_ {
     const char *accepted[2 * PERF_MAIN_FILTERS_ + 1];
     char       *since[PERF_MAIN_FILTERS_];      /* owns those ids; NULL: this run                 */
     size_t      since_number[PERF_MAIN_FILTERS_];       /* of those runs, from 1                  */
-    int         is_there[PERF_MAIN_FILTERS_];   /* 1: this run has measured such an entry         */
+    int         is_there[PERF_MAIN_FILTERS_];   /* comparisons that found it in this run          */
     int         over;           /* 1: a body has called exit(): nothing more is measured          */
 } perf_main_;
 
@@ -27455,7 +27505,7 @@ typedef struct perf_hand_  perf_hand_;
 
 /* Bodies from the whole to its parts. */
 PERF_COLD_DECL_ int perf_main_begin_(perf_main_ *run, int argc, char **argv);
-PERF_COLD_DECL_ void perf_main_usage_(FILE *file, const char *program);
+PERF_COLD_DECL_ void perf_main_usage_(const char *program);
 PERF_COLD_DECL_ int perf_main_printed_(FILE *file);
 PERF_COLD_DECL_ void perf_main_option_(perf_main_ *run, int argc, char **argv, int *at);
 PERF_COLD_DECL_ int perf_main_flag_(perf_main_ *run, const char *word);
@@ -27469,6 +27519,8 @@ PERF_COLD_DECL_ void perf_main_accepts_(perf_main_ *run, const char *name);
 PERF_COLD_DECL_ void perf_main_filter_(perf_main_ *run, const char *pattern);
 PERF_COLD_DECL_ int perf_main_match_(const char *pattern, const char *name);
 PERF_COLD_DECL_ void perf_main_settle_(perf_main_ *run);
+PERF_COLD_DECL_ int perf_main_is_one_(const char *one, const char *other);
+PERF_COLD_DECL_ uint64_t perf_main_folder_(const char *path, size_t n);
 PERF_COLD_DECL_ int perf_main_format_(const char *name);
 PERF_COLD_DECL_ void perf_main_rule_(perf_main_ *run, const char *text, perf_rule *rule);
 PERF_COLD_DECL_ int perf_main_list_(const perf_main_ *run);
@@ -27592,15 +27644,16 @@ PERF_COLD_FN_ int perf_main_begin_(perf_main_ *run, int argc, char **argv)
     run->with.accepted = run->accepted;
     for (i = 1; i < argc && !run->bad; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
-            perf_main_usage_(stdout, run->program);
+            perf_main_usage_(run->program);
             return perf_main_printed_(stdout) ? 0 : 2;
         }
         perf_main_option_(run, argc, argv, &i);
     }
     if (!run->bad)
         perf_main_settle_(run);
-    if (run->bad) {
-        perf_main_usage_(stderr, run->program);
+    if (run->bad) {                             /* the message stays in sight: no list below it   */
+        (void)fprintf(stderr, "usage: %s [OPTION...]: %s --help\n", run->program,
+                      run->program);
         return 2;
     }
     run->out = stdout;
@@ -27615,9 +27668,9 @@ PERF_COLD_FN_ int perf_main_begin_(perf_main_ *run, int argc, char **argv)
     return -1;
 }
 
-PERF_COLD_FN_ void perf_main_usage_(FILE *file, const char *program)
+PERF_COLD_FN_ void perf_main_usage_(const char *program)
 {
-    (void)fprintf(file, "usage: %s [OPTION...]\n", program);
+    (void)printf("usage: %s [OPTION...]\n", program);
     (void)fputs(
         "  --filter TEXT      only benchmarks whose name, as --list or their row has it, contains\n"
         "                     TEXT; with any of ^$|()[]{}*+?. a regular expression; several: any\n"
@@ -27645,7 +27698,7 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *file, const char *program)
         "  --help             this text\n"
         "exit status: 0 measured, no regression shown; 1 a regression beyond the rule;\n"
         "             2 wrong usage, a file that cannot be read or written, nothing measured;\n"
-        "             3 with --strict: not decided\n", file);
+        "             3 with --strict: not decided\n", stdout);
 }
 
 /* 1: what was printed there has arrived. */
@@ -27855,14 +27908,15 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *run)
         perf_main_wrong_(run, "--format does not know", run->named);
     if ((run->strict || run->again_after > 0.0) && !run->compare)
         perf_main_wrong_(run, "--strict and --again-after need the option", "--compare");
-    if (run->accepted[0] && (!run->compare || !run->add || strcmp(run->compare, run->add) != 0))
+    if (run->accepted[0] && !perf_main_is_one_(run->compare, run->add))
         perf_main_wrong_(run, "--accept-change needs --compare and --add of one file, for",
                          run->accepted[0]);
-    if (run->output && ((run->compare && !strcmp(run->output, run->compare)) ||
-                        (run->add && !strcmp(run->output, run->add)) ||
-                        (run->save && !strcmp(run->output, run->save))))
+    if (perf_main_is_one_(run->output, run->compare) ||
+        perf_main_is_one_(run->output, run->add) || perf_main_is_one_(run->output, run->save))
         perf_main_wrong_(run, "--output needs another file than --compare, --add and --save, not",
                          run->output);
+    if (perf_main_is_one_(run->save, run->add))
+        perf_main_wrong_(run, "--save needs another file than --add, not", run->save);
     if (run->profile && (run->add || run->save))
         perf_main_wrong_(run, "--profile measures nothing that could go into the baseline",
                          run->add ? run->add : run->save);
@@ -27871,6 +27925,39 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *run)
     if (run->rule.metric >= PERF_METRIC_INSTRUCTIONS ||
         run->second.metric >= PERF_METRIC_INSTRUCTIONS)
         run->counters = 1;
+}
+
+/* 1: two paths, of which none is NULL, are one file or will be: links are what they name. */
+PERF_COLD_FN_ int perf_main_is_one_(const char *one, const char *other)
+{
+    const char *const path[2] = {one, other}, *name[2];
+    uint64_t          file[2], folder[2];
+    int               i;
+
+    if (!one || !other || !strcmp(one, other))
+        return one && other;
+    for (i = 0; i < 2; i++) {
+        file[i] = perf_file_inode_(path[i]);
+        name[i] = strrchr(path[i], '/') ? strrchr(path[i], '/') + 1 : path[i];
+        folder[i] = perf_main_folder_(path[i], PERF_CAST_(size_t, name[i] - path[i]));
+    }
+    if (file[0] || file[1])
+        return file[0] == file[1];
+    return folder[0] && folder[0] == folder[1] && !strcmp(name[0], name[1]);
+}
+
+/* What perf_file_inode_ says of the folder whose name is the first n bytes, "": this one. */
+PERF_COLD_FN_ uint64_t perf_main_folder_(const char *path, size_t n)
+{
+    char    *name = PERF_CAST_(char *, PERF_MALLOC(n + 2));
+    uint64_t folder = 0;
+
+    if (name) {
+        memcpy(PERF_CAST_(char *, memcpy(name, path, n)) + n, ".", 2);
+        folder = perf_file_inode_(name);
+    }
+    PERF_FREE(name);
+    return folder;
 }
 
 /* The format of that name: 0 json (or NULL), else 1 + perf_export_format; -1: there is none. */
@@ -28992,7 +29079,7 @@ PERF_COLD_FN_ size_t perf_main_accepted_(const perf_main_ *run, const char *name
     size_t i;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++)
-        if (!strcmp(run->accepted[2 * i], name))
+        if (perf_same_text_(run->accepted[2 * i], name))
             return i;
     return PERF_MAIN_FILTERS_;
 }
@@ -29004,14 +29091,14 @@ PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *run, size_t at, const perf_b
     size_t            i = 0;
 
     while (i < baseline->entries &&
-           (strcmp(baseline->entry[i].name, name) != 0 || baseline->entry[i].missing))
+           (!perf_same_text_(baseline->entry[i].name, name) || baseline->entry[i].missing))
         i++;
     if (i == baseline->entries) {
         (void)fprintf(stderr, "%s: --accept-change: not measured in this run: '%s'\n", run->program,
                       name);
         return 0;
     }
-    run->is_there[at] = 1;
+    run->is_there[at]++;
     if (baseline->entry[i].since && !run->since[at]) {
         run->since[at] = PERF_CAST_(char *, PERF_MALLOC(strlen(baseline->entry[i].since) + 1));
         if (run->since[at])
@@ -29083,7 +29170,7 @@ PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *run)
     size_t i;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++) {
-        if (!run->is_there[i])
+        if (run->is_there[i] < (run->also ? 2 : 1))         /* each of the rules needs it         */
             continue;
         (void)fprintf(run->out, "accepted: %s is normal as it is now, since ",
                       run->accepted[2 * i]);
@@ -29094,14 +29181,15 @@ PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *run)
     }
 }
 
-/* Takes the names that this run has not measured out of --accept-change: --add would make what is
- * saved of them past.  The other arrays by name keep their order.                                */
+/* Takes the names that this run has not measured, or not compared by each of the rules, out of
+ * --accept-change: --add would make what is saved of them past.  The other arrays by name keep
+ * their order.                                                                                   */
 PERF_COLD_FN_ void perf_main_refuse_(perf_main_ *run)
 {
     size_t i, kept = 0;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++) {
-        if (!run->is_there[i])
+        if (run->is_there[i] < (run->also ? 2 : 1))         /* each of the rules needs it         */
             continue;
         run->accepted[2 * kept] = run->accepted[2 * i];
         run->accepted[2 * kept + 1] = run->accepted[2 * i + 1];
@@ -30069,15 +30157,16 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * something to write; where "run.pftrace" is a pipe or a device its stream ends with PERF_EIO.  So
  * does one whose descriptor the program has closed.  On Linux a thread is not cancelled while it
  * writes a file, and its signals, but for faults, wait until the write of a regular file is done.
- * A program that runs exec on itself begins the file anew.
  * With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment makes both
- * calls.                                                                                         */
+ * calls.  What such a process streams after an exec, or if another one that streams there has
+ * started it, is in "file.PID".                                                                  */
 
-/* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  In the
- * file the first scope inside one that is open at a write may begin later, by 1 ns for each scope
- * around it.  PERF_EINVAL: bad path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0;
- * PERF_EIO, PERF_ENOMEM.  From then on a write that fails (full disk) ends the stream: the file is
- * cut back to the last whole write, the report counts the events not in it, recording goes on.
+/* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  The path
+ * is that of now, also when the program changes its folder.  In the file the first scope inside one
+ * that is open at a write may begin later, by 1 ns for each scope around it.  PERF_EINVAL: bad
+ * path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0; PERF_EIO, PERF_ENOMEM.  From then
+ * on a write that fails (full disk) ends the stream: the file is cut back to the last whole write,
+ * the report counts the events not in it, recording goes on.
  * NULL writes what all rings hold now and closes the file; another stream may then be started.
  * PERF_ESTATE without a stream, PERF_EIO when it has failed, now or before, or when another file
  * has taken the place of this one.                                                               */
@@ -30102,7 +30191,8 @@ typedef struct perf_trace_part {        /* zero = default, but for the path     
  * kill has cut: what is not whole at its end is left out.  *bad, unless NULL, becomes the index of
  * the part at fault, n when none is.  After any error `out` is as it was.  PERF_EINVAL: no path, n
  * = 0, or a name of more than 255 bytes; PERF_EFORMAT: a part is no such trace of perf.h;
- * PERF_ELIMIT: more than 65,536 processes; PERF_EIO, PERF_ENOMEM.                                */
+ * PERF_ERANGE: a time would lie before 0: add the same to all offsets; PERF_ELIMIT: more than
+ * 65,536 processes; PERF_EIO, PERF_ENOMEM.                                                       */
 PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *part, size_t n,
                                      size_t *bad);
 
@@ -30446,10 +30536,12 @@ PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *writer, size_t n)
 }
 
 /* 1: the scope that begins with `begin` is none around `zone`: it begins later, or at the same
- * moment and no less deep.  Depths have 8 bits, and wrap. */
+ * moment, no less deep, and `zone` has no length.  One with a length that begins with it and ends
+ * no later lies in it, though a device's may not know: it was fetched while the outer one was open.
+ * Depths have 8 bits, and wrap. */
 PERF_INLINE_FN_ int perf_edge_is_done_(const perf_edge_ *begin, const perf_zone_ *zone)
 {
-    if (zone->start != begin->ticks)
+    if (zone->start != begin->ticks || zone->length)
         return zone->start < begin->ticks;
     return PERF_CAST_(uint8_t, zone->depth - begin->depth - 1) > 127;
 }
@@ -31073,6 +31165,28 @@ PERF_COLD_FN_ perf_streaming_ *perf_stream_memory_(perf_registry_ *reg, size_t b
     return PERF_CAST_(perf_streaming_ *, perf_pages_(bytes, 0));
 }
 
+#if PERF_POSIX_FILES_
+extern char *perf_getcwd_(char *, size_t) __asm__(PERF_SYM_("getcwd"));
+#endif
+/* Copies a path, with the present folder before it: the program may go to another one.  Not where
+ * that folder cannot be named, or not be reached by its name.  Returns the length.               */
+PERF_COLD_FN_ size_t perf_stream_path_(char *to, const char *path)
+{
+    const size_t length = strlen(path);
+    size_t       before = 0;
+
+#if PERF_POSIX_FILES_
+    if (*path != '/' && perf_getcwd_(to, 4096 - length) && *to == '/' &&
+        perf_file_inode_(to) == perf_file_inode_(".")) {
+        before = strlen(to);
+        if (to[before - 1] != '/')
+            to[before++] = '/';
+    }
+#endif
+    memcpy(to + before, path, length + 1);
+    return before + length;
+}
+
 /* Prepares a stream that writes `chunk` events at a time; nothing is open. */
 PERF_COLD_FN_ void perf_stream_init_(perf_streaming_ *stream, perf_registry_ *reg, const char *path,
                                      uint64_t chunk)
@@ -31084,7 +31198,7 @@ PERF_COLD_FN_ void perf_stream_init_(perf_streaming_ *stream, perf_registry_ *re
            sizeof *stream - sizeof stream->head);
     stream->pf.used = old.used;
     stream->pf.names = old.names;
-    stream->path_length = strlen(path);
+    stream->path_length = perf_stream_path_(stream->path, path);
     stream->pf.registry = reg;
     stream->pf.mapped = 1;
     stream->pf.ties = &stream->ties;
@@ -31092,7 +31206,6 @@ PERF_COLD_FN_ void perf_stream_init_(perf_streaming_ *stream, perf_registry_ *re
     stream->event = PERF_PTR_(perf_event_ *, PERF_PTR_(void *, stream + 1));
     stream->pf.room = PERF_PTR_(perf_edge_ *, stream->event + stream->pf.events);
     stream->value = PERF_PTR_(uint32_t *, stream->pf.room + 3 * stream->pf.events);
-    memcpy(stream->path, path, stream->path_length + 1);
 }
 
 /* From now on this ring's events are for the stream, beginning with those that it holds. */
@@ -31251,24 +31364,40 @@ PERF_FN perf_status perf_trace_stream_flush(void)
 }
 
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
-/* Streams to PATH, or to PATH.PID where the process that has started this one has the same PATH and
- * it is a file in a folder.                                                                      */
+/* Writes PATH.PID, or where that is taken, as after an exec, PATH.PID.2, .3 ... */
+PERF_COLD_FN_ void perf_stream_beside_(char *own, size_t size, const char *path)
+{
+    unsigned mode;
+    int      turn;
+
+    for (turn = 1; turn < 100; turn++) {
+        perf_out_ name = perf_out_open_(own, size);
+        perf_put_(&name, path);
+        perf_put_own_pid_(&name);
+        if (turn > 1)
+            perf_putf_(&name, ".%.0f", 1.0 * turn);
+        if (perf_file_kind_(own, &mode) == PERF_FILE_NONE_)
+            return;
+    }
+}
+
+/* Streams to PATH, or to PATH.PID where the process that has started this one, or this one before
+ * an exec, has the same PATH and it is a file in a folder.                                       */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_start_(void)
 {                                               /* after perf_at_start_, which sets `started`     */
     const char     *path = perf_getenv_("PERF_TRACE_STREAM");
     perf_registry_ *reg = path ? perf_registry_read_() : PERF_NULL_;
-    char            own[4096 + 16];
+    char            own[4096 + 32];
     perf_out_       name;
     unsigned        mode;
 
-    if (reg)
-        PERF_SET_(&reg->heard_stream, 1u);
-    if (!path || !*path)
+    if ((reg && perf_others_tell_(&reg->heard_stream, 0)) || !path || !*path)
         return;
     name = perf_out_open_(own, sizeof own);
     perf_put_(&name, path);
-    if (reg && reg->started && perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)
-        perf_put_own_pid_(&name);
+    if (reg && (reg->started & 2u) &&
+        perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)
+        perf_stream_beside_(own, sizeof own, path);
     if (perf_trace_stream(own) != PERF_OK)
         (void)fprintf(stderr, "perf.h: cannot write %s\n", own);
 }
@@ -31276,12 +31405,12 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_st
 PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_stream_at_exit_(void)
 {
     const char            *path = perf_getenv_("PERF_TRACE_STREAM");
-    const perf_registry_  *reg;
+    perf_registry_        *reg = path ? perf_registry_read_() : PERF_NULL_;
     const perf_streaming_ *stream;
 
-    if (!path || !*path || perf_trace_stream(PERF_NULL_) != PERF_EIO)
+    if (!reg || perf_others_tell_(&reg->heard_stream, 1) || !*path ||
+        perf_trace_stream(PERF_NULL_) != PERF_EIO)
         return;
-    reg = perf_registry_read_();
     stream = PERF_PTR_(const perf_streaming_ *, PERF_ACQ_(&reg->stream));
     /* maybe PATH.PID */
     (void)fprintf(stderr, "perf.h: the trace in %s is not whole\n", stream->path);
@@ -31455,8 +31584,11 @@ PERF_COLD_FN_ uint64_t perf_merge_number_of_(perf_merge_ *merge, int kind, uint6
             merge->highest = PERF_CAST_(uint32_t, value);
         value += merge->sequences;
     } else if (kind == PERF_M_TIME_ && clock == 3) {
+        if (value >> 63)
+            merge->status = PERF_EFORMAT;       /* none of ours                                   */
         value += PERF_CAST_(uint64_t, merge->part[merge->at].offset_ns);
-        value = value >> 63 ? 0 : value;        /* before the clock's start                       */
+        if (value >> 63 && merge->status == PERF_OK)
+            merge->status = PERF_ERANGE;
     } else if (kind == PERF_M_UUID_) {
         value = PERF_CAST_(uint64_t, perf_merge_pid_(merge, value >> 32)) << 32 |
                 (value & UINT64_C(0xffffffff));
@@ -33668,7 +33800,7 @@ typedef struct perf_gpu_backend {
     int (*mem_free_on)(uint64_t address, void *stream);                     /* does not wait */
 
     /* Not 0: this thread has an error that the program has not read.  Any call would overwrite it,
-     * so none is made. */
+     * so none is made but event_record and stream_capturing: these say PERF_GPU_UNREAD then. */
     int (*error_waits)(void);
     int (*pool_set)(void *pool, int what, void *value); /* USED_HIGH to 0: the most from now on */
     int (*ctx_limit)(size_t *value, int limit); /* 6: bytes of L2 for lines that persist */
@@ -34587,6 +34719,8 @@ PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope);
 /* >>internal: what other headers may use -----------------------------------------------------
  *   perf_gpu_slot_, perf_gpu_ring_  a scope in flight; a thread's slots of one context, perf_cuda.h
  *       says who writes; that in use is perf_gpu_self_v1_.ring
+ *   perf_gpu_thread_, perf_gpu_known_, perf_gpu_done_, perf_gpu_row_, perf_gpu_aim_,
+ *       perf_gpu_track_, perf_gpu_part_  what perf_cuda.h keeps
  *   perf_gpu_core_, perf_gpu_core_get_, PERF_GPU_SYMBOL_  what perf_cuda.h does for marks
  *   PERF_GPU_STREAM_  the stream that NULL means in this file                                    */
 
@@ -34637,12 +34771,70 @@ typedef struct perf_gpu_ring_ {
     struct perf_gpu_done_ **batch;      /* room to sort results, for that holder */
 } perf_gpu_ring_;
 
+/* One fetched scope. */
+typedef struct perf_gpu_done_ {
+    perf_site_ *site;
+    void       *stream;
+    uint64_t    begin, end;     /* on the host, ticks */
+    double      ns, start_ns;   /* length; start on the clock of the context */
+    uint64_t    at;             /* start in ticks of the host; known when it is placed */
+    struct perf_gpu_done_ *next;
+    uint32_t    thread, depth;
+} perf_gpu_done_;
+
+/* What a name's cells lack; lags and submit in ticks.  No two sums are neighbours: perf_cell_. */
+typedef struct perf_gpu_row_ {
+    uint64_t scopes, lag_max, submit;
+    double   device_ns;
+    uint64_t lag;
+} perf_gpu_row_;
+
+/* Where the scopes of one name and stream are added up. */
+typedef struct perf_gpu_aim_ {
+    perf_site_      *site;      /* NULL: this one is free */
+    void            *stream;
+    struct perf_recorder_ *rec;
+    struct perf_cell_ *cell;
+    perf_gpu_row_   *row;
+    uint32_t         thread, spare;
+} perf_gpu_aim_;
+
+typedef struct perf_gpu_track_ {        /* one stream */
+    struct perf_gpu_track_ *next;
+    void            *stream;
+    struct perf_gpu_line_ *line;
+    struct perf_recorder_ *recorder;
+    uint32_t         thread, spare;     /* of a per-thread default stream */
+} perf_gpu_track_;
+
+/* A part of a graph, whose events each launch records anew.  In pages that a fork wipes. */
+typedef struct perf_gpu_part_ {
+    struct perf_gpu_part_ *next;
+    perf_gpu_slot_         slot;
+    double                 until_ns;    /* what starts later, on the device, is another replay */
+    double                 anchor_ns;   /* what that was measured from */
+    uint64_t               depth;       /* 1: outermost of its stream */
+} perf_gpu_part_;
+
+typedef struct perf_gpu_known_ {        /* whose stream that is; found by its address */
+    void           *stream;
+    perf_gpu_ring_ *ring;
+} perf_gpu_known_;
+
+/* What a thread knows, in each image; pages that a forked child sees as zeros. */
+typedef struct perf_gpu_thread_ {
+    struct perf_gpu_state_ *home;
+    perf_gpu_ring_         *rings;
+    uint32_t                generation, spare;
+    perf_gpu_known_         known[64];
+} perf_gpu_thread_;
+
 /* The calling thread's ring in use, and what else it has.  One an image; zero at the start.
  * until: in ticks, 0.1 ms after the context was last found alive.  A later scope asks again, so
  * that a reset device never sees old events. */
 typedef struct perf_gpu_self_ {
     perf_gpu_ring_          *ring;
-    struct perf_gpu_thread_ *thread;
+    perf_gpu_thread_        *thread;
     uint64_t                 until;
 } perf_gpu_self_;
 #if !PERF_TCC_
@@ -34693,7 +34885,7 @@ PERF_OUTLINE_FN_ void perf_gpu_end_cold_(perf_gpu_slot_ *slot, int bad)
     perf_gpu_core_get_()->end(slot, bad);
 }
 
-/* The short way: 1 + 2 calls of the driver, and some 30 instructions of ours (tests/gpu/cost.sh).
+/* The short way: 1 + 2 calls of the driver, and some 35 instructions of ours (tests/gpu/cost.sh).
  * `off` makes a key that no slot has: one compare for stream, room and switch.  A name that has
  * no id yet gets one when the scope is fetched. */
 PERF_INLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_(perf_site_ *site, void *stream)
@@ -34852,13 +35044,12 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * Nested scopes of one stream nest.  A scope must end before its stream is destroyed. */
 
 /* Fetches what the device has finished; never waits for it.  Takes a lock.  PERF_ENOGPU: no GPU.
- * PERF_EGPU: the driver has shut down, or has failed since the last call (said once).  What was
- * fetched before is kept. */
+ * PERF_EGPU: the driver has ended, or failed since the last call (said once).  Results stay. */
 PERF_FN perf_status perf_gpu_collect(void);
 
 /* Waits for the scopes that have ended in this thread's current context, fetches all results and
- * ties the device's clock to the host's more tightly (see aligned_ns).  Holds no lock meanwhile.
- * A stream that is being captured is not waited for: its scopes may stay pending. */
+ * ties the device's clock to the host's (see aligned_ns).  Holds no lock meanwhile.  Waits for no
+ * stream that is being captured: its scopes may stay pending.  PERF_ENOMEM: no memory for them. */
 PERF_FN perf_status perf_gpu_collect_sync(void);
 
 typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, of fetched scopes */
@@ -34886,7 +35077,7 @@ typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, o
 PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name);
 
 /* >>internal: what other headers may use -----------------------------------------------------
- *   perf_gpu_state_, perf_gpu_line_, perf_gpu_thread_, perf_gpu_done_  as pointers only */
+ *   perf_gpu_state_, perf_gpu_line_  as pointers only */
 
 /* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
@@ -34926,17 +35117,6 @@ PERF_FN int perf_gpu_code_(int code)
     return code & ~PERF_GPU_LONG_;
 }
 
-/* One fetched scope. */
-typedef struct perf_gpu_done_ {
-    perf_site_ *site;
-    void       *stream;
-    uint64_t    begin, end;     /* on the host, ticks */
-    double      ns, start_ns;   /* length; start on the clock of the context */
-    uint64_t    at;             /* start in ticks of the host; known when it is placed */
-    struct perf_gpu_done_ *next;
-    uint32_t    thread, depth;
-} perf_gpu_done_;
-
 /* How far a line has come.  In registers while scopes are placed, so no function is called then. */
 typedef struct perf_gpu_pace_ {
     double   ref_ns, ref_ticks; /* one moment: on the device; on the host, - `origin` */
@@ -34946,8 +35126,10 @@ typedef struct perf_gpu_pace_ {
     double   rate_low;          /* ns that the host's clock gains on it in a ns: lower bound */
     double   tick, per_ns;      /* ns in a tick, ticks in a ns */
     uint64_t origin;
+    uint64_t late;              /* 1: scopes have started before some that were placed earlier */
 } perf_gpu_pace_;
 
+#define PERF_GPU_GAPS_ 32u
 /* What is kept of one context: the clock of its events, tied to the host's. */
 typedef struct perf_gpu_line_ {
     struct perf_gpu_line_ *next;
@@ -34967,45 +35149,10 @@ typedef struct perf_gpu_line_ {
     double   rate_high;         /* see pace.rate_low */
     double   tie_ns, tie_low, tie_high; /* an earlier moment; its bounds in ticks since origin */
     uint64_t now;               /* no scope placed so far has stopped after it */
+    double   gap[PERF_GPU_GAPS_][2];    /* once pace.late: when it was idle, the latest times */
+    uint64_t gaps;              /* so many were noted */
 } perf_gpu_line_;
 
-typedef struct perf_gpu_track_ {        /* one stream */
-    struct perf_gpu_track_ *next;
-    void            *stream;
-    perf_gpu_line_  *line;
-    perf_recorder_  *recorder;
-    uint32_t         thread, spare;     /* of a per-thread default stream */
-} perf_gpu_track_;
-
-#define PERF_GPU_KNOWN_ 64
-typedef struct perf_gpu_known_ {        /* whose stream that is; found by its address */
-    void           *stream;
-    perf_gpu_ring_ *ring;
-} perf_gpu_known_;
-
-/* What a thread knows, in each image; pages that a forked child sees as zeros. */
-typedef struct perf_gpu_thread_ {
-    struct perf_gpu_state_ *home;
-    perf_gpu_ring_         *rings;
-    uint32_t                generation, spare;
-    perf_gpu_known_         known[PERF_GPU_KNOWN_];
-} perf_gpu_thread_;
-
-/* What the cells of a name do not hold; lags and submit in ticks.  No two sums are neighbours: see
- * perf_cell_. */
-typedef struct perf_gpu_row_ {
-    uint64_t scopes, lag_max, submit;
-    double   device_ns;
-    uint64_t lag;
-} perf_gpu_row_;
-
-/* A part of a graph, whose events each launch records anew.  In pages that a fork wipes. */
-typedef struct perf_gpu_part_ {
-    struct perf_gpu_part_ *next;
-    perf_gpu_slot_         slot;
-    double                 until_ns;    /* end of the replay read last, on the device */
-    uint64_t               depth;       /* 1: outermost of its stream */
-} perf_gpu_part_;
 #define PERF_GPU_PARTS_ 1024u
 #define PERF_GPU_GRAPH_ (~UINT32_C(0))  /* perf_gpu_slot_.thread */
 
@@ -35103,16 +35250,6 @@ typedef struct perf_gpu_round_ {
     ((round)->pending[PERF_PTR_(uintptr_t, (slot)->stream) >> 6 & 7])
 
 enum { PERF_GPU_IN_ORDER_ = 1, PERF_GPU_MAY_BLOCK_ = 2 };   /* bits: see `orderly`; takes locks */
-
-/* Where the scopes of one name and stream are added up. */
-typedef struct perf_gpu_aim_ {
-    perf_site_      *site;      /* NULL: this one is free */
-    void            *stream;
-    perf_recorder_  *rec;
-    perf_cell_      *cell;
-    perf_gpu_row_   *row;
-    uint32_t         thread, spare;
-} perf_gpu_aim_;
 
 /* What held the program back, by what was recorded; shares are 0 .. 1, negative: no evidence. */
 typedef struct perf_gpu_bound_ {
@@ -35301,7 +35438,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
     return slot;
 }
 
-/* Frees a slot.  The owner may use it as soon as `begin` or `key` say so. */
+/* Frees a slot.  The owner may use it as soon as `key` says so. */
 PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *slot)
 {
     const uintptr_t home = PERF_GET_(&slot->home);
@@ -35350,6 +35487,8 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_once_(perf_site_ *site, void *strea
 
     if (!gpu || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
+    if (PERF_PTR_(uintptr_t, stream) < PERF_GPU_PER_THREAD_)
+        stream = PERF_NULL_;                    /* 1 is that one, too */
     if (!PERF_TCC_)
         backend = perf_gpu_table();
     if (!backend) {
@@ -35413,7 +35552,7 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
 }
 
 /* A slot for a scope on this stream, with events; NULL: nothing to record, counted.  *current
- * becomes 1 if the stream's context is the thread's current one. */
+ * becomes 1 if any context is current in the thread. */
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_slot_for_(perf_gpu_state_ *gpu,
                                                  const perf_gpu_backend *backend, void *stream,
                                                  int *current)
@@ -35461,11 +35600,11 @@ PERF_FN perf_gpu_known_ *perf_gpu_known_at_(perf_gpu_thread_ *thread, const void
 {
     const uintptr_t address = PERF_PTR_(uintptr_t, stream);
 
-    return &thread->known[(address >> 4 ^ address >> 10) % PERF_GPU_KNOWN_];
+    return &thread->known[(address >> 4 ^ address >> 10) %
+                          (sizeof thread->known / sizeof *thread->known)];
 }
 
-/* The ring for a stream; the driver is asked if it was not seen before.  NULL: nothing to record,
- * counted. */
+/* The ring for a stream; the driver is asked about new ones.  NULL: nothing to record, counted. */
 PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                               perf_gpu_thread_ *thread, void *stream, int *current)
 {
@@ -35569,7 +35708,7 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *gpu,
         id = 0;
     for (line = PERF_ACQ_(&gpu->lines); line; line = line->next)
         if (line->ctx == ctx && !PERF_GET_(&line->dead)) {
-            if (line->ctx_id == id || !id)
+            if (line->ctx_id == id || !id || !line->ctx_id) /* 0: the driver told none */
                 return line;
             if (perf_claim_(&line->dead, 0, 1))
                 perf_gpu_deaden_(gpu, line);
@@ -35752,6 +35891,12 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *gpu, perf_gpu
     return ring;
 }
 
+/* 1: free, and whoever freed it is done with it: he writes `key` last. */
+PERF_INLINE_FN_ int perf_gpu_is_free_(const perf_gpu_slot_ *slot)
+{
+    return PERF_ACQ_(&slot->key) && !PERF_ACQ_(&slot->begin);
+}
+
 /* Moves ring->at to a free slot.  1: done; 0: all are in flight; -1: a collector is at them. */
 PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                    perf_gpu_ring_ *ring)
@@ -35768,16 +35913,16 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *gpu, const perf_gpu_backend 
         PERF_REL_(&ring->made, at + 1);
         return 1;
     }
-    if (!PERF_ACQ_(&slot->begin))
+    if (perf_gpu_is_free_(slot))
         return 1;
     if (PERF_GET_(&ring->retry)) {
         PERF_SET_(&ring->retry, PERF_GET_(&ring->retry) - 1);
         return 0;
     }
     fetched = perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, 0);
-    for (tried = 0; tried < ring->cap && PERF_ACQ_(&slot->begin); tried++)
+    for (tried = 0; tried < ring->cap && !perf_gpu_is_free_(slot); tried++)
         slot = &ring->slot[(at + tried + 1) % ring->cap];
-    if (PERF_ACQ_(&slot->begin)) {
+    if (!perf_gpu_is_free_(slot)) {
         if (!fetched)
             return -1;
         PERF_SET_(&ring->retry, PERF_GPU_RETRY_);       /* not at every scope */
@@ -35796,7 +35941,7 @@ PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
     return 0;
 }
 
-/* Prepares a slot: how its scope is recorded.  usual: the context is current and the stream is none
+/* Prepares a slot: how its scope is recorded.  usual: a context is current and the stream is none
  * of the default ones.  quick: the next scope on this stream may go the short way. */
 PERF_COLD_FN_ void perf_gpu_slot_ready_(perf_gpu_slot_ *slot, const perf_gpu_backend *backend,
                                         int usual, int quick)
@@ -35963,8 +36108,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     return &part->slot;
 }
 
-/* The second event of a part: from here on it is read.  The parts inside it are in the list
- * already, and get one deeper. */
+/* The second event of a part: from here on it is read.  Those inside it get one deeper. */
 PERF_COLD_FN_ int perf_gpu_record_part_(void *arg, void *stream)
 {
     perf_gpu_part_         *part = PERF_CAST_(perf_gpu_part_ *, arg), **link;
@@ -36008,8 +36152,7 @@ PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
     return n;
 }
 
-/* What a ring holds goes into the report, its events back to the driver `backend` that made them;
- * NULL: they are left alone. */
+/* What a ring holds goes into the report, its events back to `backend`; NULL: they are left. */
 PERF_COLD_FN_ void perf_gpu_ring_end_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                       perf_gpu_ring_ *ring)
 {
@@ -36076,12 +36219,16 @@ PERF_FN perf_status perf_gpu_collect_sync(void)
     perf_gpu_ring_         *ring;
     void                   *ctx = PERF_NULL_;
     perf_status             status = perf_gpu_status();
+    int                     code;
 
     if (status != PERF_OK)
         return status;
     gpu = perf_gpu_state_get_();
-    if (!gpu || backend->ctx_get(&ctx))
-        return PERF_EGPU;
+    if (!gpu)
+        return PERF_ENOMEM;
+    code = backend->ctx_get(&ctx);
+    if (code)                                   /* then no ring is of `ctx` */
+        perf_gpu_error_(gpu->driver, "ctx_get", code);
     for (ring = PERF_ACQ_(&gpu->rings); ring && !PERF_GET_(&gpu->driver->down); ring = ring->next)
         if (ring->ctx == ctx && !PERF_GET_(&ring->line->dead))
             perf_gpu_await_(gpu, backend, ring);
@@ -36115,11 +36262,11 @@ PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t
 /* 1: the stream is being captured, which a wait would spoil (ROCm 6.1 to 7.1). */
 PERF_COLD_FN_ int perf_gpu_is_capturing_(const perf_gpu_backend *backend, void *stream)
 {
-    int status = 0;
+    int status = 0, code = 0;
 
-    if (!backend->stream_capturing)
-        return 0;
-    return backend->stream_capturing(stream, &status) != 0 || status != 0;
+    if (backend->stream_capturing)
+        code = backend->stream_capturing(stream, &status);
+    return status || (code >= PERF_GPU_IS_CAPTURED_ && code <= PERF_GPU_CAPTURE_END_);
 }
 
 /* Waits for what a ring has in flight, the newest first.  No lock is held, so threads that the
@@ -36133,7 +36280,7 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend 
     uint64_t          by = perf_scope_ticks_(perf_registry_get_()), end;
     uint64_t          awaited = 0;      /* `end` of the scope that was waited for last */
     uint32_t          head = 0;
-    int               code = 0, capturing;
+    int               code = 0, capturing = 0;
 
     (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, PERF_GPU_MAY_BLOCK_);
     while (!perf_gpu_is_unread_(backend) && perf_gpu_lives_(gpu, backend, ring->line)) {
@@ -36148,14 +36295,16 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend 
                 code = backend->event_sync(event);
             if (code != PERF_GPU_SHUT_DOWN)
                 perf_gpu_leave_(backend, &entered);
-            if (capturing)
-                return;
         }
         if (code) {
             perf_gpu_error_(gpu->driver, "event_sync", code);
             return;
         }
         awaited = 0;
+        if (capturing) {                        /* those that ended before it, of other streams */
+            by = end - (end > 0);
+            continue;
+        }
         if (perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, PERF_GPU_MAY_BLOCK_))
             awaited = end;
     }
@@ -36201,8 +36350,7 @@ PERF_COLD_FN_ void perf_gpu_collect_all_(perf_registry_ *reg)
 }
 
 /* A round over one ring, `most` scopes of it at most, and its results into the report.  Returns 0
- * where somebody else is at the ring or its line, or where the list of results is full, because
- * somebody else is at the report. */
+ * where others are at the ring or its line, or at the report so long that the list is full. */
 PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                          perf_gpu_ring_ *ring, uint32_t most, unsigned how)
 {
@@ -36240,10 +36388,12 @@ PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *gpu, const perf_gpu_back
         perf_gpu_is_unread_(backend) || !perf_gpu_lives_(gpu, backend, ring->line))
         return;
     code = perf_gpu_enter_(backend, ring->ctx, &entered);
-    if (code)
-        perf_gpu_error_(gpu->driver, "ctx_set", code);
-    else
+    if (code == PERF_GPU_NO_CURRENT_ || perf_gpu_is_stale_(code))
+        perf_gpu_doubt_(gpu, backend, ring->line, ring->slot->start);
+    if (!code)
         perf_gpu_fetch_(gpu, backend, ring, round);
+    else if (!PERF_GET_(&ring->line->dead))
+        perf_gpu_error_(gpu->driver, "ctx_set", code);
     if (!code && !PERF_GET_(&gpu->driver->down)) /* what was fetched before still counts */
         perf_gpu_leave_(backend, &entered);
     if (code || round->head == ring->head)
@@ -36423,8 +36573,7 @@ PERF_INLINE_FN_ int perf_gpu_start_of_(perf_gpu_state_ *gpu, const perf_gpu_back
     return known;
 }
 
-/* *ns: a distance from an anchor, in whole ns up to 2^24 ns: a float of ms has steps of 0.95 ns up
- * to 16 ms.  0: invalid. */
+/* *ns: a distance from an anchor; below 16 ms in whole ns, a float's steps there.  0: invalid. */
 PERF_COLD_FN_ int perf_gpu_distance_(double ms, double *ns)
 {
     double distance = ms * 1e6, half = 0.5;
@@ -36607,7 +36756,10 @@ PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *line,
     if (!line->known) {
         line->known = 1;
         line->pace.origin = first->begin;
-        line->pace.ref_ns = line->first_ns = line->pace.until_ns = first->start_ns;
+        line->pace.ref_ns = line->first_ns = first->start_ns;
+        for (; first; first = first->next)
+            line->first_ns = perf_least_(first->start_ns, line->first_ns);
+        line->pace.until_ns = line->first_ns;
         line->slack_ns = PERF_GPU_NEVER_NS_;
     }
     if (!(change > -1e-6 && change < 1e-6))     /* the host's tick is known better by now */
@@ -36631,8 +36783,10 @@ PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *pace, const perf_gpu_do
     double paid = perf_least_(idle, owed), stop = done->ns + start, at_ticks, begin_ticks, lag;
 
     begin_ticks = PERF_CAST_(double, PERF_CAST_(int64_t, done->begin - pace->origin));
-    if (PERF_UNLIKELY_(since_ref < 0))
+    if (PERF_UNLIKELY_(since_ref < 0)) {
         paid = 0;
+        pace->late = 1;
+    }
     at_ticks = (since_ref - paid) * pace->per_ns + pace->ref_ticks;
     at_ticks = perf_most_(at_ticks, begin_ticks);
     lag = (at_ticks - begin_ticks) * pace->tick;
@@ -36688,9 +36842,42 @@ PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *line, const perf_gpu_pa
     if (!(line->slack_ns >= 0 && line->slack_ns < late))
         line->slack_ns = late;
     line->busy_ns += pace->until_ns - line->pace.until_ns - pace->idle_ns;
-    line->starved_ns += pace->starved_ns;
+    line->starved_ns = perf_least_(line->starved_ns + pace->starved_ns,
+                                   perf_most_(pace->until_ns - line->first_ns - line->busy_ns, 0));
     line->pace = *pace;
     perf_gpu_learn_(line);
+}
+
+/* The idle time that these scopes add, less that of before in which late ones show work. */
+PERF_COLD_FN_ double perf_gpu_idle_(perf_gpu_line_ *line, const perf_gpu_done_ *done)
+{
+    double   until = line->pace.until_ns, idle = 0, from, to, *gap;
+    uint32_t i;
+
+    for (; done; done = done->next) {
+        const double stop = done->start_ns + done->ns;
+        if (done->start_ns > until) {
+            gap = line->gap[line->gaps++ % PERF_GPU_GAPS_];
+            gap[0] = until;
+            gap[1] = done->start_ns;
+            idle += gap[1] - gap[0];
+        }
+        for (i = 0; i < PERF_GPU_GAPS_ && done->start_ns < until; i++) {
+            gap = line->gap[i];
+            from = perf_most_(done->start_ns, gap[0]);
+            to = perf_least_(stop, gap[1]);
+            if (!(from < to))
+                continue;
+            idle -= to - from;
+            if (gap[1] > to) {                  /* what is left behind it */
+                line->gap[line->gaps % PERF_GPU_GAPS_][1] = gap[1];
+                line->gap[line->gaps++ % PERF_GPU_GAPS_][0] = to;
+            }
+            gap[1] = from;
+        }
+        until = perf_most_(stop, until);
+    }
+    return idle;
 }
 
 /* Places and adds the results of one ring, which are ordered by begin.  events 1: none overlap on
@@ -36714,6 +36901,8 @@ PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
             line->first_ns = pace.until_ns;
     }
     perf_gpu_book_all_(gpu, line, done, &pace, aims, events);
+    if (pace.late)
+        pace.idle_ns = perf_gpu_idle_(line, done);
     span = pace.ref_ticks - PERF_CAST_(double, PERF_CAST_(int64_t, first->at - pace.origin));
     spread = line->rate_high - pace.rate_low;
     perf_gpu_pace_end_(line, &pace);
@@ -36738,8 +36927,7 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *aim, perf_gpu_done_ *don
         perf_track_add_(aim->rec, aim->cell, ticks, done->at, ticks, depth);
 }
 
-/* Places and adds the scopes from `done` on.  Calls no cold function: gcc would then take all of it
- * for cold, and optimise it for size. */
+/* Places and adds the scopes from `done` on.  Calls no cold function: gcc would take it for one. */
 PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                      perf_gpu_done_ *done, perf_gpu_pace_ *pace,
                                      perf_gpu_aim_ *aims, int events)
@@ -36793,6 +36981,7 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *gpu, const perf_gpu_back
     perf_gpu_entered_     entered;
     perf_gpu_done_        done = PERF_ZERO;
     perf_gpu_aim_         aim;
+    double                anchor_ns = 0, off, near_ns;  /* off: an error of a float of ms */
     int                   known = 0;
 
     if (!line->known || !perf_gpu_lives_(gpu, backend, line) ||
@@ -36804,15 +36993,19 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *gpu, const perf_gpu_back
                 !backend->event_elapsed(&again.ms, line->anchor, slot->start) &&
                 since.bits == again.bits && length.bits < PERF_GPU_MS_END_ &&
                 perf_gpu_distance_(PERF_CAST_(double, since.ms), &done.start_ns);
-        done.start_ns += line->anchor_ns;
+        anchor_ns = line->anchor_ns;
         perf_unlock_(&line->lock);
     }
     perf_gpu_leave_(backend, &entered);
     /* Read before?  Measured from another anchor, a far start differs in the last digits. */
-    if (!known || !(done.start_ns > part->until_ns + 1e-7 * (done.start_ns - part->until_ns)))
+    near_ns = 1e-7 * perf_fabs_(done.start_ns);
+    done.start_ns += anchor_ns;
+    off = near_ns + 1e-7 * perf_fabs_(anchor_ns - part->anchor_ns);
+    if (!known || !(done.start_ns - off > part->until_ns))
         return;
     done.ns = PERF_CAST_(double, length.ms) * 1e6;
-    part->until_ns = done.start_ns + done.ns;
+    part->until_ns = done.start_ns + perf_most_(done.ns / 2, near_ns);
+    part->anchor_ns = anchor_ns;
     done.at = PERF_CAST_(uint64_t,
                          PERF_CAST_(int64_t, pace->ref_ticks + (done.start_ns - pace->ref_ns) /
                                                         pace->tick)) + pace->origin;
@@ -36929,8 +37122,7 @@ PERF_COLD_FN_ int perf_gpu_loss_of_(int code)
     return PERF_GPU_FAILED_;
 }
 
-/* Counts a scope for which a call has failed; code 0: its time cannot be.  What counts as failed is
- * kept as an error of the driver, too. */
+/* Counts a scope for which a call has failed, and keeps the error; code 0: its time cannot be. */
 PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *gpu, const char *call, int code)
 {
     const int loss = perf_gpu_loss_of_(code);
@@ -37206,7 +37398,8 @@ PERF_COLD_FN_ void perf_gpu_stats_all_(perf_gpu_state_ *gpu, perf_gpu_stats *sta
             stats->busy_ns += line->busy_ns;
             stats->starved_ns += line->starved_ns;
             stats->span_ns += line->pace.until_ns - line->first_ns;
-            stats->aligned_ns = perf_most_(line->worst_ns, stats->aligned_ns);
+            if (line->worst_ns > 0)             /* else nothing was placed since a reset */
+                stats->aligned_ns = perf_most_(line->worst_ns, stats->aligned_ns);
         }
     for (ring = PERF_ACQ_(&gpu->rings); ring; ring = ring->next) {
         pending = perf_gpu_pending_(ring);
@@ -37275,6 +37468,7 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
     for (line = PERF_ACQ_(&gpu->lines); line; line = line->next) {
         line->first_ns = line->pace.until_ns;
         line->busy_ns = line->starved_ns = line->worst_ns = 0;
+        memset(line->gap, 0, sizeof line->gap);
     }
     for (ring = PERF_ACQ_(&gpu->rings); ring; ring = ring->next)
         if (PERF_GET_(&ring->line->dead))
@@ -38200,8 +38394,7 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_state_ *loop)
 
     if (!loop->result.gate)
         return 1;
-    if (limit > PERF_GPU_SHORT_GATE_)
-        loop->own_word.limit_ns = PERF_GPU_SHORT_GATE_;
+    loop->own_word.limit_ns = PERF_GPU_SHORT_GATE_;     /* of any loop: a launch may be slow */
     for (i = 0; i < 3 && late; i++) {
         began = perf_now();
         if (!perf_gpu_slice_begin_(loop, 1, 0))
@@ -39800,7 +39993,7 @@ typedef struct perf_kernel_stamp {      /* a reading of clock64                 
 typedef struct perf_kernel_total {
     PERF_U64_ cycles;
     PERF_U64_ warps;                    /* perf_kernel_sum that were stored */
-    PERF_U64_ most;                     /* cycles of the warp that had most */
+    PERF_U64_ most;                     /* cycles of the one that had most */
     PERF_U64_ wrapped;                  /* warps that ran so long that their sum may have wrapped */
 } perf_kernel_total;
 
@@ -39835,12 +40028,14 @@ PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_out_ *sink, PERF_U32_ id, P
 /* PERF_KERNEL_SCOPE(sink, id);  PERF_KERNEL_INSTANT(sink, id, value);  C++ only:
  * PERF_KERNEL_SUM(sum);         adds this block's cycles to a perf_kernel_sum: three instructions,
  *                               no memory.  It holds 2^32 cycles (two seconds); a warp that lives
- *                               longer is counted as wrapped unless it calls sum.store() meanwhile
+ *                               longer is counted as wrapped unless it calls sum.store() meanwhile.
+ *                               Blocks of one sum may not nest: the inner cycles would count twice
  * PERF_KERNEL_HIST(hist);       adds this block's cycles, of lane 0, to a histogram in device
  *                               memory (any form: perf_hist_init); not in NVRTC and hipRTC       */
 #if PERF_DISABLE
-#define PERF_KERNEL_SCOPE(sink, id)          PERF_CAST_(void, sizeof(sink))
-#define PERF_KERNEL_INSTANT(sink, id, value) PERF_CAST_(void, sizeof(sink))
+#define PERF_KERNEL_SCOPE(sink, id)          PERF_CAST_(void, sizeof(sink) + sizeof(id))
+#define PERF_KERNEL_INSTANT(sink, id, value)                                                      \
+    PERF_CAST_(void, sizeof(sink) + sizeof(id) + sizeof(value))
 #define PERF_KERNEL_SUM(sum)                 PERF_CAST_(void, sizeof(sum))
 #define PERF_KERNEL_HIST(hist)               PERF_CAST_(void, sizeof(hist))
 #else
@@ -40097,11 +40292,11 @@ PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_out_ *sink, perf_kernel_buffer
             perf_kernel_place_(sink->ring);
             sink->ring->sm = perf_kernel_sm_();
             sink->ring->used = PERF_CAST_(PERF_U32_, sink->at);
-            sink->ring->state = PERF_KERNEL_OPENED_;
             PERF_U64_ wall = perf_kernel_wall_();
             sink->ring->opened = perf_kernel_cycles_();
             sink->ring->opened_wall = wall;
             sink->ring->asked = PERF_CAST_(PERF_U32_, wall - before);
+            sink->ring->state = PERF_KERNEL_OPENED_;    /* last: a trap may end it anywhere */
         }
     }
 }
@@ -40401,7 +40596,7 @@ PERF_FN int perf_kernel_event_of_(const perf_kernel_ring *ring, const uint32_t w
         end = *begin;
     event->cycles = end - *begin;
     return *begin <= end && *begin >= ring->opened &&
-           (event->instant || ring->state != PERF_KERNEL_CLOSED_ || end <= ring->closed);
+           (ring->state != PERF_KERNEL_CLOSED_ || end <= ring->closed);
 }
 
 /* 1: this is the front of a buffer, and all that it speaks of lies within `bytes`. */
@@ -40693,7 +40888,7 @@ typedef struct perf_kernel_json_ {
     int64_t              host_ns;
 } perf_kernel_json_;
 
-#define PERF_KERNEL_PID_ 1e6            /* SM 0 as a process of the trace; real ones are below    */
+#define PERF_KERNEL_PID_ 1e7            /* SM 0 as a process of the trace; Linux's end at 2^22    */
 
 PERF_COLD_FN_ void perf_kernel_json_one_(perf_kernel_json_ *json, const perf_kernel_event *event)
 {
@@ -40864,7 +41059,7 @@ PERF_END_DECLS
  * is a row of the report by its own name, and stands in the trace.  A table says in which scope it
  * was launched, and how long after that it began.  Without PERF_CUPTI and without
  * perf_cupti_start() nothing is opened, and nothing costs anything.
- * It ends with the process.  While another profiler has CUPTI (nsys, ncu, cuda-gdb) it steps aside.
+ * Recording ends with the process.  Under another profiler (nsys, ncu, cuda-gdb) it does not begin.
  * Do not use torch.profiler in the same run: it replaces the receiver of the records.
  * Sections (search for ">>"):  calls  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
@@ -40919,6 +41114,8 @@ typedef struct perf_activity_launched_ {    /* one call of the API, written by i
     uint64_t key;                       /* correlation id : 32, name id of the open scope : 32    */
     uint64_t begin, took;               /* ticks; took 0: it has not returned                     */
     uint64_t ns;                        /* the moment of `begin`, on the profiler's clock         */
+    uint64_t ran;                       /* ns of its kernels so far; a graph's launch has many    */
+    uint32_t kernels, resets;           /* how many; as perf_activity_.resets when they came      */
 } perf_activity_launched_;
 
 typedef struct perf_activity_name_ {
@@ -40935,19 +41132,22 @@ typedef struct perf_activity_row_ {     /* a kernel or a kind of copy, launched 
     uint32_t shown, spare;
 } perf_activity_row_;
 
-typedef struct perf_activity_span_ {    /* the device works; ns                                   */
+/* The device works from `from` to `to`, but for the gaps; times in ns. */
+typedef struct perf_activity_span_ {
     uint64_t from, to;
-    uint32_t name, spare;               /* of what it began with                                  */
+    uint64_t waited;                    /* by its first record, from launch to start; UINT64_MAX: */
+                                        /* that launch is not known                               */
+    uint64_t gaps, idle, longest;       /* how many, together, the longest one                    */
+    uint64_t starved;                   /* of them: nothing was launched                          */
+    uint32_t name, longest_name;        /* of its first record; of what ended the longest gap     */
 } perf_activity_span_;
 
-/* A device's times at work, overlaps counted once.  Records of its streams come in any order, so
- * the latest spans stay open; older ones are in the sums. */
+/* A device's times at work: spans in order, with gaps between them.  Records may come late, and in
+ * any order, so a gap may be filled later.  Where there are too many spans, old ones are joined,
+ * and the gaps between them become gaps inside. */
 typedef struct perf_activity_device_ {
-    uint32_t         number, known, count, longest_name;
-    uint64_t         first, upto;       /* where the spans in the sums begin and end              */
-    uint64_t         busy, gaps, longest;       /* of those spans                                 */
-    uint64_t         sum, copies;       /* ns of all records; of the copies among them            */
-    uint64_t         starved;           /* idle, with nothing launched                            */
+    uint32_t            number, known, count, spare;
+    uint64_t            sum, copies;    /* ns of all records; of the copies among them            */
     perf_activity_span_ span[PERF_ACTIVITY_SPANS_];
 } perf_activity_device_;
 
@@ -40957,23 +41157,29 @@ typedef struct perf_activity_track_ {   /* a stream                             
     uint64_t        until;              /* end of the last one in the trace, ticks                */
 } perf_activity_track_;
 
-/* One for all images of the process, hung into perf_gpu_driver_; never freed.  A forked child sees
- * zeros: the profiler's threads are not there, so it may not be called.                          */
+/* The C++ runtime's __cxa_demangle. */
+typedef char *perf_activity_demangle_(const char *, char *, size_t *, int *);
+
+/* One for all images of the process, hung into perf_gpu_driver_; never freed.  The threads of the
+ * profiler are not in a forked child, so nobody calls it there.  The child sees zeros here, or,
+ * where the system wipes no pages, the number of its parent.                                     */
 typedef struct perf_activity_ {
     uint32_t    lock;                   /* of all sums; never held over a call of the profiler's  */
     uint32_t    starting;               /* the thread that is inside a start function             */
-    uint32_t    on, spare_on;           /* PERF_ACTIVITY_RECORDS_, _ENDED_; 0: neither            */
-    const char *by;                     /* the profiler that runs, or was tried last: "CUPTI"     */
+    uint32_t    on;                     /* PERF_ACTIVITY_RECORDS_, _ENDED_; 0: neither            */
+    uint32_t    process;                /* that started it                                        */
+    const char *by;                     /* the profiler that runs, or that `said` is of: "CUPTI"  */
     void       *calls[PERF_ACTIVITY_SOURCES_];  /* each library's functions; of its header        */
     void       *used;                   /* those of `by`                                          */
     int       (*timestamp)(uint64_t *); /* ns by the clock of the records; 0 or an error          */
     void      (*flush)(void *calls, int last);  /* hands over the records of what has ended       */
-    char     *(*demangle)(const char *, char *, size_t *, int *);
+    perf_activity_demangle_ *demangle;  /* NULL: names stay as they are                           */
     uint64_t    birth;                  /* ticks of the last reset                                */
+    uint64_t    soon;                   /* ticks of 10 us                                         */
     uint64_t    untimed, dropped, unplaced, rowless, lineless;  /* records, see _report_          */
-    uint64_t    kernels, short_kernels; /* with a known launch; those shorter than their launch   */
-    uint64_t    took;                   /* by those launches, ticks                               */
-    uint32_t    rows, tracks, devices, spare;
+    uint64_t    kernels, short_kernels; /* whose launch is known; of them: it took longer than    */
+                                        /* all kernels of that launch together                    */
+    uint32_t    rows, tracks, devices, resets;
     perf_activity_name_   name[PERF_ACTIVITY_NAMES_];
     perf_activity_row_    row[PERF_ACTIVITY_ROWS_];
     perf_activity_track_  track[PERF_ACTIVITY_TRACKS_];
@@ -40992,7 +41198,9 @@ enum {
     PERF_ACTIVITY_HOST_ = 9,            /* from host to host                                      */
     PERF_ACTIVITY_PEER_ = 10,           /* from device to device                                  */
     PERF_ACTIVITY_FILL_ = 11,
-    PERF_ACTIVITY_KERNEL_ = 12
+    PERF_ACTIVITY_KERNEL_ = 12,
+    PERF_ACTIVITY_NO_STREAM_ = 0x7fffff00       /* + what: the stream of copies, where a profiler */
+                                        /* tells none                                             */
 };
 
 /* perf_activity_.on */
@@ -41028,13 +41236,6 @@ typedef struct perf_activity_library_ {
     perf_status (*begin)(perf_activity_ *activity, const char *path, perf_activity_why_ *why);
 } perf_activity_library_;
 
-/* One device as a whole; times in ns. */
-typedef struct perf_activity_whole_ {
-    double   span, busy, sum, copies, idle, starved, longest;
-    uint64_t gaps;
-    uint32_t longest_name;              /* what ran after the longest gap                         */
-} perf_activity_whole_;
-
 /* NULL: nobody has asked for it. */
 PERF_COLD_FN_ perf_activity_ *perf_activity_if_any_(void)
 {
@@ -41054,14 +41255,19 @@ PERF_COLD_DECL_ void perf_activity_listen_(perf_gpu_driver_ *driver);
 PERF_COLD_DECL_ perf_status perf_activity_try_(perf_activity_ *activity,
                                                const perf_activity_library_ *library,
                                                const char *path);
-PERF_COLD_DECL_ void perf_activity_find_names_(perf_activity_ *activity);
-PERF_COLD_DECL_ void perf_activity_say_(perf_activity_ *activity, const perf_activity_why_ *why);
+PERF_COLD_DECL_ void perf_activity_say_(perf_activity_ *activity, const char *by,
+                                        const perf_activity_why_ *why);
+PERF_COLD_DECL_ perf_activity_demangle_ *perf_activity_find_names_(void);
 PERF_COLD_DECL_ void perf_activity_end_(void *state);
+PERF_COLD_DECL_ int perf_activity_clocks_(const perf_activity_ *activity, uint64_t *ticks,
+                                          uint64_t *ns);
 PERF_COLD_DECL_ uint32_t perf_activity_copy_name_(uint32_t what);
 PERF_COLD_DECL_ uint32_t perf_activity_name_of_(perf_activity_ *activity, const char *text);
 PERF_COLD_DECL_ int perf_activity_timed_(const perf_activity_ *activity,
                                          const perf_activity_work_ *work);
 PERF_COLD_DECL_ void perf_activity_place_(perf_activity_ *activity, perf_activity_work_ *work);
+PERF_COLD_DECL_ void perf_activity_compare_(perf_activity_ *activity,
+                                            const perf_activity_work_ *work);
 PERF_COLD_DECL_ int perf_activity_record_(perf_activity_ *activity,
                                           const perf_activity_work_ *work);
 PERF_COLD_DECL_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *activity,
@@ -41070,7 +41276,11 @@ PERF_COLD_DECL_ void perf_activity_device_add_(perf_activity_ *activity,
                                                const perf_activity_work_ *work);
 PERF_COLD_DECL_ void perf_activity_span_add_(perf_activity_device_ *device,
                                              const perf_activity_work_ *work);
-PERF_COLD_DECL_ void perf_activity_retire_(perf_activity_device_ *device);
+PERF_COLD_DECL_ void perf_activity_cover_(perf_activity_span_ *span,
+                                          const perf_activity_span_ *older);
+PERF_COLD_DECL_ void perf_activity_thin_(perf_activity_device_ *device);
+PERF_COLD_DECL_ void perf_activity_join_(perf_activity_span_ *span,
+                                         const perf_activity_span_ *next);
 PERF_COLD_DECL_ perf_activity_row_ *perf_activity_row_of_(perf_activity_ *activity, uint32_t name,
                                                           uint32_t scope);
 PERF_COLD_DECL_ void perf_activity_collect_(perf_registry_ *reg);
@@ -41086,7 +41296,7 @@ PERF_COLD_DECL_ void perf_activity_put_device_(perf_out_ *out, const perf_activi
                                                const char *by);
 PERF_COLD_DECL_ void perf_activity_put_share_(perf_out_ *out, perf_activity_ *activity, double sum);
 PERF_COLD_DECL_ void perf_activity_tells_(perf_evidence_ *evidence, double total_ns);
-PERF_COLD_DECL_ perf_activity_whole_ perf_activity_whole_of_(const perf_activity_device_ *device);
+PERF_COLD_DECL_ perf_activity_span_ perf_activity_whole_of_(const perf_activity_device_ *device);
 
 /* ---- start ---- */
 
@@ -41147,15 +41357,17 @@ PERF_COLD_FN_ perf_activity_ *perf_activity_get_(void)
     return activity;
 }
 
-/* Reports, traces and diagnoses ask us from now on. */
+/* Reports, traces and diagnoses ask us from now on.  The fields are set once: others read them. */
 PERF_COLD_FN_ void perf_activity_listen_(perf_gpu_driver_ *driver)
 {
     perf_source_ *source = &driver->activity_source;
 
-    source->collect = perf_activity_collect_;
-    source->report = perf_activity_report_;
-    source->reset = perf_activity_reset_;
-    source->evidence = perf_activity_tells_;
+    if (!source->collect) {
+        source->collect = perf_activity_collect_;
+        source->report = perf_activity_report_;
+        source->reset = perf_activity_reset_;
+        source->evidence = perf_activity_tells_;
+    }
     perf_source_add_(perf_registry_get_(), source);
 }
 
@@ -41168,27 +41380,35 @@ PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *activity,
                                              const perf_activity_library_ *library,
                                              const char *path)
 {
-    perf_activity_why_ why = PERF_ZERO;
-    perf_status        status;
-    uint64_t           ns = 0;
+    perf_activity_demangle_ *demangle;
+    perf_activity_why_       why = PERF_ZERO;
+    perf_status              status;
+    uint64_t                 ticks = 0, ns = 0;
+    double                   soon;
 
     if (!activity->calls[library->slot])
         activity->calls[library->slot] = perf_pages_(library->calls, 1);
     if (!activity->calls[library->slot])
         return PERF_ENOMEM;
-    activity->by = library->by;
+    if (!perf_lock_word_(&activity->lock, 1))   /* this very thread is in a report, below a       */
+        return PERF_ESTATE;                     /* handler                                        */
     activity->used = activity->calls[library->slot];
-    perf_activity_find_names_(activity);
+    perf_unlock_(&activity->lock);
     status = library->begin(activity, path, &why);
     if (status != PERF_OK) {
-        perf_activity_say_(activity, &why);
+        perf_activity_say_(activity, library->by, &why);
         return status;
     }
+    demangle = perf_activity_find_names_();
+    soon = 10000 / perf_scope_tick_ns_(perf_registry_get_());
+    PERF_SET_(&activity->soon, PERF_CAST_(uint64_t, soon));
+    (void)perf_activity_clocks_(activity, &ticks, &ns);
     if (perf_lock_word_(&activity->lock, 1)) {
-        if (!activity->timestamp(&ns)) {
-            activity->newest.begin = perf_scope_ticks_(perf_registry_get_());
-            activity->newest.ns = ns;
-        }
+        activity->by = library->by;
+        activity->demangle = demangle;
+        PERF_SET_(&activity->process, perf_process_id_());
+        activity->newest.begin = ticks;
+        activity->newest.ns = ns;
         activity->said[0] = '\0';
         perf_unlock_(&activity->lock);
     }
@@ -41197,27 +41417,15 @@ PERF_COLD_FN_ perf_status perf_activity_try_(perf_activity_ *activity,
     return PERF_OK;
 }
 
-/* The C++ runtime's function for readable names, where the process has one. */
-PERF_COLD_FN_ void perf_activity_find_names_(perf_activity_ *activity)
-{
-    static const char *const with_demangle[] = {"libstdc++.so.6", "libc++abi.so.1", PERF_NULL_};
-    void              *names;
-
-    perf_library_symbol_(PERF_NULL_, "__cxa", "_demangle", &activity->demangle);
-    if (activity->demangle)
-        return;
-    names = perf_library_open_(with_demangle);
-    if (names)
-        perf_library_symbol_(names, "__cxa", "_demangle", &activity->demangle);
-}
-
-/* Keeps the reason of a failure, for the report. */
-PERF_COLD_FN_ void perf_activity_say_(perf_activity_ *activity, const perf_activity_why_ *why)
+/* Keeps the reason of a failure, for the report, and whose it is. */
+PERF_COLD_FN_ void perf_activity_say_(perf_activity_ *activity, const char *by,
+                                      const perf_activity_why_ *why)
 {
     perf_out_ out;
 
     if (!why->text || !perf_lock_word_(&activity->lock, 1))
         return;
+    activity->by = by;
     out = perf_out_open_(activity->said, sizeof activity->said);
     perf_put_(&out, why->text);
     if (why->code)
@@ -41227,18 +41435,61 @@ PERF_COLD_FN_ void perf_activity_say_(perf_activity_ *activity, const perf_activ
     perf_unlock_(&activity->lock);
 }
 
+/* The C++ runtime's function for readable names: the process's, else one that is opened for it.
+ * NULL: there is none.                                                                           */
+PERF_COLD_FN_ perf_activity_demangle_ *perf_activity_find_names_(void)
+{
+    static const char *const with_demangle[] = {"libstdc++.so.6", "libc++abi.so.1", PERF_NULL_};
+    perf_activity_demangle_ *demangle = PERF_NULL_;
+    void                    *names;
+
+    perf_library_symbol_(PERF_NULL_, "__cxa", "_demangle", &demangle);
+    if (demangle)
+        return demangle;
+    names = perf_library_open_(with_demangle);
+    if (names)
+        perf_library_symbol_(names, "__cxa", "_demangle", &demangle);
+    return demangle;
+}
+
 /* At the exit: fetches what has ended, and records nothing more. */
 PERF_COLD_FN_ void perf_activity_end_(void *state)
 {
     perf_activity_ *activity = PERF_CAST_(perf_activity_ *, state);
 
-    if (PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_)     /* a forked child                 */
+    if (PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_ ||   /* a forked child                 */
+        PERF_GET_(&activity->process) != perf_process_id_())
         return;
     activity->flush(activity->used, 1);         /* what has not ended has no times                */
     PERF_SET_(&activity->on, PERF_CAST_(uint32_t, PERF_ACTIVITY_ENDED_));
 }
 
 /* ---- launches ---- */
+
+/* Reads both clocks at one moment; 0, or the profiler's error.  Where it is interrupted between
+ * them it reads both again, up to three times; the closest pair counts.                          */
+PERF_COLD_FN_ int perf_activity_clocks_(const perf_activity_ *activity, uint64_t *ticks,
+                                        uint64_t *ns)
+{
+    const perf_registry_ *reg = perf_registry_get_();
+    uint64_t              before, between, least = ~UINT64_C(0), now = 0;
+    int                   code, i;
+
+    *ticks = 0;
+    for (i = 0; i < 3 && least > PERF_GET_(&activity->soon); i++) {
+        before = perf_scope_ticks_(reg);
+        code = activity->timestamp(&now);
+        if (code)
+            return code;
+        between = perf_scope_ticks_(reg) - before;
+        if (between >= least)
+            continue;
+        least = between;
+        *ticks = before + between / 2;
+        *ns = now;
+    }
+    return 0;
+}
 
 /* The calling thread launches something whose record will have that id.  returned 0: the call
  * begins; notes scope and time.  1: it is over; notes how long it took. */
@@ -41249,22 +41500,24 @@ PERF_COLD_FN_ void perf_activity_launch_(perf_activity_ *activity, uint32_t corr
     const uint64_t           key = PERF_CAST_(uint64_t, correlation) << 32;
     perf_registry_          *reg = perf_registry_get_();
     perf_recorder_          *rec;
-    uint64_t                 now = 0;
+    uint64_t                 now = 0, begin;
 
+    if (!reg || PERF_GET_(&reg->process) != PERF_GET_(&activity->process))      /* a forked child */
+        return;
     if (returned) {
-        if (reg && PERF_GET_(&launch->key) >> 32 == correlation)
+        if (PERF_GET_(&launch->key) >> 32 == correlation)
             PERF_SET_(&launch->took, perf_scope_ticks_(reg) - PERF_GET_(&launch->begin));
         return;
     }
-    rec = PERF_NULL_;
-    if (reg)
-        rec = perf_recorder_get_();
-    if (!rec || activity->timestamp(&now))
+    rec = perf_recorder_get_();
+    if (!rec || perf_activity_clocks_(activity, &begin, &now))
         return;
     PERF_REL_(&launch->key, UINT64_C(0));
-    PERF_REL_(&launch->begin, perf_scope_ticks_(reg));
+    PERF_REL_(&launch->begin, begin);
     PERF_REL_(&launch->ns, now);
     PERF_REL_(&launch->took, UINT64_C(0));
+    PERF_REL_(&launch->ran, UINT64_C(0));
+    PERF_REL_(&launch->kernels, 0u);
     PERF_REL_(&launch->key, key | (rec->open ? perf_cell_id_(rec->open) : 0));
 }
 
@@ -41286,17 +41539,14 @@ PERF_COLD_FN_ void perf_activity_add_(perf_activity_ *activity, perf_activity_wo
     perf_activity_place_(activity, work);
     if (work->at < activity->birth)
         return;
+    activity->unplaced += !work->placed;
     if (!perf_activity_record_(activity, work)) {
         activity->dropped++;
         return;
     }
     perf_activity_device_add_(activity, work);
-    if (work->what == PERF_ACTIVITY_KERNEL_ && work->took) {
-        activity->kernels++;
-        activity->took += work->took;
-        activity->short_kernels += PERF_CAST_(double, work->end - work->start) <
-            PERF_CAST_(double, work->took) * perf_scope_tick_ns_(perf_registry_get_());
-    }
+    if (work->what == PERF_ACTIVITY_KERNEL_ && work->took)
+        perf_activity_compare_(activity, work);
     row = perf_activity_row_of_(activity, work->name, work->scope);
     if (!row) {
         activity->rowless++;
@@ -41394,8 +41644,8 @@ PERF_COLD_FN_ uint32_t perf_activity_name_of_(perf_activity_ *activity, const ch
     return entry->id;
 }
 
-/* 1: the times of a record can be.  0: one is missing, or it lasted over 30 years, or began so far
- * from the newest launch. */
+/* 1: the times of a record are possible.  0: one is missing, it lasted over 30 years, or it began
+ * more than 30 years before or after the newest launch.                                          */
 PERF_COLD_FN_ int perf_activity_timed_(const perf_activity_ *activity,
                                        const perf_activity_work_ *work)
 {
@@ -41421,21 +41671,49 @@ PERF_COLD_FN_ void perf_activity_place_(perf_activity_ *activity, perf_activity_
     /* not if another launch has taken the entry meanwhile */
     work->placed = key && key >> 32 == work->correlation && PERF_ACQ_(&launch->key) == key;
     if (work->placed) {
-        activity->newest = read;
+        activity->newest.begin = read.begin;
+        activity->newest.ns = read.ns;
         work->scope = PERF_CAST_(uint32_t, key);
         work->took = read.took;
         if (work->start > read.ns)
             work->waited = work->start - read.ns;
     } else {
-        activity->unplaced++;
         work->scope = PERF_ACTIVITY_UNKNOWN_;
     }
     work->at = activity->newest.begin + PERF_CAST_(uint64_t, PERF_CAST_(int64_t,
                PERF_CAST_(double, PERF_CAST_(int64_t, work->start - activity->newest.ns)) / tick));
 }
 
-/* Adds a record to the report's row of its name and to the trace.  There, records of one stream
- * that overlap stand one behind the other.  0: there is no room. */
+/* Did the kernels of a launch run shorter than it took?  Asked again with each one that comes. */
+PERF_COLD_FN_ void perf_activity_compare_(perf_activity_ *activity,
+                                          const perf_activity_work_ *work)
+{
+    perf_activity_launched_ *launch =
+        &activity->launch[work->correlation % PERF_ACTIVITY_LAUNCHES_];
+    const double took = PERF_CAST_(double, work->took) *
+                        perf_scope_tick_ns_(perf_registry_get_());
+    uint64_t     ran = PERF_GET_(&launch->ran);
+    uint32_t     kernels = PERF_GET_(&launch->kernels);
+
+    if (PERF_ACQ_(&launch->key) >> 32 != work->correlation)     /* another launch is there now    */
+        return;
+    if (launch->resets != activity->resets)     /* those before are forgotten                     */
+        ran = kernels = 0;
+    if (PERF_CAST_(double, ran) < took)
+        activity->short_kernels -= kernels;
+    ran += work->end - work->start;
+    kernels++;
+    if (PERF_CAST_(double, ran) < took)
+        activity->short_kernels += kernels;
+    activity->kernels++;
+    PERF_SET_(&launch->ran, ran);
+    PERF_SET_(&launch->kernels, kernels);
+    launch->resets = activity->resets;
+}
+
+/* Adds a record to the report's row of its name and to the trace.  A line of the trace shows one
+ * thing at a time: what overlaps the record before it is shown from the end of that one on.
+ * 0: there is no room.                                                                           */
 PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *activity, const perf_activity_work_ *work)
 {
     const double          tick = perf_scope_tick_ns_(perf_registry_get_());
@@ -41458,7 +41736,7 @@ PERF_COLD_FN_ int perf_activity_record_(perf_activity_ *activity, const perf_act
     return 1;
 }
 
-/* The line of a stream; those beyond the 64th share the last one.  NULL: no memory. */
+/* The line of a stream; those from the 64th on share the last one.  NULL: no memory. */
 PERF_COLD_FN_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *activity,
                                                             const perf_activity_work_ *work)
 {
@@ -41472,8 +41750,16 @@ PERF_COLD_FN_ perf_activity_track_ *perf_activity_track_of_(perf_activity_ *acti
             return track;
     if (activity->tracks == PERF_ACTIVITY_TRACKS_)
         return track - 1;                       /* the last one                                   */
-    perf_putf_(&out, "GPU %.0f kernels %.0f", PERF_CAST_(double, work->device),
-               PERF_CAST_(double, work->stream));
+    if (activity->tracks == PERF_ACTIVITY_TRACKS_ - 1)
+        perf_put_(&out, "other GPU streams");
+    else if (work->stream < PERF_CAST_(uint32_t, PERF_ACTIVITY_NO_STREAM_))
+        perf_putf_(&out, "GPU %.0f kernels %.0f", PERF_CAST_(double, work->device),
+                   PERF_CAST_(double, work->stream));
+    else if (work->what == PERF_ACTIVITY_HOST_)
+        perf_put_(&out, perf_activity_text_(work->name));
+    else
+        perf_putf_(&out, "GPU %.0f %s", PERF_CAST_(double, work->device),
+                   perf_activity_text_(work->name));
     track->recorder = perf_track_make_(perf_registry_get_(), title);
     if (!track->recorder)
         return PERF_NULL_;
@@ -41488,7 +41774,6 @@ PERF_COLD_FN_ void perf_activity_device_add_(perf_activity_ *activity,
                                              const perf_activity_work_ *work)
 {
     perf_activity_device_ *device = activity->device;
-    uint64_t               idle;
 
     if (work->what == PERF_ACTIVITY_HOST_)      /* no device has worked                           */
         return;
@@ -41502,77 +41787,108 @@ PERF_COLD_FN_ void perf_activity_device_add_(perf_activity_ *activity,
     if (!device->known) {
         device->known = 1;
         device->number = work->device;
-        device->first = device->upto = work->start;
         activity->devices++;
     }
-    if (device->count && work->placed && work->start > device->span[device->count - 1].to) {
-        idle = work->start - device->span[device->count - 1].to;
-        if (idle > work->waited)
-            device->starved += idle - work->waited;
-    }
-    if (!device->busy && work->start < device->first)
-        device->first = device->upto = work->start;
     device->sum += work->end - work->start;
     if (work->what <= PERF_ACTIVITY_PEER_)
         device->copies += work->end - work->start;
     perf_activity_span_add_(device, work);
 }
 
-/* Puts one more time at work among the spans, which are ordered and do not overlap. */
+/* Puts one more time at work among the spans; those that it touches become one with it. */
 PERF_COLD_FN_ void perf_activity_span_add_(perf_activity_device_ *device,
                                            const perf_activity_work_ *work)
 {
-    perf_activity_span_ *span = device->span;
-    uint64_t             from = work->start, to = work->end;
-    uint32_t             i = device->count, last;
+    perf_activity_span_ *all = device->span, span = PERF_ZERO;
+    uint32_t             first = device->count, end;    /* it touches all[first .. end - 1]       */
 
-    if (from < device->upto)                    /* its beginning is summed already                */
-        from = device->upto;
-    if (to <= from)
+    if (work->end == work->start)
         return;
-    while (i && span[i - 1].from > from)
-        i--;
-    if (i && span[i - 1].to >= from) {          /* the one before goes on                         */
-        i--;
-    } else {
-        PERF_LIBC_(memmove)(span + i + 1, span + i, (device->count - i) * sizeof *span);
-        device->count++;
-        span[i].from = from;
-        span[i].to = to;
-        span[i].name = work->name;
-    }
-    last = i;                                   /* the last of those that now are one with it     */
-    while (last + 1 < device->count && span[last + 1].from <= to)
-        last++;
-    if (span[last].to > to)
-        to = span[last].to;
-    if (to > span[i].to)
-        span[i].to = to;
-    PERF_LIBC_(memmove)(span + i + 1, span + last + 1, (device->count - last - 1) * sizeof *span);
-    device->count -= last - i;
+    span.from = work->start;
+    span.to = work->end;
+    span.name = work->name;
+    span.waited = work->placed ? work->waited : ~UINT64_C(0);
+    while (first && all[first - 1].to >= span.from)
+        first--;
+    for (end = first; end < device->count && all[end].from <= span.to; end++)
+        perf_activity_cover_(&span, &all[end]);
+    PERF_LIBC_(memmove)(all + first + 1, all + end, (device->count - end) * sizeof *all);
+    all[first] = span;
+    device->count = device->count + 1 - (end - first);
     if (device->count == PERF_ACTIVITY_SPANS_)
-        perf_activity_retire_(device);
+        perf_activity_thin_(device);
 }
 
-/* Sums up the older half of the spans. */
-PERF_COLD_FN_ void perf_activity_retire_(perf_activity_device_ *device)
+/* Makes an older span a part of one that touches it.  Where that covers it, its gaps are filled.
+ * They are taken for evenly spread: nobody knows any more where in the older span they were. */
+PERF_COLD_FN_ void perf_activity_cover_(perf_activity_span_ *span,
+                                        const perf_activity_span_ *older)
 {
-    const uint32_t half = PERF_ACTIVITY_SPANS_ / 2;
-    uint64_t       gap;
-    uint32_t       i;
+    const uint64_t from = span->from > older->from ? span->from : older->from;
+    const uint64_t to = span->to < older->to ? span->to : older->to;
+    const double   left = 1 - PERF_CAST_(double, to - from) /
+                              PERF_CAST_(double, older->to - older->from);
+    const uint64_t idle = PERF_CAST_(uint64_t, left * PERF_CAST_(double, older->idle));
+    uint64_t       longest;
 
-    for (i = 0; i < half; i++) {
-        gap = device->span[i].from - device->upto;
-        device->busy += device->span[i].to - device->span[i].from;
-        device->gaps += gap > 0;
-        if (gap > device->longest) {
-            device->longest = gap;
-            device->longest_name = device->span[i].name;
-        }
-        device->upto = device->span[i].to;
+    if (older->from <= span->from) {
+        span->from = older->from;
+        span->name = older->name;
+        span->waited = older->waited;
     }
-    device->count -= half;
-    PERF_LIBC_(memmove)(device->span, device->span + half, device->count * sizeof *device->span);
+    if (older->to > span->to)
+        span->to = older->to;
+    if (!idle)
+        return;
+    span->idle += idle;
+    span->gaps += PERF_CAST_(uint64_t, left * PERF_CAST_(double, older->gaps - 1)) + 1;
+    span->starved += PERF_CAST_(uint64_t, left * PERF_CAST_(double, older->starved));
+    longest = older->longest < idle ? older->longest : idle;
+    if (longest > span->longest) {
+        span->longest = longest;
+        span->longest_name = older->longest_name;
+    }
+}
+
+/* Joins spans of the older half, down to 65 at most.  None of those has more than a 32nd of the
+ * idle time: a late record that covers a part of one can be wrong by so much.                    */
+PERF_COLD_FN_ void perf_activity_thin_(perf_activity_device_ *device)
+{
+    const uint32_t       half = PERF_ACTIVITY_SPANS_ / 2;
+    perf_activity_span_ *span = device->span;
+    uint64_t             idle = span->idle;
+    uint32_t             i, last = 0;
+
+    for (i = 1; i < half; i++)
+        idle += span[i].from - span[i - 1].to + span[i].idle;
+    for (i = 1; i < half; i++)
+        if (span[last].idle + (span[i].from - span[last].to) + span[i].idle <= idle / 32)
+            perf_activity_join_(&span[last], &span[i]);
+        else
+            span[++last] = span[i];
+    PERF_LIBC_(memmove)(span + last + 1, span + half, (device->count - half) * sizeof *span);
+    device->count -= half - (last + 1);
+}
+
+/* Adds the next span, and the gap before it. */
+PERF_COLD_FN_ void perf_activity_join_(perf_activity_span_ *span, const perf_activity_span_ *next)
+{
+    const uint64_t gap = next->from - span->to;
+
+    span->to = next->to;
+    span->gaps += next->gaps + 1;
+    span->idle += next->idle + gap;
+    span->starved += next->starved;
+    if (gap > next->waited)
+        span->starved += gap - next->waited;
+    if (gap > span->longest) {
+        span->longest = gap;
+        span->longest_name = next->name;
+    }
+    if (next->longest > span->longest) {
+        span->longest = next->longest;
+        span->longest_name = next->longest_name;
+    }
 }
 
 /* The row of a name and a scope; NULL: all are taken. */
@@ -41609,24 +41925,26 @@ PERF_COLD_FN_ void perf_activity_collect_(perf_registry_ *reg)
         activity->flush(activity->used, 0);
 }
 
-/* Fetches first, so that no record from before comes in later. */
+/* What began before is left out, also where its record comes later.  A record without times, and
+ * one that is lost, tell of no moment: what is fetched here is taken for older.                  */
 PERF_COLD_FN_ void perf_activity_reset_(void)
 {
     perf_activity_ *activity = perf_activity_if_any_();
 
     if (!activity || !perf_lock_word_(&activity->lock, 1))
         return;
-    activity->birth = perf_scope_ticks_(perf_registry_get_());  /* no older record comes in       */
+    activity->birth = perf_scope_ticks_(perf_registry_get_());
+    PERF_LIBC_(memset)(activity->row, 0, sizeof activity->row);
+    PERF_LIBC_(memset)(activity->device, 0, sizeof activity->device);
+    activity->rows = activity->devices = 0;
+    activity->unplaced = activity->rowless = activity->lineless = 0;
+    activity->kernels = activity->short_kernels = 0;
+    activity->resets++;
     perf_unlock_(&activity->lock);
     perf_activity_collect_(PERF_NULL_);
     if (!perf_lock_word_(&activity->lock, 1))
         return;
-    PERF_LIBC_(memset)(activity->row, 0, sizeof activity->row);
-    PERF_LIBC_(memset)(activity->device, 0, sizeof activity->device);
-    activity->rows = activity->devices = 0;
-    activity->untimed = activity->dropped = activity->unplaced = activity->rowless =
-        activity->lineless = 0;
-    activity->kernels = activity->short_kernels = activity->took = 0;
+    activity->untimed = activity->dropped = 0;
     perf_unlock_(&activity->lock);
 }
 
@@ -41639,7 +41957,7 @@ PERF_COLD_FN_ void perf_activity_report_(perf_out_ *out, int json)
     const uint64_t *n[5];
     static const char *const what[] = {
         "records of the profiler had no times, and were left out",
-        "records were lost: no memory for them, or the profiler had none",
+        "records were lost: no memory for them, or the profiler lost them",
         "kernels and copies: it is not known where they were launched",
         "kernels and copies are in no row of the table: more than 1,792 pairs of name and scope",
         "kernels and copies of devices behind the 16th are in no line of a device"};
@@ -41752,19 +42070,22 @@ PERF_COLD_FN_ const char *perf_activity_text_(uint32_t id)
 PERF_COLD_FN_ void perf_activity_put_device_(perf_out_ *out, const perf_activity_device_ *device,
                                              const char *by)
 {
-    const perf_activity_whole_ whole = perf_activity_whole_of_(device);
+    const perf_activity_span_ whole = perf_activity_whole_of_(device);
+    const double              span = PERF_CAST_(double, whole.to - whole.from);
+    const double              busy = span - PERF_CAST_(double, whole.idle);
+    const double              sum = PERF_CAST_(double, device->sum);
 
-    if (!(whole.span > 0) || !(whole.sum > 0))
+    if (!(span > 0) || !(sum > 0))
         return;
     perf_putf_(out, "GPU %.0f by %s: busy %.1f %% of ", PERF_CAST_(double, device->number), by,
-               100 * whole.busy / whole.span);
-    perf_put_ns_(out, whole.span);
+               100 * busy / span);
+    perf_put_ns_(out, span);
     perf_putf_(out, ", copies %.1f %% of that, %.1f %% overlapped; idle with nothing launched "
-               "%.1f %%", 100 * whole.copies / whole.sum, 100 * (1 - whole.busy / whole.sum),
-               100 * whole.starved / whole.span);
+               "%.1f %%", 100 * PERF_CAST_(double, device->copies) / sum, 100 * (1 - busy / sum),
+               100 * PERF_CAST_(double, whole.starved) / span);
     if (whole.gaps) {
         perf_putf_(out, "; %.0f gaps, the longest ", PERF_CAST_(double, whole.gaps));
-        perf_put_ns_(out, whole.longest);
+        perf_put_ns_(out, PERF_CAST_(double, whole.longest));
         perf_put_(out, " before ");
         (void)perf_put_cut_(out, perf_activity_text_(whole.longest_name), 40);
     }
@@ -41800,7 +42121,7 @@ PERF_COLD_FN_ void perf_activity_put_share_(perf_out_ *out, perf_activity_ *acti
         if (i < 3)
             most[i] = ns;
     }
-    perf_putf_(out, "kernels: %.1f %% of the device's time in %.0f of %.0f names",
+    perf_putf_(out, "kernels and copies: %.1f %% of their time in %.0f of %.0f names",
                100 * (most[0] + most[1] + most[2]) / sum,
                PERF_CAST_(double, names < 3 ? names : 3), PERF_CAST_(double, names));
     if (activity->kernels)
@@ -41814,54 +42135,38 @@ PERF_COLD_FN_ void perf_activity_put_share_(perf_out_ *out, perf_activity_ *acti
  * `measured` is 2. */
 PERF_COLD_FN_ void perf_activity_tells_(perf_evidence_ *evidence, double total_ns)
 {
-    perf_activity_      *activity = perf_activity_if_any_();
-    perf_activity_whole_ whole, most = PERF_ZERO;
-    uint32_t             i;
+    perf_activity_     *activity = perf_activity_if_any_();
+    perf_activity_span_ whole;
+    double              busy, most = 0;
+    uint32_t            i;
 
     if (!activity || !(total_ns > 0) || !perf_lock_word_(&activity->lock, 1))
         return;
     for (i = 0; i < activity->devices; i++) {
         whole = perf_activity_whole_of_(&activity->device[i]);
-        if (whole.busy > most.busy)
-            most = whole;
+        busy = PERF_CAST_(double, whole.to - whole.from - whole.idle);
+        if (busy <= most)
+            continue;
+        most = busy;
+        evidence->measured = 2;
+        evidence->busy = perf_least_(busy / total_ns, 1);
+        evidence->starved = perf_least_(PERF_CAST_(double, whole.starved) / total_ns, 1);
+        evidence->copies = PERF_CAST_(double, activity->device[i].copies) /
+                           PERF_CAST_(double, activity->device[i].sum);
     }
     perf_unlock_(&activity->lock);
-    if (!(most.busy > 0))
-        return;
-    evidence->measured = 2;
-    evidence->busy = perf_least_(most.busy / total_ns, 1);
-    evidence->starved = perf_least_(most.starved / total_ns, 1);
-    evidence->copies = most.copies / most.sum;
 }
 
-/* A device over its spans, those in the sums and those still open. */
-PERF_COLD_FN_ perf_activity_whole_ perf_activity_whole_of_(const perf_activity_device_ *device)
+/* All spans of a device as one; zeros: there is none. */
+PERF_COLD_FN_ perf_activity_span_ perf_activity_whole_of_(const perf_activity_device_ *device)
 {
-    perf_activity_whole_ whole = PERF_ZERO;
-    uint64_t             busy = device->busy, upto = device->upto, longest = device->longest, gap;
-    uint32_t             i;
+    perf_activity_span_ whole = PERF_ZERO;
+    uint32_t            i;
 
-    whole.gaps = device->gaps;
-    whole.longest_name = device->longest_name;
-    for (i = 0; i < device->count; i++) {
-        gap = device->span[i].from - upto;
-        busy += device->span[i].to - device->span[i].from;
-        whole.gaps += gap > 0;
-        if (gap > longest) {
-            longest = gap;
-            whole.longest_name = device->span[i].name;
-        }
-        upto = device->span[i].to;
-    }
-    whole.longest = PERF_CAST_(double, longest);
-    whole.busy = PERF_CAST_(double, busy);
-    whole.span = PERF_CAST_(double, upto - device->first);
-    whole.sum = PERF_CAST_(double, device->sum);
-    whole.copies = PERF_CAST_(double, device->copies);
-    whole.idle = whole.span - whole.busy;
-    whole.starved = PERF_CAST_(double, device->starved);
-    if (whole.starved > whole.idle)
-        whole.starved = whole.idle;
+    if (device->count)
+        whole = device->span[0];
+    for (i = 1; i < device->count; i++)
+        perf_activity_join_(&whole, &device->span[i]);
     return whole;
 }
 
@@ -41885,7 +42190,7 @@ PERF_BEGIN_DECLS
  * PERF_OK, also when it runs already; PERF_ENOGPU: no libcupti, or it finds no device; PERF_ESTATE:
  * another profiler has this process; PERF_ENODATA: that library is none, or too old; PERF_EGPU:
  * CUPTI refuses, for want of rights, say; PERF_ENOMEM.  The report repeats it as a sentence.
- * After a failure nothing is left behind, and it may be called again.                            */
+ * After a failure nothing records, and it may be called again; libraries that it opened stay.    */
 PERF_FN perf_status perf_cupti_start(const char *library);
 
 /* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
@@ -41929,7 +42234,12 @@ typedef struct perf_cupti_call_ {       /* CUpti_CallbackData                   
 
 enum { PERF_CUPTI_COPY_ = 1, PERF_CUPTI_FILL_ = 2, PERF_CUPTI_KERNEL_ = 10, PERF_CUPTI_PEER_ = 22 };
 
+#define PERF_CUPTI_LIMIT_ 12            /* CUPTI_ERROR_MAX_LIMIT_REACHED: a buffer's end; in CUDA */
+                                        /* 10: there is a subscriber                              */
+
 #define PERF_CUPTI_BUFFER_ 1048576u     /* bytes; some 5,000 kernels                              */
+
+#define PERF_CUPTI_FUNCTIONS_ 2048u     /* of the driver, and of the runtime; CUDA 13 has 800     */
 
 /* Its functions. */
 typedef struct perf_cupti_ {
@@ -41945,6 +42255,8 @@ typedef struct perf_cupti_ {
     int (*next)(uint8_t *, size_t, void **);
     int (*count_dropped)(void *, uint32_t, size_t *);
     int (*error_name)(int, const char **);
+    /* 1: that function only asks, 2: it may launch something, 0: it was not called yet */
+    uint8_t asks[2][PERF_CUPTI_FUNCTIONS_];
 } perf_cupti_;
 
 static perf_activity_ *perf_cupti_kept_;        /* for perf_cupti_filled_, which gets no pointer  */
@@ -41962,11 +42274,15 @@ PERF_COLD_DECL_ perf_status perf_cupti_refused_(const perf_cupti_ *cupti, perf_s
 PERF_COLD_DECL_ int perf_cupti_begin_(perf_cupti_ *cupti);
 PERF_COLD_DECL_ void perf_cupti_called_(void *state, int domain, uint32_t function,
                                         const void *data);
+PERF_COLD_DECL_ int perf_cupti_asks_(perf_cupti_ *cupti, int domain, uint32_t function,
+                                     const char *name);
 PERF_COLD_DECL_ void perf_cupti_room_(uint8_t **buffer, size_t *size, size_t *most);
 PERF_COLD_DECL_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *buffer,
                                         size_t size, size_t valid);
 PERF_COLD_DECL_ void perf_cupti_read_(perf_activity_ *activity, const void *record);
 PERF_COLD_DECL_ void perf_cupti_flush_(void *calls, int last);
+PERF_COLD_DECL_ void perf_cupti_lost_(perf_activity_ *activity, const perf_cupti_ *cupti,
+                                      size_t lost);
 
 /* ---- start ---- */
 
@@ -41986,6 +42302,8 @@ PERF_FN perf_status perf_cupti_start(const char *library)
 }
 
 #define PERF_CUPTI_TAKEN_ 39            /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED         */
+#define PERF_CUPTI_MIXED_ 14            /* CUPTI_ERROR_NOT_COMPATIBLE: beside a profiler that     */
+                                        /* uses cuptiSubscribe_v2, say                            */
 
 /* Finds the library and the driver, subscribes, lets records come; else *why says why not. */
 PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *activity, const char *path,
@@ -42008,7 +42326,7 @@ PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *activity, const char 
     if (perf_cupti_driver_())
         return PERF_ENOGPU;
     code = cupti->subscribe(&cupti->subscriber, perf_cupti_called_, activity);
-    if (code == PERF_CUPTI_TAKEN_)
+    if (code == PERF_CUPTI_TAKEN_ || code == PERF_CUPTI_LIMIT_)
         return perf_cupti_refused_(cupti, PERF_ESTATE, "another profiler has this process", code,
                                    why);
     if (code)
@@ -42018,6 +42336,9 @@ PERF_COLD_FN_ perf_status perf_cupti_open_(perf_activity_ *activity, const char 
         (void)cupti->unsubscribe(cupti->subscriber);
     else
         code = perf_cupti_begin_(cupti);
+    if (code == PERF_CUPTI_MIXED_)
+        return perf_cupti_refused_(cupti, PERF_ESTATE, "another profiler has this process", code,
+                                   why);
     if (code)
         return perf_cupti_refused_(cupti, PERF_EGPU, "it refuses", code, why);
     return PERF_OK;
@@ -42104,6 +42425,7 @@ PERF_COLD_FN_ int perf_cupti_begin_(perf_cupti_ *cupti)
     (void)cupti->disable(PERF_CUPTI_KERNEL_);
     (void)cupti->disable(PERF_CUPTI_COPY_);
     (void)cupti->disable(PERF_CUPTI_FILL_);
+    (void)cupti->flush(1);                      /* gives back what it has asked for meanwhile     */
     (void)cupti->unsubscribe(cupti->subscriber);
     return code;
 }
@@ -42116,10 +42438,32 @@ PERF_COLD_FN_ void perf_cupti_called_(void *state, int domain, uint32_t function
     perf_activity_         *activity = PERF_CAST_(perf_activity_ *, state);
     const perf_cupti_call_ *call = PERF_CAST_(const perf_cupti_call_ *, data);
 
-    (void)domain, (void)function;
     if (PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_)     /* a forked child, or the end     */
         return;
-    perf_activity_launch_(activity, call->correlation, call->site != 0);
+    if (!perf_cupti_asks_(PERF_CAST_(perf_cupti_ *, activity->calls[0]), domain, function,
+                          call->function))
+        perf_activity_launch_(activity, call->correlation, call->site != 0);
+}
+
+/* 1: "cudaEventQuery", "cuCtxGetCurrent" and the like, which launch nothing.  A program that polls
+ * calls them more often than there are entries for launches.                                     */
+PERF_COLD_FN_ int perf_cupti_asks_(perf_cupti_ *cupti, int domain, uint32_t function,
+                                   const char *name)
+{
+    uint8_t *known, asks;
+
+    if (!name || function >= PERF_CUPTI_FUNCTIONS_)
+        return 0;
+    known = &cupti->asks[domain & 1][function];
+    asks = PERF_GET_(known);
+    if (!asks) {
+        asks = 2;
+        if (PERF_LIBC_(strstr)(name, "Query") || PERF_LIBC_(strstr)(name, "Get") ||
+            PERF_LIBC_(strstr)(name, "PeekAt"))
+            asks = 1;
+        PERF_SET_(known, asks);
+    }
+    return asks == 1;
 }
 
 /* ---- records ---- */
@@ -42140,21 +42484,22 @@ PERF_COLD_FN_ void perf_cupti_filled_(void *context, uint32_t stream, uint8_t *b
                                       size_t valid)
 {
     perf_activity_ *activity = PERF_ACQ_(&perf_cupti_kept_);
-    perf_cupti_    *cupti = activity ? PERF_CAST_(perf_cupti_ *, activity->calls[0]) : PERF_NULL_;
-    void           *record = PERF_NULL_;
-    size_t          lost = 0;
+    perf_cupti_    *cupti = PERF_NULL_;         /* stays so in a forked child, and before a start */
+    void           *record = PERF_NULL_;        /* has succeeded                                  */
+    int             code = 0;
 
     (void)context, (void)stream, (void)size;
-    while (cupti && valid && !cupti->next(buffer, valid, &record) && record)
-        if (perf_lock_word_(&activity->lock, 1)) {
+    if (activity && PERF_ACQ_(&activity->on))
+        cupti = PERF_CAST_(perf_cupti_ *, activity->calls[0]);
+    while (cupti && valid && !code) {
+        code = cupti->next(buffer, valid, &record);
+        if (!code && perf_lock_word_(&activity->lock, 1)) {
             perf_cupti_read_(activity, record);
             perf_unlock_(&activity->lock);
         }
-    if (cupti && !cupti->count_dropped(PERF_NULL_, 0, &lost) &&
-        perf_lock_word_(&activity->lock, 1)) {
-        activity->dropped += lost;
-        perf_unlock_(&activity->lock);
     }
+    if (cupti)                                  /* behind one that it cannot read: no more      */
+        perf_cupti_lost_(activity, cupti, code && code != PERF_CUPTI_LIMIT_);
     PERF_FREE(buffer);
 }
 
@@ -42199,7 +42544,24 @@ PERF_COLD_FN_ void perf_cupti_read_(perf_activity_ *activity, const void *record
 
 PERF_COLD_FN_ void perf_cupti_flush_(void *calls, int last)
 {
-    (void)PERF_CAST_(perf_cupti_ *, calls)->flush(PERF_CAST_(uint32_t, last));
+    perf_cupti_    *cupti = PERF_CAST_(perf_cupti_ *, calls);
+    perf_activity_ *activity = PERF_ACQ_(&perf_cupti_kept_);
+
+    (void)cupti->flush(PERF_CAST_(uint32_t, last));
+    perf_cupti_lost_(activity, cupti, 0);       /* no buffer: perf_cupti_filled_ is not called  */
+}
+
+/* Counts `lost` records, and those that CUPTI has dropped since it was last asked. */
+PERF_COLD_FN_ void perf_cupti_lost_(perf_activity_ *activity, const perf_cupti_ *cupti, size_t lost)
+{
+    size_t dropped = 0;
+
+    if (cupti->count_dropped(PERF_NULL_, 0, &dropped))
+        dropped = 0;
+    if (!perf_lock_word_(&activity->lock, 1))
+        return;
+    activity->dropped += lost + dropped;
+    perf_unlock_(&activity->lock);
 }
 
 #endif
@@ -42223,7 +42585,7 @@ PERF_END_DECLS
  * perf_cupti.h does on NVIDIA's devices.  AMD's librocprofiler-sdk is looked for at run time: no
  * header of ROCm's, nothing to link.  It has to begin before HIP does, so no call starts it, only
  * the environment.  Without that nothing is opened, and nothing costs anything.
- * It never met a device: written from AMD's headers of releases 0.5 to 1.3 (ROCm 6.2 to 7.13).
+ * It never met a device: written from AMD's headers of releases 0.4 to 1.3 (ROCm 6.2 to 7.13).
  * Sections (search for ">>"):  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_ROCPROFILER_H
@@ -42513,8 +42875,8 @@ PERF_COLD_FN_ int perf_rocprofiler_initialize_(void (*end)(void), void *state)
 
 /* ---- what it calls ---- */
 
-/* In the thread that launches: *correlation is the id that the record shall have.  0; 1: none.  The
- * parameters are AMD's, as the library calls it.                                                 */
+/* In the thread that launches.  Returns 0, and in *correlation the id for the record; 1: it gets
+ * none.  The parameters are AMD's, as the library calls it.                                      */
 PERF_COLD_FN_ int perf_rocprofiler_launched_(uint64_t thread, uint64_t context, int kind,
                                              int32_t operation, uint64_t internal,
                                              uint64_t *correlation, void *state)
@@ -42606,8 +42968,10 @@ PERF_COLD_FN_ void perf_rocprofiler_kernel_read_(perf_activity_ *activity, const
     perf_rocprofiler_name_         *name = PERF_NULL_;
     perf_activity_work_             work = PERF_ZERO;
 
-    if (kernel->size < sizeof *kernel)
+    if (kernel->size < sizeof *kernel) {        /* of a release that we do not know               */
+        activity->dropped++;
         return;
+    }
     work.what = PERF_ACTIVITY_KERNEL_;
     work.start = kernel->start;
     work.end = kernel->end;
@@ -42640,19 +43004,25 @@ PERF_COLD_FN_ void perf_rocprofiler_copy_read_(perf_activity_ *activity, const v
 {
     static const uint8_t what[] = {PERF_ACTIVITY_COPY_, PERF_ACTIVITY_HOST_, PERF_ACTIVITY_IN_,
                                    PERF_ACTIVITY_OUT_, PERF_ACTIVITY_ON_};
+    const perf_rocprofiler_      *profiler = perf_rocprofiler_of_(activity);
     const perf_rocprofiler_copy_ *copy = PERF_CAST_(const perf_rocprofiler_copy_ *, payload);
     perf_activity_work_           work = PERF_ZERO;
 
-    if (copy->size < sizeof *copy)
+    if (copy->size < sizeof *copy) {
+        activity->dropped++;
         return;
+    }
     if (copy->direction < sizeof what)
         work.what = what[copy->direction];
+    if (work.what == PERF_ACTIVITY_ON_ && copy->from != copy->to)
+        work.what = PERF_ACTIVITY_PEER_;
+    work.stream = PERF_CAST_(uint32_t, PERF_ACTIVITY_NO_STREAM_) + work.what;
     work.start = copy->start;
     work.end = copy->end;
     work.bytes = copy->bytes;
-    work.device = perf_rocprofiler_device_(perf_rocprofiler_of_(activity),
-                                           work.what == PERF_ACTIVITY_OUT_
-                                                                     ? copy->from : copy->to);
+    work.device = perf_rocprofiler_device_(profiler, copy->to);
+    if (work.device == profiler->devices)       /* to the host                                    */
+        work.device = perf_rocprofiler_device_(profiler, copy->from);
     work.correlation = PERF_CAST_(uint32_t, copy->correlation);
     perf_activity_add_(activity, &work);
 }

@@ -187,7 +187,8 @@ PERF_BEGIN_DECLS
     X(PERF_ENOGPU,    "no GPU: no driver, no device, or no context current in this thread")       \
     X(PERF_EGPU,      "the GPU's driver reported an error: see perf_gpu_error_text()")            \
     X(PERF_ESTREAM,   "nothing ran on the timed stream: was it launched on another one?")         \
-    X(PERF_EFAILED,   "the benchmark says that it failed: perf_bench_fail()")
+    X(PERF_EFAILED,   "the benchmark says that it failed: perf_bench_fail()")                     \
+    X(PERF_EFOREIGN,  "no file of this kind, or one of a newer version: left as it is")
 
 #define PERF_STATUS_ENUM_(name, text) name,
 /* The result of a call that can fail; PERF_OK is 0. */
@@ -2676,7 +2677,7 @@ PERF_BEGIN_DECLS
  *   perf_few_, perf_few_add_, perf_put_few_  the first names of many
  *   perf_putf_, perf_putv_  by a format, see below
  *   perf_digits_, perf_digits_us_  digits in memory
- *   perf_char_, perf_char_of_, perf_char_columns_  of UTF-8                                      */
+ *   perf_char_, perf_char_of_, perf_char_columns_, perf_same_text_  of UTF-8                     */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */
@@ -3127,6 +3128,24 @@ PERF_COLD_FN_ perf_char_ perf_char_of_(const char *text)
     }
     ch.control = !ch.broken && (ch.code < 0x20 || (ch.code >= 0x7f && ch.code < 0xa0));
     return ch;
+}
+
+/* 1: in a file the two texts are the same: there broken bytes are U+FFFD. */
+PERF_COLD_FN_ int perf_same_text_(const char *one, const char *other)
+{
+    perf_char_ ch[2];
+
+    for (; *one && *other; one += ch[0].bytes, other += ch[1].bytes) {
+        ch[0] = perf_char_of_(one);
+        ch[1] = perf_char_of_(other);
+        if (ch[0].broken)
+            ch[0].code = 0xfffd;
+        if (ch[1].broken)
+            ch[1].code = 0xfffd;
+        if (ch[0].code != ch[1].code)
+            return 0;
+    }
+    return !*one && !*other;
 }
 
 /* The columns that a character takes on a terminal: 2 for East Asian wide ones and emoji, 0 for
