@@ -258,8 +258,10 @@ def naps_twice():
 
 
 r = perfh.bench(naps, max_seconds=0.2)
-assert r.time.min < 1e6 and any("pause() and resume()" in w for w in r.warnings), (r.time, r.warnings)
-part = int(re.search("about ([0-9]+) ns", " ".join(r.warnings))[1])
+assert r.time.min < 1e6, r.time
+noted = re.search(r"pause\(\) and resume\(\) are in it, about ([0-9]+) ns", " ".join(r.warnings))
+assert noted or r.time.p50 > 5000, (r.time, r.warnings)         # asleep on a busy machine: they are under 1 %
+part = int(noted[1]) if noted else 1
 assert r.time.p50_low <= max(r.time.p50 - 2 * (part - 1), 0), (r.time, part)        # the interval holds that
 assert perfh.bench(naps_twice, max_seconds=0.2).time.min < 1e6
 v = perfh.ab(naps_twice, naps_twice, max_seconds=0.3, rule="no regression beyond 50 %")
