@@ -591,7 +591,7 @@ cdef class Histogram:
         cdef perf_hist_opts o
         memset(&o, 0, sizeof(o))
         o.bits = bits
-        self.size = perf_hist_bytes(&o)
+        self.size = 0 if bits < 0 else perf_hist_bytes(&o)
         if not self.size:
             raise ValueError(f"bits={bits}: not between 1 and 14")
         self.memory = malloc(self.size)
@@ -757,32 +757,74 @@ def variant(name, otherwise=0):
     return perf_variant(utf8(name), otherwise)
 
 
+cdef struct OpenSchedule:
+    perf_schedule s
+    OpenSchedule *before                # begun before this one, and open; NULL: none
+
+
+cdef OpenSchedule *last_schedule = NULL
+cdef char schedules_lock = 0            # for a Python without GIL
+
+
+cdef void schedule_begin(OpenSchedule *begun, const perf_schedule_opts *opts) noexcept nogil:
+    global last_schedule
+    while perfh_swap(&schedules_lock, 1):
+        pass
+    begun.s = perf_schedule_begin(opts)
+    if begun.s.open:
+        begun.before = last_schedule
+        last_schedule = begun
+    perfh_swap(&schedules_lock, 0)
+
+
+cdef void schedule_end(OpenSchedule *ended) noexcept nogil:
+    """While a later one is open, that one decides; its end brings back what was before both."""
+    global last_schedule
+    cdef OpenSchedule *later = NULL
+    cdef OpenSchedule *at
+    while perfh_swap(&schedules_lock, 1):
+        pass
+    at = last_schedule
+    while at and at != ended:
+        later = at
+        at = at.before
+    if at and later:
+        later.before = at.before
+        later.s.was_on = at.s.was_on
+        at.s.was_on = last_schedule.s.phase == PERF_PHASE_ACTIVE
+    elif at:
+        last_schedule = at.before
+    perf_schedule_end(&ended.s)
+    perfh_swap(&schedules_lock, 0)
+
+
 cdef class Schedule:
     """What schedule() returns: enter it, and call step() first thing in each step."""
-    cdef perf_schedule s
+    cdef OpenSchedule own
     cdef perf_schedule_opts o
     cdef bint begun
 
     def __cinit__(self, int wait, int warmup, int active, int repeat, int skip):
-        memset(&self.s, 0, sizeof(self.s))
+        memset(&self.own, 0, sizeof(self.own))
         memset(&self.o, 0, sizeof(self.o))
         self.o.wait, self.o.warmup = wait or -1, warmup or -1
         self.o.active, self.o.repeat, self.o.skip = active, repeat, skip
 
     def __dealloc__(self):                      # left without an end
-        perf_schedule_end(&self.s)
+        schedule_end(&self.own)
 
     cdef void begin(self) noexcept:
-        self.s, self.begun = perf_schedule_begin(&self.o), True
+        schedule_begin(&self.own, &self.o)
+        self.begun = True
 
     def __enter__(self):
-        if self.s.open:
+        if self.own.s.open:
             raise RuntimeError("this schedule is already open: make one for each block")
         self.begin()
         return self
 
     def __exit__(self, kind, value, traceback):
-        perf_schedule_end(&self.s)
+        schedule_end(&self.own)
         return False
 
     def step(self):
@@ -790,12 +832,12 @@ cdef class Schedule:
         if not self.begun:
             self.begin()
         phases = {PERF_PHASE_WAIT: "wait", PERF_PHASE_WARMUP: "warmup", PERF_PHASE_ACTIVE: "active"}
-        return phases.get(perf_schedule_step(&self.s), "done")
+        return phases.get(perf_schedule_step(&self.own.s), "done")
 
     @property
     def recorded(self):
         """Active steps so far."""
-        return self.s.recorded
+        return self.own.s.recorded
 
 
 def schedule(*, int wait=1, int warmup=1, int active=3, int repeat=0, int skip=0):

@@ -541,6 +541,20 @@ gc.collect()
 with perfh.scope("after the schedule"):
     pass
 assert {"before the schedule", "after the schedule"} <= {row.name for row in perfh.scopes()}, perfh.scopes()
+outer, inner = [perfh.schedule(wait=1, warmup=0, active=1) for _ in range(2)]
+for s in (outer, inner, outer):
+    s.step()
+outer.__exit__(None, None, None)        # the inner one waits, and decides now
+with perfh.scope("in the inner wait"):
+    pass
+inner.step()
+with perfh.scope("in the inner step"):
+    pass
+inner.__exit__(None, None, None)        # as it was before both
+with perfh.scope("after both"):
+    pass
+assert {"in the inner step", "after both"} <= {row.name for row in perfh.scopes()}, perfh.scopes()
+assert "in the inner wait" not in {row.name for row in perfh.scopes()}, perfh.scopes()
 for bad in ("wait", "warmup", "repeat", "skip"):
     raises(ValueError, lambda: perfh.schedule(**{bad: -1}), f"{bad}=-1")
 raises(ValueError, lambda: perfh.schedule(active=0), "active=0")
@@ -566,7 +580,8 @@ twin -= h
 assert twin.count == 5004 and twin.to_bytes() != b"" and twin.buckets() == h.buckets()
 for bad in (b"", b"x" * 100, h.to_bytes()[:-8]):
     raises(ValueError, lambda: perfh.Histogram.from_bytes(bad), "no histogram")
-raises(ValueError, lambda: perfh.Histogram(bits=40), "bits=40")
+for bad in (-1, 15, 40):
+    raises(ValueError, lambda: perfh.Histogram(bits=bad), f"bits={bad}: not between 1 and 14")
 raises(ValueError, lambda: h.quantile(2), "q=2")
 twin = pickle.loads(pickle.dumps(h))
 twin += twin
