@@ -267,21 +267,25 @@ PERF_COLD_FN_ int perf_lock_word_(uint32_t *lock, int wait)
 #if defined(PERF_AT_EXIT) && PERF_AT_EXIT
 /* Several images of a program may have PERF_AT_EXIT 1.  1: another one does what is to be done at
  * the start (end 0), or at the end, when the last one does it.  *word counts those that are still
- * to come to their end, by 4; 1: there were some; 2: one that was not counted has told.          */
-PERF_COLD_FN_ int perf_others_tell_(uint32_t *word, int end)
+ * to come to their end, by 4; 1: there were some; 2: one that was not counted has told.  *counted:
+ * 1 in those, as a variable was set at their start.                                              */
+PERF_COLD_FN_ int perf_others_tell_(uint32_t *word, int *counted, int end)
 {
-    const uint32_t was = PERF_GET_(word), counted = 4;
+    const uint32_t was = PERF_GET_(word), one = 4;
 
     if (!end) {
-        PERF_SET_(word, (was + counted) | 1);
+        *counted = 1;
+        PERF_SET_(word, (was + one) | 1);
         return was != 0;
     }
-    if (was < counted) {                        /* its variable was not set at its start          */
-        PERF_SET_(word, was | 3);
-        return (was & 2) != 0;
+    if (*counted) {
+        PERF_SET_(word, was - one);
+        return was >= 2 * one;
     }
-    PERF_SET_(word, was - counted);
-    return was >= 2 * counted;
+    if (was > 1)                                /* one is still to come, or has told              */
+        return 1;
+    PERF_SET_(word, 3u);
+    return 0;
 }
 #endif
 

@@ -1178,6 +1178,8 @@ PERF_COLD_FN_ int perf_trace_inherited_(const char *variable, const char *path)
     return inherited;
 }
 
+static int perf_exit_counted_;          /* for perf_others_tell_                                  */
+
 /* The registry is there from the start: a program may fork before its first scope, and what the
  * children record must be found.  It also notes that the variables were read.                    */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(void)
@@ -1187,7 +1189,7 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(vo
 
     if (perf_getenv_("PERF_REPORT") || trace || stream)
         reg = perf_registry_read_();
-    if (!reg || perf_others_tell_(&reg->heard, 0))
+    if (!reg || perf_others_tell_(&reg->heard, &perf_exit_counted_, 0))
         return;
     if (trace && *trace && perf_trace_inherited_("PERF_TRACE_OWNER", trace) == 1)
         reg->started |= 1u;
@@ -1315,7 +1317,7 @@ PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_at_exit_(void
 
     if (report || trace || perf_getenv_("PERF_TRACE_STREAM") || perf_env_slip_(&at, &name, &meant))
         reg = perf_registry_read_();
-    if (reg && perf_others_tell_(&reg->heard, 1))
+    if (reg && perf_others_tell_(&reg->heard, &perf_exit_counted_, 1))
         return;
     perf_stream_missed_();
     if (!report && !trace)

@@ -1273,6 +1273,8 @@ PERF_COLD_FN_ void perf_stream_beside_(char *own, size_t size, const char *path)
     }
 }
 
+static int perf_stream_counted_;        /* for perf_others_tell_                                  */
+
 /* Streams to PATH, or to PATH.PID where the process that has started this one, or this one before
  * an exec, has the same PATH and it is a file in a folder.                                       */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_start_(void)
@@ -1283,7 +1285,7 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_st
     perf_out_       name;
     unsigned        mode;
 
-    if ((reg && perf_others_tell_(&reg->heard_stream, 0)) || !path || !*path)
+    if ((reg && perf_others_tell_(&reg->heard_stream, &perf_stream_counted_, 0)) || !path || !*path)
         return;
     name = perf_out_open_(own, sizeof own);
     perf_put_(&name, path);
@@ -1300,7 +1302,7 @@ PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_stream_at_exi
     perf_registry_        *reg = path ? perf_registry_read_() : PERF_NULL_;
     const perf_streaming_ *stream;
 
-    if (!reg || perf_others_tell_(&reg->heard_stream, 1) || !*path ||
+    if (!reg || perf_others_tell_(&reg->heard_stream, &perf_stream_counted_, 1) || !*path ||
         perf_trace_stream(PERF_NULL_) != PERF_EIO)
         return;
     stream = PERF_PTR_(const perf_streaming_ *, PERF_ACQ_(&reg->stream));

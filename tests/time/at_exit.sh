@@ -181,8 +181,11 @@ cat >images.c <<'C'
 #include <stdlib.h>
 int main(int argc, char **argv)
 {
-    void  *image = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
-    void *(*run)(void) = image ? (void *(*)(void))dlsym(image, "image") : NULL;
+    void  *image, *(*run)(void);
+    if (argc > 4)
+        setenv("PERF_REPORT", argv[2], 1);
+    image = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
+    run = image ? (void *(*)(void))dlsym(image, "image") : NULL;
     if (argc > 2)
         setenv("PERF_REPORT", argv[2], 1);
     if (run)
@@ -208,6 +211,9 @@ try "also when one is closed before" of heard "$report"
 try "and it is one" test "$(grep -c '^scope ' heard)" -eq 1
 ./images ./image.so 1 2>heard
 try "also when it is asked for late" test "$(grep -c '^scope ' heard)" -eq 1
+./images ./image.so 1 close before 2>heard
+try "and between both starts" of heard "$report"
+try "which is one" test "$(grep -c '^scope ' heard)" -eq 1
 PERF_REPROT=1 ./images ./image.so 2>heard
 try "a slip is said once" test "$(wc -l <heard)" -eq 1
 try "two images, one stream" sh -c 'PERF_TRACE_STREAM=i.pftrace PERF_TRACE=i.json ./images ./image.so 2>heard && test ! -s heard &&
