@@ -182,6 +182,7 @@ PERF_BEGIN_DECLS
  *   perf_file_flush_  empties the buffer, for those who write at `at` themselves
  *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
  *   perf_file_kind_, perf_file_inode_  what stands at a path; perf_rename_  gives a file its name
+ *   perf_put_beside_  PATH becomes PATH.PID, or PATH.PID.2 where that is taken
  *   perf_file_open_inode_  the number of the file that is open, while it still is
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
  *   perf_getenv_, PERF_SETUID_  a variable of the environment
@@ -587,6 +588,26 @@ PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
     return file ? PERF_FILE_REGULAR_ : PERF_FILE_NONE_;
 #endif
 }
+
+#if defined(PERF_AT_EXIT) && PERF_AT_EXIT
+/* Writes PATH.PID, or where that is taken PATH.PID.2, .3 ...: a process may be another program
+ * after an exec, and processes of several containers may have one number.                        */
+PERF_COLD_FN_ void perf_put_beside_(char *own, size_t size, const char *path)
+{
+    unsigned mode;
+    int      turn;
+
+    for (turn = 1; turn < 100; turn++) {
+        perf_out_ name = perf_out_open_(own, size);
+        perf_put_(&name, path);
+        perf_put_own_pid_(&name);
+        if (turn > 1)
+            perf_putf_(&name, ".%.0f", 1.0 * turn);
+        if (perf_file_kind_(own, &mode) == PERF_FILE_NONE_)
+            return;
+    }
+}
+#endif
 
 /* A number of the file that stands at `path`, which no file of any disk shares; 0: none, or not
  * known.                                                                                         */

@@ -1261,11 +1261,11 @@ PERF_COLD_FN_ int perf_trace_any_(const perf_registry_ *reg)
     return rec != PERF_NULL_;
 }
 
-/* In fresh memory: PATH, or PATH.PID where `beside`.  NULL: no memory, or PATH is no file in a
- * folder: nothing may stand beside /dev/stdout.                                                  */
+/* In fresh memory: PATH, or PATH.PID where `beside`, see perf_put_beside_.  NULL: no memory, or
+ * PATH is no file in a folder: nothing may stand beside /dev/stdout.                             */
 PERF_COLD_FN_ char *perf_path_beside_(const char *path, int beside)
 {
-    const size_t size = PERF_LIBC_(strlen)(path) + 16;
+    const size_t size = PERF_LIBC_(strlen)(path) + 32;
     char        *own = PERF_NULL_;
     perf_out_    name;
     unsigned     mode;
@@ -1274,8 +1274,8 @@ PERF_COLD_FN_ char *perf_path_beside_(const char *path, int beside)
         own = PERF_CAST_(char *, PERF_MALLOC(size));
     name = perf_out_open_(own, own ? size : 0);
     perf_put_(&name, path);
-    if (beside)
-        perf_put_own_pid_(&name);
+    if (own && beside)
+        perf_put_beside_(own, size, path);
     return own;
 }
 

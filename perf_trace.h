@@ -1256,23 +1256,6 @@ PERF_FN perf_status perf_trace_stream_flush(void)
 }
 
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
-/* Writes PATH.PID, or where that is taken, as after an exec, PATH.PID.2, .3 ... */
-PERF_COLD_FN_ void perf_stream_beside_(char *own, size_t size, const char *path)
-{
-    unsigned mode;
-    int      turn;
-
-    for (turn = 1; turn < 100; turn++) {
-        perf_out_ name = perf_out_open_(own, size);
-        perf_put_(&name, path);
-        perf_put_own_pid_(&name);
-        if (turn > 1)
-            perf_putf_(&name, ".%.0f", 1.0 * turn);
-        if (perf_file_kind_(own, &mode) == PERF_FILE_NONE_)
-            return;
-    }
-}
-
 static int perf_stream_counted_;        /* for perf_others_tell_                                  */
 
 /* Streams to PATH, or to PATH.PID where the process that has started this one, or this one before
@@ -1291,7 +1274,7 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_st
     perf_put_(&name, path);
     if (reg && (reg->started & 2u) &&
         perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)
-        perf_stream_beside_(own, sizeof own, path);
+        perf_put_beside_(own, sizeof own, path);
     if (perf_trace_stream(own) != PERF_OK)
         (void)fprintf(stderr, "perf.h: cannot write %s\n", own);
 }

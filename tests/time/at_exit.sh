@@ -125,6 +125,9 @@ try "PERF_TRACE of both" sh -c 'PERF_TRACE=s.json ./starts ./program >said 2>&1'
 try "nothing is said" test ! -s said
 try "the starter has FILE" grep -q 'of the starter' s.json
 try "the started one has FILE.PID" sh -c 'test "$(cat s.json.* | grep -c whole)" -eq 1'
+try "no trace of another process of this number is replaced" sh -c 'echo other >"n.json.$$" &&
+    exec env PERF_TRACE=n.json "PERF_TRACE_OWNER=1 n.json" ./program'
+try "but has one beside it" sh -c 'grep -q other n.json.*[0-9] && grep -q whole n.json.*.2 && test "$(ls n.json* | wc -l)" -eq 2'
 try "and so it is the second time" sh -c 'PERF_TRACE=s.json ./starts "./starts ./program" && grep -q "of the starter" s.json &&
     test "$(cat s.json.* | grep -c whole)" -eq 2 && test "$(cat s.json.* | grep -c "of the starter")" -eq 1'
 try "an exec is no start" sh -c 'rm -f s.json* && PERF_TRACE=s.json ./starts "exec ./starts" && test "$(ls s.json.* | wc -l)" -eq 1'
