@@ -51,7 +51,7 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * writes a file, and its signals, but for faults, wait until the write of a regular file is done.
  * With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment makes both
  * calls.  What such a process streams after an exec, or if another one that streams there has
- * started it, is in "file.PID".                                                                  */
+ * started it, is in "file.PID", or where that is taken in "file.PID.2".                          */
 
 /* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  The path
  * is that of now, also when the program changes its folder.  In the file the first scope inside one
@@ -1061,14 +1061,15 @@ PERF_COLD_FN_ perf_streaming_ *perf_stream_memory_(perf_registry_ *reg, size_t b
 extern char *perf_getcwd_(char *, size_t) __asm__(PERF_SYM_("getcwd"));
 #endif
 /* Copies a path, with the present folder before it: the program may go to another one.  Not where
- * that folder cannot be named, or not be reached by its name.  Returns the length.               */
+ * that folder cannot be named, or not be reached by its name, or where both are so long that there
+ * is no room for .PID and .part.  Returns the length.                                            */
 PERF_COLD_FN_ size_t perf_stream_path_(char *to, const char *path)
 {
-    const size_t length = strlen(path);
+    const size_t length = strlen(path), most = 4096 - 64;
     size_t       before = 0;
 
 #if PERF_POSIX_FILES_
-    if (*path != '/' && perf_getcwd_(to, 4096 - length) && *to == '/' &&
+    if (*path != '/' && length < most && perf_getcwd_(to, most - length) && *to == '/' &&
         perf_file_inode_(to) == perf_file_inode_(".")) {
         before = strlen(to);
         if (to[before - 1] != '/')

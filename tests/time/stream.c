@@ -858,6 +858,33 @@ static void elsewhere(const char *path)
     perf_reset();
 }
 
+/* A folder whose name leaves hardly any room, as 4,095 bytes is all that a path may have. */
+static void deep(const char *path)
+{
+    char   was[1000], here[4096], folder[200], name[100];
+    size_t at, length = 0, levels = 0;
+
+    snprintf(folder, sizeof folder, "%s.d", path);
+    CHECK(getcwd(was, sizeof was) && mkdir(folder, 0700) == 0 && chdir(folder) == 0 && getcwd(here, sizeof here), "a folder");
+    for (at = strlen(here); at < 4080; at += length + 1, levels++) {
+        length = 4085 - at - 1 < sizeof name ? 4085 - at - 1 : sizeof name - 1;
+        memset(name, 'd', sizeof name);
+        name[length] = 0;
+        if (mkdir(name, 0700) || chdir(name))
+            break;
+    }
+    CHECK(at == 4085, "a long name: %lu", (unsigned long)at);
+    perf_reset();
+    CHECK(perf_trace_stream("x") == PERF_OK, "start");
+    round_of(1);
+    CHECK(perf_trace_stream(NULL) == PERF_OK && remove("x") == 0, "end");
+    for (; levels > 0 && chdir("..") == 0 && rmdir(name) == 0; levels--) {
+        memset(name, 'd', sizeof name);
+        name[sizeof name - 1] = 0;
+    }
+    CHECK(levels == 0 && chdir(was) == 0 && rmdir(folder) == 0, "back");
+}
+
 /* A pipe stays the stream's when the program puts another file in its number, as with its stdout. */
 static void redirected(void)
 {
@@ -1144,6 +1171,7 @@ int main(void)
     long_stream();
     odd_streams(first_path);
     elsewhere(first_path);
+    deep(first_path);
     redirected();
     no_signal(first_path);
     replaced(first_path);
