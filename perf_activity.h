@@ -98,7 +98,8 @@ typedef char *perf_activity_demangle_(const char *, char *, size_t *, int *);
 typedef struct perf_activity_ {
     uint32_t    lock;                   /* of all sums; never held over a call of the profiler's  */
     uint32_t    starting;               /* the thread that is inside a start function             */
-    uint32_t    on;                     /* PERF_ACTIVITY_RECORDS_, _ENDED_; 0: neither            */
+    uint32_t    on;                     /* PERF_ACTIVITY_RECORDS_, _ENDED_; 0: neither.  Written  */
+                                        /* last by a start: who acquires it sees the rest         */
     uint32_t    process;                /* that started it                                        */
     const char *by;                     /* the profiler that runs, or that `said` is of: "CUPTI"  */
     void       *calls[PERF_ACTIVITY_SOURCES_];  /* each library's functions; of its header        */
@@ -261,7 +262,7 @@ PERF_COLD_FN_ perf_status perf_activity_start_(const perf_activity_library_ *lib
     if (!perf_lock_word_(&activity->starting, 1)) /* this very thread is inside, in a handler     */
         return PERF_ESTATE;
     perf_activity_listen_(perf_gpu_driver_get_());
-    if (!PERF_GET_(&activity->on))
+    if (!PERF_ACQ_(&activity->on))
         status = perf_activity_try_(activity, library, path);
     else if (PERF_LIBC_(strcmp)(activity->by, library->by))
         status = PERF_ESTATE;
@@ -389,7 +390,7 @@ PERF_COLD_FN_ void perf_activity_end_(void *state)
 {
     perf_activity_ *activity = PERF_CAST_(perf_activity_ *, state);
 
-    if (PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_ ||   /* a forked child                 */
+    if (PERF_ACQ_(&activity->on) != PERF_ACTIVITY_RECORDS_ ||   /* a forked child                 */
         PERF_GET_(&activity->process) != perf_process_id_())
         return;
     activity->flush(activity->used, 1);         /* what has not ended has no times                */
@@ -853,7 +854,7 @@ PERF_COLD_FN_ void perf_activity_collect_(perf_registry_ *reg)
     perf_activity_ *activity = perf_activity_if_any_();
 
     (void)reg;
-    if (activity && PERF_GET_(&activity->on) == PERF_ACTIVITY_RECORDS_)
+    if (activity && PERF_ACQ_(&activity->on) == PERF_ACTIVITY_RECORDS_)
         activity->flush(activity->used, 0);
 }
 

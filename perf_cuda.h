@@ -1243,10 +1243,10 @@ PERF_FN perf_status perf_gpu_collect_sync(void)
     return perf_gpu_collect();
 }
 
-/* Finds the newest scope of a ring that is in flight and ended at `by` or before.  Returns its
- * second event, which never changes; NULL: none.  *end: when it ended; *stream: its stream. */
-PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t *end,
-                                     void **stream)
+/* Finds the newest scope of a ring, on any stream but one, that is in flight and ended at `by` or
+ * before.  Returns its second event, which never changes; NULL: none.  *end: when it ended. */
+PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, const void *but,
+                                     uint64_t *end, void **stream)
 {
     perf_gpu_slot_ *slot;
     void           *event = PERF_NULL_;
@@ -1257,7 +1257,7 @@ PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t
     *end = 0;
     for (i = 0; i < PERF_ACQ_(&ring->made); i++) {
         slot = &ring->slot[i];
-        if (PERF_GPU_ENDED_(slot) && slot->end <= by && slot->end >= *end) {
+        if (PERF_GPU_ENDED_(slot) && slot->end <= by && slot->end >= *end && slot->stream != but) {
             event = slot->stop;
             *stream = slot->stream;
             *end = slot->end;
@@ -1284,7 +1284,7 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend 
                                    perf_gpu_ring_ *ring)
 {
     perf_gpu_entered_ entered;
-    void             *event, *stream = PERF_NULL_;
+    void             *event, *stream = PERF_NULL_, *captured = &entered;    /* it is no stream */
     uint64_t          by = perf_scope_ticks_(perf_registry_get_()), end;
     uint64_t          awaited = 0;      /* `end` of the scope that was waited for last */
     uint32_t          head = 0;
@@ -1292,7 +1292,7 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend 
 
     (void)perf_gpu_collect_ring_(gpu, backend, ring, ring->cap, PERF_GPU_MAY_BLOCK_);
     while (!perf_gpu_is_unread_(backend) && perf_gpu_lives_(gpu, backend, ring->line)) {
-        event = perf_gpu_newest_(ring, by, &end, &stream);
+        event = perf_gpu_newest_(ring, by, captured, &end, &stream);
         if (!event || (end == awaited && head == PERF_ACQ_(&ring->head)))
             return;
         head = PERF_ACQ_(&ring->head);
@@ -1310,11 +1310,11 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *gpu, const perf_gpu_backend 
         }
         awaited = 0;
         if (capturing) {                        /* those that ended before it, of other streams */
+            captured = stream;
             by = end - (end > 0);
-            continue;
-        }
-        if (perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, PERF_GPU_MAY_BLOCK_))
+        } else if (perf_gpu_collect_ring_(gpu, backend, ring, PERF_GPU_FEW_, PERF_GPU_MAY_BLOCK_)) {
             awaited = end;
+        }
     }
 }
 

@@ -278,7 +278,7 @@ PERF_COLD_FN_ void perf_cupti_called_(void *state, int domain, uint32_t function
     perf_activity_         *activity = PERF_CAST_(perf_activity_ *, state);
     const perf_cupti_call_ *call = PERF_CAST_(const perf_cupti_call_ *, data);
 
-    if (PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_)     /* a forked child, or the end     */
+    if (PERF_ACQ_(&activity->on) != PERF_ACTIVITY_RECORDS_)     /* a forked child, or the end     */
         return;
     if (!perf_cupti_asks_(PERF_CAST_(perf_cupti_ *, activity->calls[0]), domain, function,
                           call->function))

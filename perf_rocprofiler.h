@@ -308,7 +308,7 @@ PERF_COLD_FN_ int perf_rocprofiler_launched_(uint64_t thread, uint64_t context, 
     perf_rocprofiler_ *profiler = perf_rocprofiler_of_(activity);
 
     (void)thread, (void)context, (void)kind, (void)operation, (void)internal;
-    if (!profiler || PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_)        /* a forked child */
+    if (!profiler || PERF_ACQ_(&activity->on) != PERF_ACTIVITY_RECORDS_)        /* a forked child */
         return 1;
     *correlation = (perf_shared_add_(&profiler->launches, 1) + 1) & 0xffffffffu;
     perf_activity_launch_(activity, PERF_CAST_(uint32_t, *correlation), 0);
@@ -366,7 +366,7 @@ PERF_COLD_FN_ void perf_rocprofiler_filled_(uint64_t context, uint64_t buffer,
     size_t             i;
 
     (void)context, (void)buffer;
-    if (!profiler || PERF_GET_(&activity->on) != PERF_ACTIVITY_RECORDS_ ||
+    if (!profiler || PERF_ACQ_(&activity->on) != PERF_ACTIVITY_RECORDS_ ||
         !perf_lock_word_(&activity->lock, 1))
         return;
     for (i = 0; i < count; i++) {

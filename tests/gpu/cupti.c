@@ -483,6 +483,38 @@ static void refused(const char *path)
     (void)unsetenv("FAKE_CUPTI");
 }
 
+static int launched;
+
+static void *launches_on(void *stop)
+{
+    while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED)) {
+        PERF_SCOPE("launches");
+        kernel("beside", 1, 0, 1000, 0);
+        __atomic_store_n(&launched, 1, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+/* It starts while other threads launch and report: for the thread sanitizer.  The stand-in's own variables are for
+ * one thread here, so it is built without that. */
+static void beside(const char *path)
+{
+    pthread_t thread[2];
+    int       stop = 0;
+
+    CHECK(perf_cupti_start("/nowhere/libcupti.so.13") == PERF_ENOGPU, "asked for");
+    (void)pthread_create(&thread[0], NULL, launches_on, &stop);
+    (void)pthread_create(&thread[1], NULL, reports, &stop);
+    while (!__atomic_load_n(&launched, __ATOMIC_RELAXED))
+        (void)usleep(1000);
+    CHECK(perf_cupti_start(path) == PERF_OK, "beside both");
+    while (!row("beside", "launches", ""))
+        (void)report();
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    (void)pthread_join(thread[0], NULL);
+    (void)pthread_join(thread[1], NULL);
+}
+
 /* The libcupti that NVIDIA ships, without a driver, and with one that only says that it is there. */
 static void real(const char *path)
 {
@@ -514,6 +546,10 @@ int main(int n, char **word)
         CHECK(kinds() != 0, "started before main");
         PERF_SCOPE("all");
         kernel(saxpy, 7, 0, 1000, 0);
+        return check_done();
+    }
+    if (!strcmp(mode, "beside")) {
+        beside(path);
         return check_done();
     }
     refused(path);

@@ -38,6 +38,7 @@ try "streams without a line of their own" grep -q '"other GPU streams"' streams.
 try "and their stream" grep -q '"GPU 0 kernels 7"' cupti_trace.json
 try "records on a thread of CUPTI's" ./cupti worker "$fake"
 try "tsan" env TSAN_OPTIONS=halt_on_error=1 ./cupti_tsan worker "$work/libfake_tsan.so"
+try "tsan, a start beside launches" env TSAN_OPTIONS=halt_on_error=1 ./cupti_tsan beside "$fake"
 tried=$((tried + 1))
 PERF_CUPTI=$fake PERF_REPORT=1 ./cupti asked "$fake" >said 2>&1 || fail "PERF_CUPTI=path"
 try "the report at the exit has them" grep -q '^saxpy<float>  *all ' said

@@ -434,24 +434,30 @@ static void ended_elsewhere(void)
     sim_stop();
 }
 
-/* One stream is captured, another was destroyed after its scope: the wait leaves out the captured one only. */
+/* One stream is captured, another was destroyed after its scope: the wait leaves out the captured one only, however
+ * much it has in flight. */
 static void waits_beside(void)
 {
     perf_stream stream = start(), other = sim_stream(0), third = sim_stream(0);
     void       *graph = NULL;
+    uint64_t    asked;
+    int         i;
 
     one("gone", third, 40000000);
     one("beside", other, 50000000);
-    one("captured later", stream, 1000);
+    for (i = 0; i < 4; i++)
+        one("captured later", stream, 100000000);
     CHECK(sim_capture_begin(stream, 0) == 0 && sim_stream_destroy(third) == 0, "capture");
+    asked = sim.calls[SIM_stream_capturing];
     CHECK(perf_gpu_collect_sync() == PERF_OK, "%s", perf_gpu_error_text());
+    CHECK(sim.calls[SIM_stream_capturing] - asked == 2, "%d questions", (int)(sim.calls[SIM_stream_capturing] - asked));
     CHECK(perf_gpu_stats_of("beside").scopes == 1 && perf_gpu_stats_of("gone").scopes == 1 && !all().failed, "%d pending", (int)all().pending);
     CHECK(sim_capture_end(stream, &graph) == 0 && sim_graph_destroy(graph) == 0 && !sim.spoilt, "%d spoilt", (int)sim.spoilt);
     third = sim_stream(0);
     one("gone, and nothing else", third, 40000000);
     (void)sim_stream_destroy(third);
     (void)perf_gpu_collect_sync();
-    CHECK(all().scopes == 4 && accounted() == 4, "%d of %d", (int)all().scopes, accounted());
+    CHECK(all().scopes == 7 && accounted() == 7, "%d of %d", (int)all().scopes, accounted());
     sim.bad_handle = 0;
     works(stream, "beside");
     sim_stop();
