@@ -51,7 +51,7 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
 /* A bench, or one arm of an A/B loop as a result of its own, for formats that know no pairs. */
 typedef struct perf_arm_ {
     const char         *name;           /* of the loop                                            */
-    const char         *suffix;         /* "", "/baseline" or "/candidate"                        */
+    char                suffix[40];     /* "", "/baseline" or "/candidate", see perf_arm_suffix_  */
     const perf_saved_  *loop;
     const perf_summary *time;           /* ns of an iteration                                     */
     int                 arm;            /* 0: bench or baseline, 1: candidate                     */
@@ -75,6 +75,32 @@ PERF_COLD_FN_ void perf_arm_rates_(perf_arm_ *arm)
     arm->items *= arm->threads;
 }
 
+/* 1: a bench is called as the arm is. */
+PERF_COLD_FN_ int perf_arm_is_bench_(const perf_saving_ *saving, const perf_arm_ *arm)
+{
+    const size_t len = strlen(arm->name);
+    size_t       i;
+
+    for (i = 0; i < saving->loops; i++)
+        if (!saving->loop[i].ab && !strncmp(saving->loop[i].name, arm->name, len) &&
+            !strcmp(saving->loop[i].name + len, arm->suffix))
+            return 1;
+    return 0;
+}
+
+/* What stands behind the name of an A/B loop's arm: with a number where a bench has that name. */
+PERF_COLD_FN_ void perf_arm_suffix_(const perf_saving_ *saving, perf_arm_ *arm)
+{
+    size_t number;
+
+    for (number = 1; number == 1 || perf_arm_is_bench_(saving, arm); number++) {
+        perf_out_ out = perf_out_open_(arm->suffix, sizeof arm->suffix);
+        perf_put_(&out, arm->arm ? "/candidate" : "/baseline");
+        if (number > 1)
+            perf_putf_(&out, "-%.0f", PERF_CAST_(double, number));
+    }
+}
+
 /* Fills in arm i of all: two a loop, of which a bench has the first.  0: there is nothing to write
  * of it.                                                                                         */
 PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *saving, size_t i, perf_arm_ *arm)
@@ -84,7 +110,6 @@ PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *saving, size_t i, perf_arm_ *
     memset(arm, 0, sizeof *arm);
     arm->loop = loop;
     arm->name = loop->name;
-    arm->suffix = "";
     arm->threads = 1;
     arm->arm = PERF_CAST_(int, i % 2);
     if (!loop->ab && arm->arm)
@@ -93,12 +118,9 @@ PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *saving, size_t i, perf_arm_ *
     if (!loop->ab) {
         arm->batch = loop->bench->batch;
         perf_arm_rates_(arm);
-    } else if (arm->arm) {
-        arm->suffix = "/candidate";
-        arm->batch = loop->ab->batch_candidate;
     } else {
-        arm->suffix = "/baseline";
-        arm->batch = loop->ab->batch_baseline;
+        arm->batch = arm->arm ? loop->ab->batch_candidate : loop->ab->batch_baseline;
+        perf_arm_suffix_(saving, arm);
     }
     if (!arm->batch)
         arm->batch = 1;

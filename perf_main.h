@@ -271,6 +271,7 @@ PERF_COLD_DECL_ int perf_main_match_(const char *pattern, const char *name);
 PERF_COLD_DECL_ void perf_main_settle_(perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_is_one_(const char *one, const char *other);
 PERF_COLD_DECL_ uint64_t perf_main_folder_(const char *path, size_t n);
+PERF_COLD_DECL_ int perf_main_usable_(const perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_format_(const char *name);
 PERF_COLD_DECL_ void perf_main_rule_(perf_main_ *run, const char *text, perf_rule *rule);
 PERF_COLD_DECL_ int perf_main_list_(const perf_main_ *run);
@@ -323,6 +324,7 @@ PERF_COLD_DECL_ int perf_main_finish_(perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_files_(perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_compare_all_(perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule);
+PERF_COLD_DECL_ void perf_main_unread_(const perf_main_ *run, const perf_baseline *baseline);
 PERF_COLD_DECL_ void perf_main_again_(perf_main_ *run, perf_baseline *baseline,
                                       const perf_baseline_opts *opts);
 PERF_COLD_DECL_ size_t perf_main_choose_(perf_main_ *run, const perf_baseline *baseline);
@@ -415,7 +417,7 @@ PERF_COLD_FN_ int perf_main_begin_(perf_main_ *run, int argc, char **argv)
         (void)fprintf(stderr, "%s: %s\n", run->program, perf_status_text(PERF_EDISABLED));
         return 2;
     }
-    return -1;
+    return perf_main_usable_(run) ? -1 : 2;
 }
 
 PERF_COLD_FN_ void perf_main_usage_(const char *program)
@@ -708,6 +710,44 @@ PERF_COLD_FN_ uint64_t perf_main_folder_(const char *path, size_t n)
     }
     PERF_FREE(name);
     return folder;
+}
+
+/* Looks at the files of --compare, --add and --save before minutes are measured in vain.  0, with a
+ * message: --compare cannot read its file, or the others would leave it as it is.  A file that they
+ * make is not there at first, and a damaged one they move away: then --compare may name it.      */
+PERF_COLD_FN_ int perf_main_usable_(const perf_main_ *run)
+{
+    const char *const  to[] = {run->add, run->save};
+    perf_baseline_opts opts = PERF_ZERO;
+    perf_baseline      baseline;
+    perf_status        status;
+    int                i;
+
+    opts.accept.rule = run->rule;
+    if (run->compare) {
+        baseline = perf_baseline_check(run->compare, &opts);
+        status = baseline.status;
+        if ((status == PERF_ENODATA || status == PERF_EFORMAT || status == PERF_ERANGE) &&
+            (perf_main_is_one_(run->compare, run->add) ||
+             perf_main_is_one_(run->compare, run->save)))
+            status = PERF_OK;
+        if (status != PERF_OK)
+            perf_main_unread_(run, &baseline);
+        perf_baseline_free(&baseline);
+        if (status != PERF_OK)
+            return 0;
+    }
+    for (i = 0; i < 2; i++) {
+        if (!to[i])
+            continue;
+        baseline = perf_baseline_check(to[i], &opts);
+        status = baseline.status;
+        perf_baseline_free(&baseline);
+        if ((status == PERF_EFOREIGN || status == PERF_ELIMIT) &&
+            !perf_main_wrote_(run, to[i], status))
+            return 0;
+    }
+    return 1;
 }
 
 /* The format of that name: 0 json (or NULL), else 1 + perf_export_format; -1: there is none. */
@@ -1660,8 +1700,7 @@ PERF_COLD_FN_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule)
         rule->metric < PERF_METRIC_MEMORY)
         perf_main_again_(run, &baseline, &opts);
     if (baseline.status != PERF_OK) {
-        (void)fprintf(stderr, "%s: %s: ", run->program, run->compare);
-        (void)perf_baseline_to(stderr, &baseline);
+        perf_main_unread_(run, &baseline);
     } else {
         (void)fputs("\n", run->out);
         (void)perf_baseline_to(run->out, &baseline);
@@ -1674,6 +1713,13 @@ PERF_COLD_FN_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule)
     }
     perf_baseline_free(&baseline);
     return result;
+}
+
+/* Says why the file of --compare is not used. */
+PERF_COLD_FN_ void perf_main_unread_(const perf_main_ *run, const perf_baseline *baseline)
+{
+    (void)fprintf(stderr, "%s: %s: ", run->program, run->compare);
+    (void)perf_baseline_to(stderr, baseline);
 }
 
 /* ---- measuring again, before a REJECT is told ---- */

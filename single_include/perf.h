@@ -2855,6 +2855,7 @@ PERF_BEGIN_DECLS
  *   perf_file_flush_  empties the buffer, for those who write at `at` themselves
  *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
  *   perf_file_kind_, perf_file_inode_  what stands at a path; perf_rename_  gives a file its name
+ *   perf_put_beside_  PATH becomes PATH.PID, or PATH.PID.2 where that is taken
  *   perf_file_open_inode_  the number of the file that is open, while it still is
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
  *   perf_getenv_, PERF_SETUID_  a variable of the environment
@@ -2940,21 +2941,25 @@ PERF_COLD_FN_ int perf_lock_word_(uint32_t *lock, int wait)
 #if defined(PERF_AT_EXIT) && PERF_AT_EXIT
 /* Several images of a program may have PERF_AT_EXIT 1.  1: another one does what is to be done at
  * the start (end 0), or at the end, when the last one does it.  *word counts those that are still
- * to come to their end, by 4; 1: there were some; 2: one that was not counted has told.          */
-PERF_COLD_FN_ int perf_others_tell_(uint32_t *word, int end)
+ * to come to their end, by 4; 1: there were some; 2: one that was not counted has told.  *counted:
+ * 1 in those, as a variable was set at their start.                                              */
+PERF_COLD_FN_ int perf_others_tell_(uint32_t *word, int *counted, int end)
 {
-    const uint32_t was = PERF_GET_(word), counted = 4;
+    const uint32_t was = PERF_GET_(word), one = 4;
 
     if (!end) {
-        PERF_SET_(word, (was + counted) | 1);
+        *counted = 1;
+        PERF_SET_(word, (was + one) | 1);
         return was != 0;
     }
-    if (was < counted) {                        /* its variable was not set at its start          */
-        PERF_SET_(word, was | 3);
-        return (was & 2) != 0;
+    if (*counted) {
+        PERF_SET_(word, was - one);
+        return was >= 2 * one;
     }
-    PERF_SET_(word, was - counted);
-    return was >= 2 * counted;
+    if (was > 1)                                /* one is still to come, or has told              */
+        return 1;
+    PERF_SET_(word, 3u);
+    return 0;
 }
 #endif
 
@@ -3257,8 +3262,28 @@ PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
 #endif
 }
 
-/* A number of the file that stands at `path`, which no file of any disk shares; 0: none, or not
- * known.                                                                                         */
+#if defined(PERF_AT_EXIT) && PERF_AT_EXIT
+/* Writes PATH.PID, or where that is taken PATH.PID.2, .3 ...: a process may be another program
+ * after an exec, and processes of several containers may have one number.                        */
+PERF_COLD_FN_ void perf_put_beside_(char *own, size_t size, const char *path)
+{
+    unsigned mode;
+    int      turn;
+
+    for (turn = 1; turn < 100; turn++) {
+        perf_out_ name = perf_out_open_(own, size);
+        perf_put_(&name, path);
+        perf_put_own_pid_(&name);
+        if (turn > 1)
+            perf_putf_(&name, ".%.0f", 1.0 * turn);
+        if (perf_file_kind_(own, &mode) == PERF_FILE_NONE_)
+            return;
+    }
+}
+#endif
+
+/* The number of the file that stands at `path`: on all disks together each file has another one.
+ * 0: there is none, or it is not known.                                                          */
 PERF_COLD_FN_ uint64_t perf_file_inode_(const char *path)
 {
 #if PERF_POSIX_FILES_
@@ -16162,6 +16187,8 @@ PERF_COLD_FN_ int perf_trace_inherited_(const char *variable, const char *path)
     return inherited;
 }
 
+static int perf_exit_counted_;          /* for perf_others_tell_                                  */
+
 /* The registry is there from the start: a program may fork before its first scope, and what the
  * children record must be found.  It also notes that the variables were read.                    */
 PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(void)
@@ -16171,7 +16198,7 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_at_start_(vo
 
     if (perf_getenv_("PERF_REPORT") || trace || stream)
         reg = perf_registry_read_();
-    if (!reg || perf_others_tell_(&reg->heard, 0))
+    if (!reg || perf_others_tell_(&reg->heard, &perf_exit_counted_, 0))
         return;
     if (trace && *trace && perf_trace_inherited_("PERF_TRACE_OWNER", trace) == 1)
         reg->started |= 1u;
@@ -16243,11 +16270,11 @@ PERF_COLD_FN_ int perf_trace_any_(const perf_registry_ *reg)
     return rec != PERF_NULL_;
 }
 
-/* In fresh memory: PATH, or PATH.PID where `beside`.  NULL: no memory, or PATH is no file in a
- * folder: nothing may stand beside /dev/stdout.                                                  */
+/* In fresh memory: PATH, or PATH.PID where `beside`, see perf_put_beside_.  NULL: no memory, or
+ * PATH is no file in a folder: nothing may stand beside /dev/stdout.                             */
 PERF_COLD_FN_ char *perf_path_beside_(const char *path, int beside)
 {
-    const size_t size = PERF_LIBC_(strlen)(path) + 16;
+    const size_t size = PERF_LIBC_(strlen)(path) + 32;
     char        *own = PERF_NULL_;
     perf_out_    name;
     unsigned     mode;
@@ -16256,8 +16283,8 @@ PERF_COLD_FN_ char *perf_path_beside_(const char *path, int beside)
         own = PERF_CAST_(char *, PERF_MALLOC(size));
     name = perf_out_open_(own, own ? size : 0);
     perf_put_(&name, path);
-    if (beside)
-        perf_put_own_pid_(&name);
+    if (own && beside)
+        perf_put_beside_(own, size, path);
     return own;
 }
 
@@ -16299,7 +16326,7 @@ PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_at_exit_(void
 
     if (report || trace || perf_getenv_("PERF_TRACE_STREAM") || perf_env_slip_(&at, &name, &meant))
         reg = perf_registry_read_();
-    if (reg && perf_others_tell_(&reg->heard, 1))
+    if (reg && perf_others_tell_(&reg->heard, &perf_exit_counted_, 1))
         return;
     perf_stream_missed_();
     if (!report && !trace)
@@ -26486,7 +26513,7 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
 /* A bench, or one arm of an A/B loop as a result of its own, for formats that know no pairs. */
 typedef struct perf_arm_ {
     const char         *name;           /* of the loop                                            */
-    const char         *suffix;         /* "", "/baseline" or "/candidate"                        */
+    char                suffix[40];     /* "", "/baseline" or "/candidate", see perf_arm_suffix_  */
     const perf_saved_  *loop;
     const perf_summary *time;           /* ns of an iteration                                     */
     int                 arm;            /* 0: bench or baseline, 1: candidate                     */
@@ -26510,6 +26537,32 @@ PERF_COLD_FN_ void perf_arm_rates_(perf_arm_ *arm)
     arm->items *= arm->threads;
 }
 
+/* 1: a bench is called as the arm is. */
+PERF_COLD_FN_ int perf_arm_is_bench_(const perf_saving_ *saving, const perf_arm_ *arm)
+{
+    const size_t len = strlen(arm->name);
+    size_t       i;
+
+    for (i = 0; i < saving->loops; i++)
+        if (!saving->loop[i].ab && !strncmp(saving->loop[i].name, arm->name, len) &&
+            !strcmp(saving->loop[i].name + len, arm->suffix))
+            return 1;
+    return 0;
+}
+
+/* What stands behind the name of an A/B loop's arm: with a number where a bench has that name. */
+PERF_COLD_FN_ void perf_arm_suffix_(const perf_saving_ *saving, perf_arm_ *arm)
+{
+    size_t number;
+
+    for (number = 1; number == 1 || perf_arm_is_bench_(saving, arm); number++) {
+        perf_out_ out = perf_out_open_(arm->suffix, sizeof arm->suffix);
+        perf_put_(&out, arm->arm ? "/candidate" : "/baseline");
+        if (number > 1)
+            perf_putf_(&out, "-%.0f", PERF_CAST_(double, number));
+    }
+}
+
 /* Fills in arm i of all: two a loop, of which a bench has the first.  0: there is nothing to write
  * of it.                                                                                         */
 PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *saving, size_t i, perf_arm_ *arm)
@@ -26519,7 +26572,6 @@ PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *saving, size_t i, perf_arm_ *
     memset(arm, 0, sizeof *arm);
     arm->loop = loop;
     arm->name = loop->name;
-    arm->suffix = "";
     arm->threads = 1;
     arm->arm = PERF_CAST_(int, i % 2);
     if (!loop->ab && arm->arm)
@@ -26528,12 +26580,9 @@ PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *saving, size_t i, perf_arm_ *
     if (!loop->ab) {
         arm->batch = loop->bench->batch;
         perf_arm_rates_(arm);
-    } else if (arm->arm) {
-        arm->suffix = "/candidate";
-        arm->batch = loop->ab->batch_candidate;
     } else {
-        arm->suffix = "/baseline";
-        arm->batch = loop->ab->batch_baseline;
+        arm->batch = arm->arm ? loop->ab->batch_candidate : loop->ab->batch_baseline;
+        perf_arm_suffix_(saving, arm);
     }
     if (!arm->batch)
         arm->batch = 1;
@@ -27515,6 +27564,7 @@ PERF_COLD_DECL_ int perf_main_match_(const char *pattern, const char *name);
 PERF_COLD_DECL_ void perf_main_settle_(perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_is_one_(const char *one, const char *other);
 PERF_COLD_DECL_ uint64_t perf_main_folder_(const char *path, size_t n);
+PERF_COLD_DECL_ int perf_main_usable_(const perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_format_(const char *name);
 PERF_COLD_DECL_ void perf_main_rule_(perf_main_ *run, const char *text, perf_rule *rule);
 PERF_COLD_DECL_ int perf_main_list_(const perf_main_ *run);
@@ -27567,6 +27617,7 @@ PERF_COLD_DECL_ int perf_main_finish_(perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_files_(perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_compare_all_(perf_main_ *run);
 PERF_COLD_DECL_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule);
+PERF_COLD_DECL_ void perf_main_unread_(const perf_main_ *run, const perf_baseline *baseline);
 PERF_COLD_DECL_ void perf_main_again_(perf_main_ *run, perf_baseline *baseline,
                                       const perf_baseline_opts *opts);
 PERF_COLD_DECL_ size_t perf_main_choose_(perf_main_ *run, const perf_baseline *baseline);
@@ -27659,7 +27710,7 @@ PERF_COLD_FN_ int perf_main_begin_(perf_main_ *run, int argc, char **argv)
         (void)fprintf(stderr, "%s: %s\n", run->program, perf_status_text(PERF_EDISABLED));
         return 2;
     }
-    return -1;
+    return perf_main_usable_(run) ? -1 : 2;
 }
 
 PERF_COLD_FN_ void perf_main_usage_(const char *program)
@@ -27952,6 +28003,44 @@ PERF_COLD_FN_ uint64_t perf_main_folder_(const char *path, size_t n)
     }
     PERF_FREE(name);
     return folder;
+}
+
+/* Looks at the files of --compare, --add and --save before minutes are measured in vain.  0, with a
+ * message: --compare cannot read its file, or the others would leave it as it is.  A file that they
+ * make is not there at first, and a damaged one they move away: then --compare may name it.      */
+PERF_COLD_FN_ int perf_main_usable_(const perf_main_ *run)
+{
+    const char *const  to[] = {run->add, run->save};
+    perf_baseline_opts opts = PERF_ZERO;
+    perf_baseline      baseline;
+    perf_status        status;
+    int                i;
+
+    opts.accept.rule = run->rule;
+    if (run->compare) {
+        baseline = perf_baseline_check(run->compare, &opts);
+        status = baseline.status;
+        if ((status == PERF_ENODATA || status == PERF_EFORMAT || status == PERF_ERANGE) &&
+            (perf_main_is_one_(run->compare, run->add) ||
+             perf_main_is_one_(run->compare, run->save)))
+            status = PERF_OK;
+        if (status != PERF_OK)
+            perf_main_unread_(run, &baseline);
+        perf_baseline_free(&baseline);
+        if (status != PERF_OK)
+            return 0;
+    }
+    for (i = 0; i < 2; i++) {
+        if (!to[i])
+            continue;
+        baseline = perf_baseline_check(to[i], &opts);
+        status = baseline.status;
+        perf_baseline_free(&baseline);
+        if ((status == PERF_EFOREIGN || status == PERF_ELIMIT) &&
+            !perf_main_wrote_(run, to[i], status))
+            return 0;
+    }
+    return 1;
 }
 
 /* The format of that name: 0 json (or NULL), else 1 + perf_export_format; -1: there is none. */
@@ -28904,8 +28993,7 @@ PERF_COLD_FN_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule)
         rule->metric < PERF_METRIC_MEMORY)
         perf_main_again_(run, &baseline, &opts);
     if (baseline.status != PERF_OK) {
-        (void)fprintf(stderr, "%s: %s: ", run->program, run->compare);
-        (void)perf_baseline_to(stderr, &baseline);
+        perf_main_unread_(run, &baseline);
     } else {
         (void)fputs("\n", run->out);
         (void)perf_baseline_to(run->out, &baseline);
@@ -28918,6 +29006,13 @@ PERF_COLD_FN_ int perf_main_compare_(perf_main_ *run, const perf_rule *rule)
     }
     perf_baseline_free(&baseline);
     return result;
+}
+
+/* Says why the file of --compare is not used. */
+PERF_COLD_FN_ void perf_main_unread_(const perf_main_ *run, const perf_baseline *baseline)
+{
+    (void)fprintf(stderr, "%s: %s: ", run->program, run->compare);
+    (void)perf_baseline_to(stderr, baseline);
 }
 
 /* ---- measuring again, before a REJECT is told ---- */
@@ -30153,7 +30248,7 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * writes a file, and its signals, but for faults, wait until the write of a regular file is done.
  * With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment makes both
  * calls.  What such a process streams after an exec, or if another one that streams there has
- * started it, is in "file.PID".                                                                  */
+ * started it, is in "file.PID", or where that is taken in "file.PID.2".                          */
 
 /* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  The path
  * is that of now, also when the program changes its folder.  In the file the first scope inside one
@@ -31163,14 +31258,15 @@ PERF_COLD_FN_ perf_streaming_ *perf_stream_memory_(perf_registry_ *reg, size_t b
 extern char *perf_getcwd_(char *, size_t) __asm__(PERF_SYM_("getcwd"));
 #endif
 /* Copies a path, with the present folder before it: the program may go to another one.  Not where
- * that folder cannot be named, or not be reached by its name.  Returns the length.               */
+ * that folder cannot be named, or not be reached by its name, or where both are so long that there
+ * is no room for .PID and .part.  Returns the length.                                            */
 PERF_COLD_FN_ size_t perf_stream_path_(char *to, const char *path)
 {
-    const size_t length = strlen(path);
+    const size_t length = strlen(path), most = 4096 - 64;
     size_t       before = 0;
 
 #if PERF_POSIX_FILES_
-    if (*path != '/' && perf_getcwd_(to, 4096 - length) && *to == '/' &&
+    if (*path != '/' && length < most && perf_getcwd_(to, most - length) && *to == '/' &&
         perf_file_inode_(to) == perf_file_inode_(".")) {
         before = strlen(to);
         if (to[before - 1] != '/')
@@ -31358,22 +31454,7 @@ PERF_FN perf_status perf_trace_stream_flush(void)
 }
 
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
-/* Writes PATH.PID, or where that is taken, as after an exec, PATH.PID.2, .3 ... */
-PERF_COLD_FN_ void perf_stream_beside_(char *own, size_t size, const char *path)
-{
-    unsigned mode;
-    int      turn;
-
-    for (turn = 1; turn < 100; turn++) {
-        perf_out_ name = perf_out_open_(own, size);
-        perf_put_(&name, path);
-        perf_put_own_pid_(&name);
-        if (turn > 1)
-            perf_putf_(&name, ".%.0f", 1.0 * turn);
-        if (perf_file_kind_(own, &mode) == PERF_FILE_NONE_)
-            return;
-    }
-}
+static int perf_stream_counted_;        /* for perf_others_tell_                                  */
 
 /* Streams to PATH, or to PATH.PID where the process that has started this one, or this one before
  * an exec, has the same PATH and it is a file in a folder.                                       */
@@ -31385,13 +31466,13 @@ PERF_ATTR_((__constructor__, __used__)) PERF_OURS_ static void perf_stream_at_st
     perf_out_       name;
     unsigned        mode;
 
-    if ((reg && perf_others_tell_(&reg->heard_stream, 0)) || !path || !*path)
+    if ((reg && perf_others_tell_(&reg->heard_stream, &perf_stream_counted_, 0)) || !path || !*path)
         return;
     name = perf_out_open_(own, sizeof own);
     perf_put_(&name, path);
     if (reg && (reg->started & 2u) &&
         perf_file_kind_(path, &mode) != PERF_FILE_DIRECT_)
-        perf_stream_beside_(own, sizeof own, path);
+        perf_put_beside_(own, sizeof own, path);
     if (perf_trace_stream(own) != PERF_OK)
         (void)fprintf(stderr, "perf.h: cannot write %s\n", own);
 }
@@ -31402,7 +31483,7 @@ PERF_ATTR_((__destructor__, __used__)) PERF_OURS_ static void perf_stream_at_exi
     perf_registry_        *reg = path ? perf_registry_read_() : PERF_NULL_;
     const perf_streaming_ *stream;
 
-    if (!reg || perf_others_tell_(&reg->heard_stream, 1) || !*path ||
+    if (!reg || perf_others_tell_(&reg->heard_stream, &perf_stream_counted_, 1) || !*path ||
         perf_trace_stream(PERF_NULL_) != PERF_EIO)
         return;
     stream = PERF_PTR_(const perf_streaming_ *, PERF_ACQ_(&reg->stream));

@@ -24,7 +24,7 @@ typedef struct converting {
     const char  *to, *out, *name, *unit;            /* name, unit: of a histogram                 */
     const char **file;
     size_t       files;
-    ab_set       set;
+    ab_set       set, alone;            /* alone: names of those of which there are no pairs      */
     ab_scopes    scopes;
     perf_hist   *hist;                  /* all intervals of all logs; NULL: no logs               */
     double       begin, end;            /* of the logs, seconds since the epoch                   */
@@ -46,32 +46,27 @@ typedef struct convert_suffix {
     char s[40];
 } convert_suffix;
 
-/* 1: a benchmark of that name is there, whose values are no pairs. */
-PERF_FN int convert_is_alone(const ab_set *set, const char *name, const char *suffix)
-{
-    const size_t len = strlen(name);
-    size_t       i;
-
-    for (i = 0; i < set->n; i++)
-        if (set->s[i].design != AB_PAIRS && !strncmp(set->s[i].name, name, len) &&
-            !strcmp(set->s[i].name + len, suffix))
-            return 1;
-    return 0;
-}
-
 /* What stands behind the name of one side: "" of no pairs, "/baseline" and "/candidate"; with a
  * number where a benchmark has such a name.                                                      */
-PERF_FN convert_suffix convert_suffix_of(const ab_set *set, const ab_series *series, int side)
+PERF_FN convert_suffix convert_suffix_of(const converting *conversion, const ab_series *series,
+                                         int side)
 {
     static const char *const word[] = {"/baseline", "/candidate"};
     convert_suffix text = {""};
-    size_t         number = 1;
+    size_t         number = 1, size = strlen(series->name) + sizeof text.s;
+    char          *whole;
 
     if (series->design != AB_PAIRS)
         return text;
+    whole = (char *)ab_grow(NULL, size, 1);
     snprintf(text.s, sizeof text.s, "%s", word[side]);
-    while (convert_is_alone(set, series->name, text.s))
+    for (;;) {
+        snprintf(whole, size, "%s%s", series->name, text.s);
+        if (!ab_find(&conversion->alone, whole))
+            break;
         snprintf(text.s, sizeof text.s, "%s-%zu", word[side], ++number);
+    }
+    free(whole);
     return text;
 }
 
@@ -87,7 +82,7 @@ PERF_FN void convert_arms(converting *conversion, void (*each)(converting *, con
         arm.s = &conversion->set.s[i];
         sides = arm.s->design == AB_PAIRS ? 2 : 1;
         for (side = 0; side < sides; side++)
-            suffix[side] = convert_suffix_of(&conversion->set, arm.s, side);
+            suffix[side] = convert_suffix_of(conversion, arm.s, side);
         for (k = 0; k < arm.s->runs; k++) {
             arm.run = &arm.s->run[k];
             for (side = 0; side < sides; side++) {
@@ -356,7 +351,7 @@ PERF_FN void convert_scopes(converting *conversion, const char *family, const ch
 /* The median of all runs of a benchmark. */
 PERF_FN void convert_median(converting *conversion, const ab_series *series, int side)
 {
-    const convert_suffix suffix = convert_suffix_of(&conversion->set, series, side);
+    const convert_suffix suffix = convert_suffix_of(conversion, series, side);
     ab_data              data;
 
     memset(&data, 0, sizeof data);
@@ -597,6 +592,9 @@ PERF_FN int convert_read(converting *conversion, ab_error *error)
         ab_set_free(&one);
         free(text);
     }
+    for (i = 0; i < conversion->set.n; i++)
+        if (conversion->set.s[i].design != AB_PAIRS)
+            ab_series_of(&conversion->alone, conversion->set.s[i].name);
     return failed ? -1 : 0;
 }
 
@@ -703,6 +701,7 @@ PERF_FN int convert(int argc, char **argv)
     if (!status)
         status = convert_all(&conversion);
     ab_set_free(&conversion.set);
+    ab_set_free(&conversion.alone);
     ab_set_free(&conversion.words);
     ab_set_free(&conversion.taken);
     ab_scopes_free(&conversion.scopes);

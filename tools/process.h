@@ -246,14 +246,31 @@ PERF_FN void ab_take_output_(ab_output *output, int *from)
     *from = -1;
 }
 
+typedef struct ab_pause {               /* of a command that is stopped                           */
+    double changed, looked;             /* when it last stopped or was woken; when we last looked */
+    int    looks;                       /* how often it was found stopped since                   */
+} ab_pause;
+
 /* Stopped by that signal, will it go on?  A group in the background that asks the terminal for a
  * password, say, is stopped by the system, and nobody would ever wake it.  One that stops itself may
- * have somebody who does: a second is enough.                                                    */
-PERF_FN int ab_goes_on_(int number)
+ * have somebody who does: ten looks are enough, 0.1 s apart.  A clock alone would count the time in
+ * which we are stopped, too, as by a batch system, which may wake us first.                      */
+PERF_FN int ab_goes_on_(int number, ab_pause *pause)
 {
+    const double now = ab_seconds_();
+
     if (number == SIGTTIN || number == SIGTTOU)
         return 0;
-    return ab_seconds_() - ab_ended_at_ < 1.0;      /* each stop and each wake-up sets that       */
+    if (ab_ended_at_ > pause->changed) {            /* each stop and each wake-up sets that       */
+        pause->changed = ab_ended_at_;
+        pause->looked = now;
+        pause->looks = 0;
+    }
+    if (now - pause->looked >= 0.1) {
+        pause->looked = now;
+        pause->looks++;
+    }
+    return pause->looks < 10;
 }
 
 /* Until the leader has ended, who stays a zombie.  What its children still hold open or print does
@@ -262,6 +279,7 @@ PERF_FN int ab_await_(pid_t child, int from, ab_output *output)
 {
     struct pollfd on[2];
     siginfo_t     info;
+    ab_pause      pause = {0.0, 0.0, 0};
     char          bytes[64];
     int           stopped = 0;
 
@@ -272,7 +290,7 @@ PERF_FN int ab_await_(pid_t child, int from, ab_output *output)
         if (waitid(P_PID, (id_t)child, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
             info.si_pid && info.si_code != CLD_STOPPED)
             break;
-        if (info.si_pid && !ab_goes_on_(info.si_status)) {
+        if (info.si_pid && !ab_goes_on_(info.si_status, &pause)) {
             stopped = info.si_status;
             kill((pid_t)-child, SIGKILL);
         }

@@ -414,6 +414,34 @@ static void equal_names(void)
     }
 }
 
+/* An arm of an A/B loop has no name that a bench has: where formats know no pairs they would be one. */
+static void arms_and_benches(void)
+{
+    static const char *const form[] = {"\"name\":\"x%s\",\"family_index\":%d,", "\nBenchmarkX%s\t", "{benchmark=\"x%s\"}"};
+    static const char *const name[] = {"/baseline-2", "/candidate-3", "/baseline", "/candidate", "/candidate-2"};
+    char   file[500], want[100], *text;
+    int    format, i;
+    size_t n;
+
+    perf_reset();
+    bench("first", 1000);
+    duel("x");
+    bench("x/baseline", 2000);
+    bench("x/candidate", 3000);
+    bench("x/candidate-2", 4000);
+    snprintf(file, sizeof file, "%s/arms", dir);
+    for (format = 0; format < 3; format++) {
+        CHECK(perf_export_save(file, (perf_export_format)format, NULL) == PERF_OK, "%d", format);
+        text = slurp(file);
+        for (i = 0; i < 5; i++) {
+            snprintf(want, sizeof want, form[format], name[i], i + 1);
+            n = count_of(text, want);
+            CHECK(format == 2 ? n == 1 : n > 0, "format %d: %lu of %s", format, (unsigned long)n, want);
+        }
+        free(text);
+    }
+}
+
 /* As many loops of one name as a service makes in a day: each has a row of its own, none is slow. */
 static void many_equal_names(void)
 {
@@ -505,6 +533,7 @@ int main(int argc, char **argv)
     one_measurement_in_many_runs();
     one_count_in_many_runs();
     equal_names();
+    arms_and_benches();
     many_equal_names();
     interrupted();
     return check_done();

@@ -37,7 +37,7 @@ int pthread_create(pthread_t *t, const pthread_attr_t *how, void *(*run)(void *)
 }
 
 /* A machine of enough processors: on a smaller one two threads do less than twice the work of one. */
-int sched_getaffinity(__pid_t process, size_t size, cpu_set_t *set)
+int sched_getaffinity(pid_t process, size_t size, cpu_set_t *set)
 {
     int i;
 
@@ -579,6 +579,51 @@ static void one_file(void)
         abort();
 }
 
+/* What can only end in a refusal is refused before anything is measured; what --add or --save make is
+ * not there at first. */
+static void in_vain(void)
+{
+    static const struct {
+        const char *words, *says;
+        int         measured;
+    } c[] = {
+        {"--compare typo", "typo: no such file", 0},
+        {"--compare typo --add elsewhere --save another", "typo: no such file", 0},
+        {"--compare half", "half: malformed or truncated data at byte 18", 0},
+        {"--compare half --add elsewhere", "half: malformed or truncated data", 0},
+        {"--compare foreign --add foreign", "foreign: no file of this kind", 0},
+        {"--compare sub", "sub: input/output error", 0},
+        {"--add foreign", "foreign: no file of this kind", 0},
+        {"--save foreign", "foreign: no file of this kind", 0},
+        {"--compare fresh --add sub/../fresh", "fresh: no such file", 1},
+        {"--compare new --save new", "new: no such file", 1},
+        {"--compare half --add half", "half: malformed or truncated data", 1},
+    };
+    static const char *const text[][2] = {{"half", "{\"perf_results\":1,"}, {"foreign", "mine\n"}};
+    char   words[200], was[PATH_MAX];
+    FILE  *file;
+    size_t i;
+
+    if (!getcwd(was, sizeof was) || chdir(dir))
+        abort();
+    for (i = 0; i < 2; i++) {
+        file = fopen(text[i][0], "w");
+        if (!file || fputs(text[i][1], file) < 0 || fclose(file))
+            abort();
+    }
+    for (i = 0; i < sizeof c / sizeof *c; i++) {
+        bodies = 0;
+        snprintf(words, sizeof words, "--filter one %s", c[i].words);
+        says(2, words, c[i].says);
+        CHECK(!bodies == !c[i].measured, "%s: %d bodies", words, bodies);
+    }
+    CHECK(access("elsewhere", F_OK) && access("another", F_OK) && !access("fresh", F_OK) && !access("new", F_OK) &&
+          !access("half.damaged", F_OK), "what was written");
+    says(0, "--filter one --compare half --add half", "one ");
+    if (chdir(was))
+        abort();
+}
+
 int main(int argc, char **argv)
 {
     dir = argc > 1 ? argv[1] : dir;
@@ -591,6 +636,7 @@ int main(int argc, char **argv)
     accepted_by_both();
     files();
     one_file();
+    in_vain();
     nothing_said();
     return check_done();
 }
