@@ -334,6 +334,7 @@ PERF_COLD_DECL_ void perf_main_confirm_(const perf_baseline *first, perf_baselin
 PERF_COLD_DECL_ int perf_main_judged_(perf_main_ *run, const perf_baseline *baseline);
 PERF_COLD_DECL_ int perf_main_is_rejected_(const perf_main_ *run,
                                            const perf_baseline_entry *entry);
+PERF_COLD_DECL_ int perf_main_same_(const char *one, const char *other);
 PERF_COLD_DECL_ size_t perf_main_accepted_(const perf_main_ *run, const char *name);
 PERF_COLD_DECL_ int perf_main_accept_one_(perf_main_ *run, size_t at,
                                           const perf_baseline *baseline);
@@ -1869,13 +1870,27 @@ PERF_COLD_FN_ int perf_main_is_rejected_(const perf_main_ *run, const perf_basel
            perf_main_accepted_(run, entry->name) == PERF_MAIN_FILTERS_;
 }
 
+/* 1: in a file the two names are the same: there a byte that is no UTF-8 is U+FFFD. */
+PERF_COLD_FN_ int perf_main_same_(const char *one, const char *other)
+{
+    char      text[2][2048];
+    perf_out_ first = perf_out_open_(text[0], sizeof text[0]);
+    perf_out_ second = perf_out_open_(text[1], sizeof text[1]);
+
+    perf_put_json_(&first, one);
+    perf_put_json_(&second, other);
+    if (first.len >= sizeof text[0])                    /* they do not fit: are the bytes equal?  */
+        return !strcmp(one, other);
+    return first.len == second.len && !strcmp(text[0], text[1]);
+}
+
 /* The place of a name in --accept-change; PERF_MAIN_FILTERS_: it is not there. */
 PERF_COLD_FN_ size_t perf_main_accepted_(const perf_main_ *run, const char *name)
 {
     size_t i;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++)
-        if (perf_same_text_(run->accepted[2 * i], name))
+        if (perf_main_same_(run->accepted[2 * i], name))
             return i;
     return PERF_MAIN_FILTERS_;
 }
@@ -1887,7 +1902,7 @@ PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *run, size_t at, const perf_b
     size_t            i = 0;
 
     while (i < baseline->entries &&
-           (!perf_same_text_(baseline->entry[i].name, name) || baseline->entry[i].missing))
+           (!perf_main_same_(baseline->entry[i].name, name) || baseline->entry[i].missing))
         i++;
     if (i == baseline->entries) {
         (void)fprintf(stderr, "%s: --accept-change: not measured in this run: '%s'\n", run->program,

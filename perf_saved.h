@@ -138,6 +138,20 @@ PERF_COLD_FN_ int perf_copy_text_(char *to, size_t cap, const char *from)
     return 1;
 }
 
+/* 1: in a file the two texts are the same: there broken bytes are U+FFFD. */
+PERF_COLD_FN_ int perf_same_text_(const char *one, const char *other)
+{
+    perf_char_ ch[2];
+
+    for (; *one && *other; one += ch[0].bytes, other += ch[1].bytes) {
+        ch[0] = perf_char_of_(one);
+        ch[1] = perf_char_of_(other);
+        if (ch[0].code != ch[1].code)
+            return 0;
+    }
+    return !*one && !*other;
+}
+
 #define PERF_ID_MARK_ 9         /* bytes of "-1f3a9c07"                                           */
 
 /* Copies the id of a run.  One that does not fit ends in a hash of the whole: ids that differ stay

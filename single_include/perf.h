@@ -1756,7 +1756,7 @@ PERF_BEGIN_DECLS
  *   perf_few_, perf_few_add_, perf_put_few_  the first names of many
  *   perf_putf_, perf_putv_  by a format, see below
  *   perf_digits_, perf_digits_us_  digits in memory
- *   perf_char_, perf_char_of_, perf_char_columns_, perf_same_text_  of UTF-8                     */
+ *   perf_char_, perf_char_of_, perf_char_columns_  of UTF-8                                      */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */
@@ -2172,59 +2172,37 @@ typedef struct perf_char_ {
     int      bytes;
     int      broken;            /* 1: a byte that is no UTF-8                                     */
     int      control;           /* 1: U+0000..001F, 007F, 0080..009F: a terminal obeys them       */
-    uint32_t code;              /* of Unicode; of a broken one its byte                           */
+    uint32_t code;              /* of Unicode; U+FFFD for a broken one                            */
 } perf_char_;
 
 /* The character that begins at `text`; *text is not 0. */
 PERF_COLD_FN_ perf_char_ perf_char_of_(const char *text)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    uint32_t              first = PERF_CAST_(unsigned char, *text);
-    perf_char_            ch = {1, 0, 0, 0};
-    int                   i, bytes = 1, whole = 1;
+    static const uint32_t mask[5] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t              code = PERF_CAST_(unsigned char, *text);
+    perf_char_            ch = {1, 1, 0, 0xfffd};
+    int                   i, bytes = 1;
 
-    ch.code = first;
-    ch.broken = first >= 0x80;
-    if (first >= 0xc2 && first < 0xe0)
-        bytes = 2;
-    else if (first >= 0xe0 && first < 0xf0)
-        bytes = 3;
-    else if (first >= 0xf0 && first < 0xf5)
+    if (code >= 0xf0)
         bytes = 4;
-    if (bytes > 1) {
-        uint32_t code = first & (0xffu >> (bytes + 1));
-        for (i = 1; i < bytes && whole; i++) {
-            whole = (text[i] & 0xc0) == 0x80;
-            code = code << 6 | (PERF_CAST_(unsigned char, text[i]) & 0x3f);
-        }
-        whole = whole && code >= least[bytes] && code <= 0x10ffff &&
-                (code < 0xd800 || code > 0xdfff);       /* no half of a UTF-16 pair               */
-        if (whole) {
-            ch.bytes = bytes;
-            ch.broken = 0;
-            ch.code = code;
-        }
+    else if (code >= 0xe0)
+        bytes = 3;
+    else if (code >= 0x80)
+        bytes = 2;
+    if ((code >= 0x80 && code < 0xc0) || code > 0xf4)       /* begins no character                */
+        return ch;
+    code &= mask[bytes];
+    for (i = 1; i < bytes && (text[i] & 0xc0) == 0x80; i++)
+        code = code << 6 | (PERF_CAST_(unsigned char, text[i]) & 0x3f);
+    if (i == bytes && code >= least[bytes] && code <= 0x10ffff &&
+        (code < 0xd800 || code > 0xdfff)) {                 /* no half of a UTF-16 pair           */
+        ch.bytes = bytes;
+        ch.broken = 0;
+        ch.control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+        ch.code = code;
     }
-    ch.control = !ch.broken && (ch.code < 0x20 || (ch.code >= 0x7f && ch.code < 0xa0));
     return ch;
-}
-
-/* 1: in a file the two texts are the same: there broken bytes are U+FFFD. */
-PERF_COLD_FN_ int perf_same_text_(const char *one, const char *other)
-{
-    perf_char_ ch[2];
-
-    for (; *one && *other; one += ch[0].bytes, other += ch[1].bytes) {
-        ch[0] = perf_char_of_(one);
-        ch[1] = perf_char_of_(other);
-        if (ch[0].broken)
-            ch[0].code = 0xfffd;
-        if (ch[1].broken)
-            ch[1].code = 0xfffd;
-        if (ch[0].code != ch[1].code)
-            return 0;
-    }
-    return !*one && !*other;
 }
 
 /* The columns that a character takes on a terminal: 2 for East Asian wide ones and emoji, 0 for
@@ -2365,7 +2343,7 @@ PERF_COLD_FN_ void perf_put_json_(perf_out_ *out, const char *text)
     perf_put_char_(out, '"');
     for (; *text; text += ch.bytes) {
         ch = perf_char_of_(text);
-        if (ch.broken) {
+        if (ch.code == 0xfffd) {
             perf_put_(out, "\\ufffd");
         } else if (ch.control || ch.code == '<') {
             perf_put_(out, "\\u00");
@@ -22253,6 +22231,20 @@ PERF_COLD_FN_ int perf_copy_text_(char *to, size_t cap, const char *from)
     return 1;
 }
 
+/* 1: in a file the two texts are the same: there broken bytes are U+FFFD. */
+PERF_COLD_FN_ int perf_same_text_(const char *one, const char *other)
+{
+    perf_char_ ch[2];
+
+    for (; *one && *other; one += ch[0].bytes, other += ch[1].bytes) {
+        ch[0] = perf_char_of_(one);
+        ch[1] = perf_char_of_(other);
+        if (ch[0].code != ch[1].code)
+            return 0;
+    }
+    return !*one && !*other;
+}
+
 #define PERF_ID_MARK_ 9         /* bytes of "-1f3a9c07"                                           */
 
 /* Copies the id of a run.  One that does not fit ends in a hash of the whole: ids that differ stay
@@ -27627,6 +27619,7 @@ PERF_COLD_DECL_ void perf_main_confirm_(const perf_baseline *first, perf_baselin
 PERF_COLD_DECL_ int perf_main_judged_(perf_main_ *run, const perf_baseline *baseline);
 PERF_COLD_DECL_ int perf_main_is_rejected_(const perf_main_ *run,
                                            const perf_baseline_entry *entry);
+PERF_COLD_DECL_ int perf_main_same_(const char *one, const char *other);
 PERF_COLD_DECL_ size_t perf_main_accepted_(const perf_main_ *run, const char *name);
 PERF_COLD_DECL_ int perf_main_accept_one_(perf_main_ *run, size_t at,
                                           const perf_baseline *baseline);
@@ -29162,13 +29155,27 @@ PERF_COLD_FN_ int perf_main_is_rejected_(const perf_main_ *run, const perf_basel
            perf_main_accepted_(run, entry->name) == PERF_MAIN_FILTERS_;
 }
 
+/* 1: in a file the two names are the same: there a byte that is no UTF-8 is U+FFFD. */
+PERF_COLD_FN_ int perf_main_same_(const char *one, const char *other)
+{
+    char      text[2][2048];
+    perf_out_ first = perf_out_open_(text[0], sizeof text[0]);
+    perf_out_ second = perf_out_open_(text[1], sizeof text[1]);
+
+    perf_put_json_(&first, one);
+    perf_put_json_(&second, other);
+    if (first.len >= sizeof text[0])                    /* they do not fit: are the bytes equal?  */
+        return !strcmp(one, other);
+    return first.len == second.len && !strcmp(text[0], text[1]);
+}
+
 /* The place of a name in --accept-change; PERF_MAIN_FILTERS_: it is not there. */
 PERF_COLD_FN_ size_t perf_main_accepted_(const perf_main_ *run, const char *name)
 {
     size_t i;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++)
-        if (perf_same_text_(run->accepted[2 * i], name))
+        if (perf_main_same_(run->accepted[2 * i], name))
             return i;
     return PERF_MAIN_FILTERS_;
 }
@@ -29180,7 +29187,7 @@ PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *run, size_t at, const perf_b
     size_t            i = 0;
 
     while (i < baseline->entries &&
-           (!perf_same_text_(baseline->entry[i].name, name) || baseline->entry[i].missing))
+           (!perf_main_same_(baseline->entry[i].name, name) || baseline->entry[i].missing))
         i++;
     if (i == baseline->entries) {
         (void)fprintf(stderr, "%s: --accept-change: not measured in this run: '%s'\n", run->program,

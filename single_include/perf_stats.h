@@ -2677,7 +2677,7 @@ PERF_BEGIN_DECLS
  *   perf_few_, perf_few_add_, perf_put_few_  the first names of many
  *   perf_putf_, perf_putv_  by a format, see below
  *   perf_digits_, perf_digits_us_  digits in memory
- *   perf_char_, perf_char_of_, perf_char_columns_, perf_same_text_  of UTF-8                     */
+ *   perf_char_, perf_char_of_, perf_char_columns_  of UTF-8                                      */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */
@@ -3093,59 +3093,37 @@ typedef struct perf_char_ {
     int      bytes;
     int      broken;            /* 1: a byte that is no UTF-8                                     */
     int      control;           /* 1: U+0000..001F, 007F, 0080..009F: a terminal obeys them       */
-    uint32_t code;              /* of Unicode; of a broken one its byte                           */
+    uint32_t code;              /* of Unicode; U+FFFD for a broken one                            */
 } perf_char_;
 
 /* The character that begins at `text`; *text is not 0. */
 PERF_COLD_FN_ perf_char_ perf_char_of_(const char *text)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    uint32_t              first = PERF_CAST_(unsigned char, *text);
-    perf_char_            ch = {1, 0, 0, 0};
-    int                   i, bytes = 1, whole = 1;
+    static const uint32_t mask[5] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t              code = PERF_CAST_(unsigned char, *text);
+    perf_char_            ch = {1, 1, 0, 0xfffd};
+    int                   i, bytes = 1;
 
-    ch.code = first;
-    ch.broken = first >= 0x80;
-    if (first >= 0xc2 && first < 0xe0)
-        bytes = 2;
-    else if (first >= 0xe0 && first < 0xf0)
-        bytes = 3;
-    else if (first >= 0xf0 && first < 0xf5)
+    if (code >= 0xf0)
         bytes = 4;
-    if (bytes > 1) {
-        uint32_t code = first & (0xffu >> (bytes + 1));
-        for (i = 1; i < bytes && whole; i++) {
-            whole = (text[i] & 0xc0) == 0x80;
-            code = code << 6 | (PERF_CAST_(unsigned char, text[i]) & 0x3f);
-        }
-        whole = whole && code >= least[bytes] && code <= 0x10ffff &&
-                (code < 0xd800 || code > 0xdfff);       /* no half of a UTF-16 pair               */
-        if (whole) {
-            ch.bytes = bytes;
-            ch.broken = 0;
-            ch.code = code;
-        }
+    else if (code >= 0xe0)
+        bytes = 3;
+    else if (code >= 0x80)
+        bytes = 2;
+    if ((code >= 0x80 && code < 0xc0) || code > 0xf4)       /* begins no character                */
+        return ch;
+    code &= mask[bytes];
+    for (i = 1; i < bytes && (text[i] & 0xc0) == 0x80; i++)
+        code = code << 6 | (PERF_CAST_(unsigned char, text[i]) & 0x3f);
+    if (i == bytes && code >= least[bytes] && code <= 0x10ffff &&
+        (code < 0xd800 || code > 0xdfff)) {                 /* no half of a UTF-16 pair           */
+        ch.bytes = bytes;
+        ch.broken = 0;
+        ch.control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+        ch.code = code;
     }
-    ch.control = !ch.broken && (ch.code < 0x20 || (ch.code >= 0x7f && ch.code < 0xa0));
     return ch;
-}
-
-/* 1: in a file the two texts are the same: there broken bytes are U+FFFD. */
-PERF_COLD_FN_ int perf_same_text_(const char *one, const char *other)
-{
-    perf_char_ ch[2];
-
-    for (; *one && *other; one += ch[0].bytes, other += ch[1].bytes) {
-        ch[0] = perf_char_of_(one);
-        ch[1] = perf_char_of_(other);
-        if (ch[0].broken)
-            ch[0].code = 0xfffd;
-        if (ch[1].broken)
-            ch[1].code = 0xfffd;
-        if (ch[0].code != ch[1].code)
-            return 0;
-    }
-    return !*one && !*other;
 }
 
 /* The columns that a character takes on a terminal: 2 for East Asian wide ones and emoji, 0 for
@@ -3286,7 +3264,7 @@ PERF_COLD_FN_ void perf_put_json_(perf_out_ *out, const char *text)
     perf_put_char_(out, '"');
     for (; *text; text += ch.bytes) {
         ch = perf_char_of_(text);
-        if (ch.broken) {
+        if (ch.code == 0xfffd) {
             perf_put_(out, "\\ufffd");
         } else if (ch.control || ch.code == '<') {
             perf_put_(out, "\\u00");

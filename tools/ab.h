@@ -708,7 +708,7 @@ PERF_FN char *ab_as_utf8(const char *text, size_t *len)
     for (i = 0; i < *len; i += (size_t)ch.bytes) {
         ch = perf_char_of_(text + i);
         if (ch.broken) {
-            n += (size_t)snprintf(utf8 + n, 6, "\xef\xbf\xbd%02x", (unsigned)ch.code);
+            n += (size_t)snprintf(utf8 + n, 6, "\xef\xbf\xbd%02x", (unsigned char)text[i]);
         } else {
             memcpy(utf8 + n, text + i, (size_t)ch.bytes);
             n += (size_t)ch.bytes;

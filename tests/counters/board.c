@@ -140,7 +140,8 @@ static perf_decision judged(int fewer, double percent, perf_metric metric, perf_
     perf_ab       ab;
     int           variant;
 
-    opts.max_seconds = 0.05;
+    opts.max_seconds = 1;               /* of a machine that others keep busy, too */
+    opts.max_pairs = 12;
     ab = perf_ab_begin("twenty", &opts);
     CHECK(perf_counters_loop(&c, &ab) == PERF_OK, "it counts");
     CHECK(perf_counters_loop(&c, &ab) == PERF_ESTATE, "twice");

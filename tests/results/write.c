@@ -252,8 +252,8 @@ static void failures(void)
     o.count = 1;
     for (k = 0; k < TEXTS; k++)
         CHECK(save(in("large"), (int)k, &o) == PERF_OK, "%ld", k);
-    CHECK(save_alone(in("large"), &o) == PERF_OK, "10 MB");
-    before = file_text(in("large"), &n);
+    CHECK(save_alone(in("large runs"), &o) == PERF_OK, "10 MB");
+    before = file_text(in("large runs"), &n);
     CHECK(n > 10000000, "%lu", (unsigned long)n);
     free(before);
     item.name = NULL;
