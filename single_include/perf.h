@@ -31264,16 +31264,19 @@ PERF_COLD_FN_ perf_streaming_ *perf_stream_memory_(perf_registry_ *reg, size_t b
 #if PERF_POSIX_FILES_
 extern char *perf_getcwd_(char *, size_t) __asm__(PERF_SYM_("getcwd"));
 #endif
+#define PERF_STREAM_PATH_ (4096u - 64u)         /* room for a path; .PID.99 and .part come behind */
+
 /* Copies a path, with the present folder before it: the program may go to another one.  Not where
  * that folder cannot be named, or not be reached by its name, or where both are so long that there
  * is no room for .PID and .part.  Returns the length.                                            */
 PERF_COLD_FN_ size_t perf_stream_path_(char *to, const char *path)
 {
-    const size_t length = strlen(path), most = 4096 - 64;
+    const size_t length = strlen(path);
     size_t       before = 0;
 
 #if PERF_POSIX_FILES_
-    if (*path != '/' && length < most && perf_getcwd_(to, most - length) && *to == '/' &&
+    if (*path != '/' && length < PERF_STREAM_PATH_ &&
+        perf_getcwd_(to, PERF_STREAM_PATH_ - length) && *to == '/' &&
         perf_file_inode_(to) == perf_file_inode_(".")) {
         before = strlen(to);
         if (to[before - 1] != '/')
