@@ -21,6 +21,7 @@
 #include "perf_gpu_driver.h"
 #include "perf_gpu_memory.h"
 #include "perf_gpu_scope.h"
+#include "perf_gpu_state.h"
 
 /* >>config ------------------------------------------------------------------------------------ */
 
@@ -52,12 +53,14 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * Nested scopes of one stream nest.  A scope must end before its stream is destroyed. */
 
 /* Fetches what the device has finished; never waits for it.  Takes a lock.  PERF_ENOGPU: no GPU.
- * PERF_EGPU: the driver has ended, or failed since the last call (said once).  Results stay. */
+ * PERF_EGPU: the driver has shut down, or has failed since the last call (said once).  What was
+ * fetched before is kept. */
 PERF_FN perf_status perf_gpu_collect(void);
 
 /* Waits for the scopes that have ended in this thread's current context, fetches all results and
- * ties the device's clock to the host's (see aligned_ns).  Holds no lock meanwhile.  Waits for no
- * stream that is being captured: its scopes may stay pending.  PERF_ENOMEM: no memory for them. */
+ * ties the device's clock to the host's more tightly (see aligned_ns).  Holds no lock meanwhile.
+ * A stream that is being captured is not waited for: its scopes may stay pending.  PERF_ENOMEM: no
+ * memory for what is kept. */
 PERF_FN perf_status perf_gpu_collect_sync(void);
 
 typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, of fetched scopes */
@@ -85,7 +88,7 @@ typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, o
 PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name);
 
 /* >>internal: what other headers may use -----------------------------------------------------
- *   perf_gpu_state_, perf_gpu_line_  as pointers only */
+ *   perf_gpu_state_  as a pointer only */
 
 /* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
@@ -125,42 +128,14 @@ PERF_FN int perf_gpu_code_(int code)
     return code & ~PERF_GPU_LONG_;
 }
 
-/* How far a line has come.  In registers while scopes are placed, so no function is called then. */
-typedef struct perf_gpu_pace_ {
-    double   ref_ns, ref_ticks; /* one moment: on the device; on the host, - `origin` */
-    double   debt_ns;           /* how much earlier than ref_ticks it could really be */
-    double   until_ns;          /* the device is busy up to here */
-    double   idle_ns, starved_ns;       /* sums */
-    double   rate_low;          /* ns that the host's clock gains on it in a ns: lower bound */
-    double   tick, per_ns;      /* ns in a tick, ticks in a ns */
-    uint64_t origin;
-    uint64_t late;              /* 1: scopes have started before some that were placed earlier */
-} perf_gpu_pace_;
-
-#define PERF_GPU_GAPS_ 32u
-/* What is kept of one context: the clock of its events, tied to the host's. */
-typedef struct perf_gpu_line_ {
-    struct perf_gpu_line_ *next;
-    void    *ctx;
-    unsigned long long ctx_id;
-    int32_t  device;
-    uint32_t known;             /* 1: a scope was placed, so what follows says something */
-    uint32_t lock;              /* of the anchor, while somebody asks the driver about it */
-    uint32_t dead;              /* the context is no more */
-    void    *anchor;            /* an event of ours whose time is `anchor_ns` */
-    double   anchor_ns;         /* device ns since the first anchor */
-    perf_gpu_pace_ pace;
-    double   slack_ns;          /* how much later than pace.ref_ticks it could really be */
-    double   worst_ns;          /* largest error of any scope placed */
-    double   first_ns;          /* device: first start; the last stop is pace.until_ns */
-    double   busy_ns, starved_ns;
-    double   rate_high;         /* see pace.rate_low */
-    double   tie_ns, tie_low, tie_high; /* an earlier moment; its bounds in ticks since origin */
-    uint64_t now;               /* no scope placed so far has stopped after it */
-    double   gap[PERF_GPU_GAPS_][2];    /* once pace.late: when it was idle, the latest times */
-    uint64_t gaps;              /* so many were noted */
-} perf_gpu_line_;
-
+/* A part of a graph, whose events each launch records anew.  In pages that a fork wipes. */
+typedef struct perf_gpu_part_ {
+    struct perf_gpu_part_ *next;
+    perf_gpu_slot_         slot;
+    double                 until_ns;    /* what starts later, on the device, is another replay */
+    double                 anchor_ns;   /* what that was measured from */
+    uint64_t               depth;       /* 1: outermost of its stream */
+} perf_gpu_part_;
 #define PERF_GPU_PARTS_ 1024u
 #define PERF_GPU_GRAPH_ (~UINT32_C(0))  /* perf_gpu_slot_.thread */
 
@@ -608,11 +583,11 @@ PERF_FN perf_gpu_known_ *perf_gpu_known_at_(perf_gpu_thread_ *thread, const void
 {
     const uintptr_t address = PERF_PTR_(uintptr_t, stream);
 
-    return &thread->known[(address >> 4 ^ address >> 10) %
-                          (sizeof thread->known / sizeof *thread->known)];
+    return &thread->known[(address >> 4 ^ address >> 10) % PERF_GPU_KNOWN_];
 }
 
-/* The ring for a stream; the driver is asked about new ones.  NULL: nothing to record, counted. */
+/* The ring for a stream; the driver is asked if it was not seen before.  NULL: nothing to record,
+ * counted. */
 PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                               perf_gpu_thread_ *thread, void *stream, int *current)
 {
@@ -1116,7 +1091,8 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     return &part->slot;
 }
 
-/* The second event of a part: from here on it is read.  Those inside it get one deeper. */
+/* The second event of a part: from here on it is read.  The parts inside it are in the list
+ * already, and get one deeper. */
 PERF_COLD_FN_ int perf_gpu_record_part_(void *arg, void *stream)
 {
     perf_gpu_part_         *part = PERF_CAST_(perf_gpu_part_ *, arg), **link;
@@ -1160,7 +1136,8 @@ PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
     return n;
 }
 
-/* What a ring holds goes into the report, its events back to `backend`; NULL: they are left. */
+/* What a ring holds goes into the report, its events back to the driver `backend` that made them;
+ * NULL: they are left alone. */
 PERF_COLD_FN_ void perf_gpu_ring_end_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                       perf_gpu_ring_ *ring)
 {
@@ -1358,7 +1335,8 @@ PERF_COLD_FN_ void perf_gpu_collect_all_(perf_registry_ *reg)
 }
 
 /* A round over one ring, `most` scopes of it at most, and its results into the report.  Returns 0
- * where others are at the ring or its line, or at the report so long that the list is full. */
+ * where somebody else is at the ring or its line, or where the list of results is full, because
+ * somebody else is at the report. */
 PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                          perf_gpu_ring_ *ring, uint32_t most, unsigned how)
 {
@@ -1581,7 +1559,8 @@ PERF_INLINE_FN_ int perf_gpu_start_of_(perf_gpu_state_ *gpu, const perf_gpu_back
     return known;
 }
 
-/* *ns: a distance from an anchor; below 16 ms in whole ns, a float's steps there.  0: invalid. */
+/* *ns: a distance from an anchor, in whole ns up to 2^24 ns: a float of ms has steps of 0.95 ns up
+ * to 16 ms.  0: invalid. */
 PERF_COLD_FN_ int perf_gpu_distance_(double ms, double *ns)
 {
     double distance = ms * 1e6, half = 0.5;
@@ -1935,7 +1914,8 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *aim, perf_gpu_done_ *don
         perf_track_add_(aim->rec, aim->cell, ticks, done->at, ticks, depth);
 }
 
-/* Places and adds the scopes from `done` on.  Calls no cold function: gcc would take it for one. */
+/* Places and adds the scopes from `done` on.  Calls no cold function: gcc would then take all of it
+ * for cold, and optimise it for size. */
 PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                      perf_gpu_done_ *done, perf_gpu_pace_ *pace,
                                      perf_gpu_aim_ *aims, int events)

@@ -609,8 +609,8 @@ PERF_COLD_FN_ void perf_put_beside_(char *own, size_t size, const char *path)
 }
 #endif
 
-/* The number of the file that stands at `path`: on all disks together each file has another one.
- * 0: there is none, or it is not known.                                                          */
+/* A number of the file that stands at `path`, of its number and its disk's: two files have one by
+ * chance in 2^64.  0: there is none, or it is not known.                                         */
 PERF_COLD_FN_ uint64_t perf_file_inode_(const char *path)
 {
 #if PERF_POSIX_FILES_

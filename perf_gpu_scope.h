@@ -81,8 +81,6 @@ PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope);
 /* >>internal: what other headers may use -----------------------------------------------------
  *   perf_gpu_slot_, perf_gpu_ring_  a scope in flight; a thread's slots of one context, perf_cuda.h
  *       says who writes; that in use is perf_gpu_self_v1_.ring
- *   perf_gpu_thread_, perf_gpu_known_, perf_gpu_done_, perf_gpu_row_, perf_gpu_aim_,
- *       perf_gpu_track_, perf_gpu_part_  what perf_cuda.h keeps
  *   perf_gpu_core_, perf_gpu_core_get_, PERF_GPU_SYMBOL_  what perf_cuda.h does for marks
  *   PERF_GPU_STREAM_  the stream that NULL means in this file                                    */
 
@@ -133,70 +131,12 @@ typedef struct perf_gpu_ring_ {
     struct perf_gpu_done_ **batch;      /* room to sort results, for that holder */
 } perf_gpu_ring_;
 
-/* One fetched scope. */
-typedef struct perf_gpu_done_ {
-    perf_site_ *site;
-    void       *stream;
-    uint64_t    begin, end;     /* on the host, ticks */
-    double      ns, start_ns;   /* length; start on the clock of the context */
-    uint64_t    at;             /* start in ticks of the host; known when it is placed */
-    struct perf_gpu_done_ *next;
-    uint32_t    thread, depth;
-} perf_gpu_done_;
-
-/* What a name's cells lack; lags and submit in ticks.  No two sums are neighbours: perf_cell_. */
-typedef struct perf_gpu_row_ {
-    uint64_t scopes, lag_max, submit;
-    double   device_ns;
-    uint64_t lag;
-} perf_gpu_row_;
-
-/* Where the scopes of one name and stream are added up. */
-typedef struct perf_gpu_aim_ {
-    perf_site_      *site;      /* NULL: this one is free */
-    void            *stream;
-    struct perf_recorder_ *rec;
-    struct perf_cell_ *cell;
-    perf_gpu_row_   *row;
-    uint32_t         thread, spare;
-} perf_gpu_aim_;
-
-typedef struct perf_gpu_track_ {        /* one stream */
-    struct perf_gpu_track_ *next;
-    void            *stream;
-    struct perf_gpu_line_ *line;
-    struct perf_recorder_ *recorder;
-    uint32_t         thread, spare;     /* of a per-thread default stream */
-} perf_gpu_track_;
-
-/* A part of a graph, whose events each launch records anew.  In pages that a fork wipes. */
-typedef struct perf_gpu_part_ {
-    struct perf_gpu_part_ *next;
-    perf_gpu_slot_         slot;
-    double                 until_ns;    /* what starts later, on the device, is another replay */
-    double                 anchor_ns;   /* what that was measured from */
-    uint64_t               depth;       /* 1: outermost of its stream */
-} perf_gpu_part_;
-
-typedef struct perf_gpu_known_ {        /* whose stream that is; found by its address */
-    void           *stream;
-    perf_gpu_ring_ *ring;
-} perf_gpu_known_;
-
-/* What a thread knows, in each image; pages that a forked child sees as zeros. */
-typedef struct perf_gpu_thread_ {
-    struct perf_gpu_state_ *home;
-    perf_gpu_ring_         *rings;
-    uint32_t                generation, spare;
-    perf_gpu_known_         known[64];
-} perf_gpu_thread_;
-
 /* The calling thread's ring in use, and what else it has.  One an image; zero at the start.
  * until: in ticks, 0.1 ms after the context was last found alive.  A later scope asks again, so
  * that a reset device never sees old events. */
 typedef struct perf_gpu_self_ {
     perf_gpu_ring_          *ring;
-    perf_gpu_thread_        *thread;
+    struct perf_gpu_thread_ *thread;
     uint64_t                 until;
 } perf_gpu_self_;
 #if !PERF_TCC_

@@ -242,7 +242,7 @@ typedef struct perf_main_ {
     const char *accepted[2 * PERF_MAIN_FILTERS_ + 1];
     char       *since[PERF_MAIN_FILTERS_];      /* owns those ids; NULL: this run                 */
     size_t      since_number[PERF_MAIN_FILTERS_];       /* of those runs, from 1                  */
-    int         is_there[PERF_MAIN_FILTERS_];   /* comparisons that found it in this run          */
+    int         found[PERF_MAIN_FILTERS_];      /* how many comparisons have an answer of it      */
     int         over;           /* 1: a body has called exit(): nothing more is measured          */
 } perf_main_;
 
@@ -345,6 +345,7 @@ PERF_COLD_DECL_ const char **perf_main_names_(const perf_main_ *run, const char 
                                                         const perf_baseline_entry *));
 PERF_COLD_DECL_ int perf_main_is_undecided_(const perf_main_ *run,
                                             const perf_baseline_entry *entry);
+PERF_COLD_DECL_ int perf_main_answered_(const perf_main_ *run, size_t at);
 PERF_COLD_DECL_ void perf_main_accepted_say_(const perf_main_ *run);
 PERF_COLD_DECL_ void perf_main_refuse_(perf_main_ *run);
 PERF_COLD_DECL_ perf_status perf_main_output_(const perf_main_ *run);
@@ -739,7 +740,7 @@ PERF_COLD_FN_ int perf_main_usable_(const perf_main_ *run)
             return 0;
     }
     for (i = 0; i < 2; i++) {
-        if (!to[i])
+        if (!to[i] || perf_main_is_one_(to[i], run->compare))   /* that was read above            */
             continue;
         baseline = perf_baseline_check(to[i], &opts);
         status = baseline.status;
@@ -1909,7 +1910,7 @@ PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *run, size_t at, const perf_b
                       name);
         return 0;
     }
-    run->is_there[at]++;
+    run->found[at]++;
     if (baseline->entry[i].since && !run->since[at]) {
         run->since[at] = PERF_CAST_(char *, PERF_MALLOC(strlen(baseline->entry[i].since) + 1));
         if (run->since[at])
@@ -1975,13 +1976,19 @@ PERF_COLD_FN_ int perf_main_is_undecided_(const perf_main_ *run, const perf_base
            entry->runs >= PERF_BASELINE_RUNS_;
 }
 
+/* 1: the change of a name is accepted: each of the rules has an answer of it. */
+PERF_COLD_FN_ int perf_main_answered_(const perf_main_ *run, size_t at)
+{
+    return run->found[at] == 1 + (run->also != PERF_NULL_);
+}
+
 /* Says what --accept-change has accepted. */
 PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *run)
 {
     size_t i;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++) {
-        if (run->is_there[i] < (run->also ? 2 : 1))         /* each of the rules needs it         */
+        if (!perf_main_answered_(run, i))
             continue;
         (void)fprintf(run->out, "accepted: %s is normal as it is now, since ",
                       run->accepted[2 * i]);
@@ -2000,7 +2007,7 @@ PERF_COLD_FN_ void perf_main_refuse_(perf_main_ *run)
     size_t i, kept = 0;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++) {
-        if (run->is_there[i] < (run->also ? 2 : 1))         /* each of the rules needs it         */
+        if (!perf_main_answered_(run, i))
             continue;
         run->accepted[2 * kept] = run->accepted[2 * i];
         run->accepted[2 * kept + 1] = run->accepted[2 * i + 1];

@@ -47,7 +47,8 @@ LIKE_A_FUNCTION = {"perf_keep": "void perf_keep(...) noexcept    # a number or a
 # headers without a public name
 NOTHING = {"perf_activity.h", "perf_core.h", "perf_file.h", "perf_layout.h", "perf_math.h", "perf_proc.h",
            "perf_registry.h", "perf_rocprofiler.h", "perf_sink.h", "perf_text.h", "perf_rows.h", "perf_tree.h", "perf_events.h",
-           "perf_loop.h", "perf_loop_rows.h", "perf_loop_state.h", "perf_gpu_meters.h"}
+           "perf_loop.h", "perf_loop_rows.h", "perf_loop_state.h", "perf_gpu_meters.h",
+           "perf_gpu_state.h"}
 INTERNAL = {"PERF_BEGIN_DECLS", "PERF_END_DECLS", "PERF_ZERO", "PERF_FN", "PERF_HD_FN"}
 BUILTIN = {"void", "char", "short", "int", "long", "float", "double", "size_t", "unsigned",
            "signed", "const"}

@@ -3266,8 +3266,8 @@ PERF_COLD_FN_ void perf_put_beside_(char *own, size_t size, const char *path)
 }
 #endif
 
-/* The number of the file that stands at `path`: on all disks together each file has another one.
- * 0: there is none, or it is not known.                                                          */
+/* A number of the file that stands at `path`, of its number and its disk's: two files have one by
+ * chance in 2^64.  0: there is none, or it is not known.                                         */
 PERF_COLD_FN_ uint64_t perf_file_inode_(const char *path)
 {
 #if PERF_POSIX_FILES_
@@ -27533,7 +27533,7 @@ typedef struct perf_main_ {
     const char *accepted[2 * PERF_MAIN_FILTERS_ + 1];
     char       *since[PERF_MAIN_FILTERS_];      /* owns those ids; NULL: this run                 */
     size_t      since_number[PERF_MAIN_FILTERS_];       /* of those runs, from 1                  */
-    int         is_there[PERF_MAIN_FILTERS_];   /* comparisons that found it in this run          */
+    int         found[PERF_MAIN_FILTERS_];      /* how many comparisons have an answer of it      */
     int         over;           /* 1: a body has called exit(): nothing more is measured          */
 } perf_main_;
 
@@ -27636,6 +27636,7 @@ PERF_COLD_DECL_ const char **perf_main_names_(const perf_main_ *run, const char 
                                                         const perf_baseline_entry *));
 PERF_COLD_DECL_ int perf_main_is_undecided_(const perf_main_ *run,
                                             const perf_baseline_entry *entry);
+PERF_COLD_DECL_ int perf_main_answered_(const perf_main_ *run, size_t at);
 PERF_COLD_DECL_ void perf_main_accepted_say_(const perf_main_ *run);
 PERF_COLD_DECL_ void perf_main_refuse_(perf_main_ *run);
 PERF_COLD_DECL_ perf_status perf_main_output_(const perf_main_ *run);
@@ -28030,7 +28031,7 @@ PERF_COLD_FN_ int perf_main_usable_(const perf_main_ *run)
             return 0;
     }
     for (i = 0; i < 2; i++) {
-        if (!to[i])
+        if (!to[i] || perf_main_is_one_(to[i], run->compare))   /* that was read above            */
             continue;
         baseline = perf_baseline_check(to[i], &opts);
         status = baseline.status;
@@ -29200,7 +29201,7 @@ PERF_COLD_FN_ int perf_main_accept_one_(perf_main_ *run, size_t at, const perf_b
                       name);
         return 0;
     }
-    run->is_there[at]++;
+    run->found[at]++;
     if (baseline->entry[i].since && !run->since[at]) {
         run->since[at] = PERF_CAST_(char *, PERF_MALLOC(strlen(baseline->entry[i].since) + 1));
         if (run->since[at])
@@ -29266,13 +29267,19 @@ PERF_COLD_FN_ int perf_main_is_undecided_(const perf_main_ *run, const perf_base
            entry->runs >= PERF_BASELINE_RUNS_;
 }
 
+/* 1: the change of a name is accepted: each of the rules has an answer of it. */
+PERF_COLD_FN_ int perf_main_answered_(const perf_main_ *run, size_t at)
+{
+    return run->found[at] == 1 + (run->also != PERF_NULL_);
+}
+
 /* Says what --accept-change has accepted. */
 PERF_COLD_FN_ void perf_main_accepted_say_(const perf_main_ *run)
 {
     size_t i;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++) {
-        if (run->is_there[i] < (run->also ? 2 : 1))         /* each of the rules needs it         */
+        if (!perf_main_answered_(run, i))
             continue;
         (void)fprintf(run->out, "accepted: %s is normal as it is now, since ",
                       run->accepted[2 * i]);
@@ -29291,7 +29298,7 @@ PERF_COLD_FN_ void perf_main_refuse_(perf_main_ *run)
     size_t i, kept = 0;
 
     for (i = 0; i < PERF_MAIN_FILTERS_ && run->accepted[2 * i]; i++) {
-        if (run->is_there[i] < (run->also ? 2 : 1))         /* each of the rules needs it         */
+        if (!perf_main_answered_(run, i))
             continue;
         run->accepted[2 * kept] = run->accepted[2 * i];
         run->accepted[2 * kept + 1] = run->accepted[2 * i + 1];
@@ -34810,8 +34817,6 @@ PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope);
 /* >>internal: what other headers may use -----------------------------------------------------
  *   perf_gpu_slot_, perf_gpu_ring_  a scope in flight; a thread's slots of one context, perf_cuda.h
  *       says who writes; that in use is perf_gpu_self_v1_.ring
- *   perf_gpu_thread_, perf_gpu_known_, perf_gpu_done_, perf_gpu_row_, perf_gpu_aim_,
- *       perf_gpu_track_, perf_gpu_part_  what perf_cuda.h keeps
  *   perf_gpu_core_, perf_gpu_core_get_, PERF_GPU_SYMBOL_  what perf_cuda.h does for marks
  *   PERF_GPU_STREAM_  the stream that NULL means in this file                                    */
 
@@ -34862,70 +34867,12 @@ typedef struct perf_gpu_ring_ {
     struct perf_gpu_done_ **batch;      /* room to sort results, for that holder */
 } perf_gpu_ring_;
 
-/* One fetched scope. */
-typedef struct perf_gpu_done_ {
-    perf_site_ *site;
-    void       *stream;
-    uint64_t    begin, end;     /* on the host, ticks */
-    double      ns, start_ns;   /* length; start on the clock of the context */
-    uint64_t    at;             /* start in ticks of the host; known when it is placed */
-    struct perf_gpu_done_ *next;
-    uint32_t    thread, depth;
-} perf_gpu_done_;
-
-/* What a name's cells lack; lags and submit in ticks.  No two sums are neighbours: perf_cell_. */
-typedef struct perf_gpu_row_ {
-    uint64_t scopes, lag_max, submit;
-    double   device_ns;
-    uint64_t lag;
-} perf_gpu_row_;
-
-/* Where the scopes of one name and stream are added up. */
-typedef struct perf_gpu_aim_ {
-    perf_site_      *site;      /* NULL: this one is free */
-    void            *stream;
-    struct perf_recorder_ *rec;
-    struct perf_cell_ *cell;
-    perf_gpu_row_   *row;
-    uint32_t         thread, spare;
-} perf_gpu_aim_;
-
-typedef struct perf_gpu_track_ {        /* one stream */
-    struct perf_gpu_track_ *next;
-    void            *stream;
-    struct perf_gpu_line_ *line;
-    struct perf_recorder_ *recorder;
-    uint32_t         thread, spare;     /* of a per-thread default stream */
-} perf_gpu_track_;
-
-/* A part of a graph, whose events each launch records anew.  In pages that a fork wipes. */
-typedef struct perf_gpu_part_ {
-    struct perf_gpu_part_ *next;
-    perf_gpu_slot_         slot;
-    double                 until_ns;    /* what starts later, on the device, is another replay */
-    double                 anchor_ns;   /* what that was measured from */
-    uint64_t               depth;       /* 1: outermost of its stream */
-} perf_gpu_part_;
-
-typedef struct perf_gpu_known_ {        /* whose stream that is; found by its address */
-    void           *stream;
-    perf_gpu_ring_ *ring;
-} perf_gpu_known_;
-
-/* What a thread knows, in each image; pages that a forked child sees as zeros. */
-typedef struct perf_gpu_thread_ {
-    struct perf_gpu_state_ *home;
-    perf_gpu_ring_         *rings;
-    uint32_t                generation, spare;
-    perf_gpu_known_         known[64];
-} perf_gpu_thread_;
-
 /* The calling thread's ring in use, and what else it has.  One an image; zero at the start.
  * until: in ticks, 0.1 ms after the context was last found alive.  A later scope asks again, so
  * that a reset device never sees old events. */
 typedef struct perf_gpu_self_ {
     perf_gpu_ring_          *ring;
-    perf_gpu_thread_        *thread;
+    struct perf_gpu_thread_ *thread;
     uint64_t                 until;
 } perf_gpu_self_;
 #if !PERF_TCC_
@@ -35104,6 +35051,112 @@ PERF_INLINE_FN_ void perf_gpu_guard_(perf_gpu_slot_ *const *open)
 
 #endif /* PERF_GPU_SCOPE_H */
 /* ==== perf_cuda.h, continued ==== */
+/* ==== perf_gpu_state.h ==== */
+/* perf_gpu_state.h - what is kept of device scopes? contexts, streams, results: types only.
+ *
+ *     #include "perf_cuda.h"                      // has what works with them; never this one alone
+ *
+ * Sections (search for ">>"):  internal
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_GPU_STATE_H
+#define PERF_GPU_STATE_H
+
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use: all of it -------------------------------------------- */
+
+/* One fetched scope. */
+typedef struct perf_gpu_done_ {
+    perf_site_ *site;
+    void       *stream;
+    uint64_t    begin, end;     /* on the host, ticks */
+    double      ns, start_ns;   /* length; start on the clock of the context */
+    uint64_t    at;             /* start in ticks of the host; known when it is placed */
+    struct perf_gpu_done_ *next;
+    uint32_t    thread, depth;
+} perf_gpu_done_;
+
+/* How far a line has come.  In registers while scopes are placed, so no function is called then. */
+typedef struct perf_gpu_pace_ {
+    double   ref_ns, ref_ticks; /* one moment: on the device; on the host, - `origin` */
+    double   debt_ns;           /* how much earlier than ref_ticks it could really be */
+    double   until_ns;          /* the device is busy up to here */
+    double   idle_ns, starved_ns;       /* sums */
+    double   rate_low;          /* ns that the host's clock gains on it in a ns: lower bound */
+    double   tick, per_ns;      /* ns in a tick, ticks in a ns */
+    uint64_t origin;
+    uint64_t late;              /* 1: scopes have started before some that were placed earlier */
+} perf_gpu_pace_;
+
+enum { PERF_GPU_GAPS_ = 32, PERF_GPU_KNOWN_ = 64 };
+
+/* What is kept of one context: the clock of its events, tied to the host's. */
+typedef struct perf_gpu_line_ {
+    struct perf_gpu_line_ *next;
+    void    *ctx;
+    unsigned long long ctx_id;
+    int32_t  device;
+    uint32_t known;             /* 1: a scope was placed, so what follows says something */
+    uint32_t lock;              /* of the anchor, while somebody asks the driver about it */
+    uint32_t dead;              /* the context is no more */
+    void    *anchor;            /* an event of ours whose time is `anchor_ns` */
+    double   anchor_ns;         /* device ns since the first anchor */
+    perf_gpu_pace_ pace;
+    double   slack_ns;          /* how much later than pace.ref_ticks it could really be */
+    double   worst_ns;          /* largest error of any scope placed */
+    double   first_ns;          /* device: first start; the last stop is pace.until_ns */
+    double   busy_ns, starved_ns;
+    double   rate_high;         /* see pace.rate_low */
+    double   tie_ns, tie_low, tie_high; /* an earlier moment; its bounds in ticks since origin */
+    uint64_t now;               /* no scope placed so far has stopped after it */
+    double   gap[PERF_GPU_GAPS_][2];    /* once pace.late: when it was idle, the latest times */
+    uint64_t gaps;              /* so many were noted */
+} perf_gpu_line_;
+
+typedef struct perf_gpu_track_ {        /* one stream */
+    struct perf_gpu_track_ *next;
+    void            *stream;
+    perf_gpu_line_  *line;
+    struct perf_recorder_  *recorder;
+    uint32_t         thread, spare;     /* of a per-thread default stream */
+} perf_gpu_track_;
+
+typedef struct perf_gpu_known_ {        /* whose stream that is; found by its address */
+    void           *stream;
+    struct perf_gpu_ring_ *ring;
+} perf_gpu_known_;
+
+/* What a thread knows, in each image; pages that a forked child sees as zeros. */
+typedef struct perf_gpu_thread_ {
+    struct perf_gpu_state_ *home;
+    struct perf_gpu_ring_  *rings;
+    uint32_t                generation, spare;
+    perf_gpu_known_         known[PERF_GPU_KNOWN_];
+} perf_gpu_thread_;
+
+/* What the cells of a name do not hold; lags and submit in ticks.  No two sums are neighbours: see
+ * perf_cell_. */
+typedef struct perf_gpu_row_ {
+    uint64_t scopes, lag_max, submit;
+    double   device_ns;
+    uint64_t lag;
+} perf_gpu_row_;
+
+/* Where the scopes of one name and stream are added up. */
+typedef struct perf_gpu_aim_ {
+    perf_site_      *site;      /* NULL: this one is free */
+    void            *stream;
+    struct perf_recorder_ *rec;
+    struct perf_cell_ *cell;
+    perf_gpu_row_   *row;
+    uint32_t         thread, spare;
+} perf_gpu_aim_;
+
+PERF_END_DECLS
+
+#endif /* PERF_GPU_STATE_H */
+/* ==== perf_cuda.h, continued ==== */
 
 /* >>config ------------------------------------------------------------------------------------ */
 
@@ -35135,12 +35188,14 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * Nested scopes of one stream nest.  A scope must end before its stream is destroyed. */
 
 /* Fetches what the device has finished; never waits for it.  Takes a lock.  PERF_ENOGPU: no GPU.
- * PERF_EGPU: the driver has ended, or failed since the last call (said once).  Results stay. */
+ * PERF_EGPU: the driver has shut down, or has failed since the last call (said once).  What was
+ * fetched before is kept. */
 PERF_FN perf_status perf_gpu_collect(void);
 
 /* Waits for the scopes that have ended in this thread's current context, fetches all results and
- * ties the device's clock to the host's (see aligned_ns).  Holds no lock meanwhile.  Waits for no
- * stream that is being captured: its scopes may stay pending.  PERF_ENOMEM: no memory for them. */
+ * ties the device's clock to the host's more tightly (see aligned_ns).  Holds no lock meanwhile.
+ * A stream that is being captured is not waited for: its scopes may stay pending.  PERF_ENOMEM: no
+ * memory for what is kept. */
 PERF_FN perf_status perf_gpu_collect_sync(void);
 
 typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, of fetched scopes */
@@ -35168,7 +35223,7 @@ typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, o
 PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name);
 
 /* >>internal: what other headers may use -----------------------------------------------------
- *   perf_gpu_state_, perf_gpu_line_  as pointers only */
+ *   perf_gpu_state_  as a pointer only */
 
 /* >>private: bodies from the whole to its parts; a helper stands above its first user ---------- */
 
@@ -35208,42 +35263,14 @@ PERF_FN int perf_gpu_code_(int code)
     return code & ~PERF_GPU_LONG_;
 }
 
-/* How far a line has come.  In registers while scopes are placed, so no function is called then. */
-typedef struct perf_gpu_pace_ {
-    double   ref_ns, ref_ticks; /* one moment: on the device; on the host, - `origin` */
-    double   debt_ns;           /* how much earlier than ref_ticks it could really be */
-    double   until_ns;          /* the device is busy up to here */
-    double   idle_ns, starved_ns;       /* sums */
-    double   rate_low;          /* ns that the host's clock gains on it in a ns: lower bound */
-    double   tick, per_ns;      /* ns in a tick, ticks in a ns */
-    uint64_t origin;
-    uint64_t late;              /* 1: scopes have started before some that were placed earlier */
-} perf_gpu_pace_;
-
-#define PERF_GPU_GAPS_ 32u
-/* What is kept of one context: the clock of its events, tied to the host's. */
-typedef struct perf_gpu_line_ {
-    struct perf_gpu_line_ *next;
-    void    *ctx;
-    unsigned long long ctx_id;
-    int32_t  device;
-    uint32_t known;             /* 1: a scope was placed, so what follows says something */
-    uint32_t lock;              /* of the anchor, while somebody asks the driver about it */
-    uint32_t dead;              /* the context is no more */
-    void    *anchor;            /* an event of ours whose time is `anchor_ns` */
-    double   anchor_ns;         /* device ns since the first anchor */
-    perf_gpu_pace_ pace;
-    double   slack_ns;          /* how much later than pace.ref_ticks it could really be */
-    double   worst_ns;          /* largest error of any scope placed */
-    double   first_ns;          /* device: first start; the last stop is pace.until_ns */
-    double   busy_ns, starved_ns;
-    double   rate_high;         /* see pace.rate_low */
-    double   tie_ns, tie_low, tie_high; /* an earlier moment; its bounds in ticks since origin */
-    uint64_t now;               /* no scope placed so far has stopped after it */
-    double   gap[PERF_GPU_GAPS_][2];    /* once pace.late: when it was idle, the latest times */
-    uint64_t gaps;              /* so many were noted */
-} perf_gpu_line_;
-
+/* A part of a graph, whose events each launch records anew.  In pages that a fork wipes. */
+typedef struct perf_gpu_part_ {
+    struct perf_gpu_part_ *next;
+    perf_gpu_slot_         slot;
+    double                 until_ns;    /* what starts later, on the device, is another replay */
+    double                 anchor_ns;   /* what that was measured from */
+    uint64_t               depth;       /* 1: outermost of its stream */
+} perf_gpu_part_;
 #define PERF_GPU_PARTS_ 1024u
 #define PERF_GPU_GRAPH_ (~UINT32_C(0))  /* perf_gpu_slot_.thread */
 
@@ -35691,11 +35718,11 @@ PERF_FN perf_gpu_known_ *perf_gpu_known_at_(perf_gpu_thread_ *thread, const void
 {
     const uintptr_t address = PERF_PTR_(uintptr_t, stream);
 
-    return &thread->known[(address >> 4 ^ address >> 10) %
-                          (sizeof thread->known / sizeof *thread->known)];
+    return &thread->known[(address >> 4 ^ address >> 10) % PERF_GPU_KNOWN_];
 }
 
-/* The ring for a stream; the driver is asked about new ones.  NULL: nothing to record, counted. */
+/* The ring for a stream; the driver is asked if it was not seen before.  NULL: nothing to record,
+ * counted. */
 PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                               perf_gpu_thread_ *thread, void *stream, int *current)
 {
@@ -36199,7 +36226,8 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     return &part->slot;
 }
 
-/* The second event of a part: from here on it is read.  Those inside it get one deeper. */
+/* The second event of a part: from here on it is read.  The parts inside it are in the list
+ * already, and get one deeper. */
 PERF_COLD_FN_ int perf_gpu_record_part_(void *arg, void *stream)
 {
     perf_gpu_part_         *part = PERF_CAST_(perf_gpu_part_ *, arg), **link;
@@ -36243,7 +36271,8 @@ PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
     return n;
 }
 
-/* What a ring holds goes into the report, its events back to `backend`; NULL: they are left. */
+/* What a ring holds goes into the report, its events back to the driver `backend` that made them;
+ * NULL: they are left alone. */
 PERF_COLD_FN_ void perf_gpu_ring_end_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                       perf_gpu_ring_ *ring)
 {
@@ -36441,7 +36470,8 @@ PERF_COLD_FN_ void perf_gpu_collect_all_(perf_registry_ *reg)
 }
 
 /* A round over one ring, `most` scopes of it at most, and its results into the report.  Returns 0
- * where others are at the ring or its line, or at the report so long that the list is full. */
+ * where somebody else is at the ring or its line, or where the list of results is full, because
+ * somebody else is at the report. */
 PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *gpu, const perf_gpu_backend *backend,
                                          perf_gpu_ring_ *ring, uint32_t most, unsigned how)
 {
@@ -36664,7 +36694,8 @@ PERF_INLINE_FN_ int perf_gpu_start_of_(perf_gpu_state_ *gpu, const perf_gpu_back
     return known;
 }
 
-/* *ns: a distance from an anchor; below 16 ms in whole ns, a float's steps there.  0: invalid. */
+/* *ns: a distance from an anchor, in whole ns up to 2^24 ns: a float of ms has steps of 0.95 ns up
+ * to 16 ms.  0: invalid. */
 PERF_COLD_FN_ int perf_gpu_distance_(double ms, double *ns)
 {
     double distance = ms * 1e6, half = 0.5;
@@ -37018,7 +37049,8 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *aim, perf_gpu_done_ *don
         perf_track_add_(aim->rec, aim->cell, ticks, done->at, ticks, depth);
 }
 
-/* Places and adds the scopes from `done` on.  Calls no cold function: gcc would take it for one. */
+/* Places and adds the scopes from `done` on.  Calls no cold function: gcc would then take all of it
+ * for cold, and optimise it for size. */
 PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *gpu, perf_gpu_line_ *line,
                                      perf_gpu_done_ *done, perf_gpu_pace_ *pace,
                                      perf_gpu_aim_ *aims, int events)

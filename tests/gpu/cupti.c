@@ -14,6 +14,7 @@ static void *sometimes(size_t bytes)
 #include "perf_diagnosis.h"
 #include "check.h"
 #include "stand_in.h"
+#include "unwiped.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -72,15 +73,6 @@ static int row(const char *name, const char *scope, const char *words)
     }
     return 0;
 }
-
-#if defined(UNWIPED)                    /* as before Linux 4.14, and in qemu */
-int madvise(void *p, size_t bytes, int advice);
-int madvise(void *p, size_t bytes, int advice)
-{
-    (void)p, (void)bytes, (void)advice;
-    return -1;
-}
-#endif
 
 static const char saxpy[] = "_Z5saxpyIfEvPKT_PS0_i";    /* void saxpy<float>(float const*, float*, int) */
 

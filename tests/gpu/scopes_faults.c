@@ -10,20 +10,12 @@
 
 #include "../time/rows.h"
 #include "child.h"
+#include "unwiped.h"
 #include "wiped.h"
 #include "../inside.h"
 
 #include <pthread.h>
 #include "../numbers.h"
-
-#if defined(UNWIPED)                    /* as before Linux 4.14, and in qemu */
-int madvise(void *p, size_t bytes, int advice);
-int madvise(void *p, size_t bytes, int advice)
-{
-    (void)p, (void)bytes, (void)advice;
-    return -1;
-}
-#endif
 
 static perf_gpu_backend table;
 

@@ -3,20 +3,10 @@
 #define _GNU_SOURCE 1
 #include "rows.h"
 #include "child.h"
+#include "unwiped.h"
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
-
-#if defined(UNWIPED)                    /* as before Linux 4.14, and in qemu */
-int madvise(void *p, size_t bytes, int advice);
-int madvise(void *p, size_t bytes, int advice)
-{
-    (void)p;
-    (void)bytes;
-    (void)advice;
-    return -1;
-}
-#endif
 
 static void fetch(int calls)
 {

@@ -3,20 +3,10 @@
 #include "rows.h"
 #include "perf_memory.h"
 #include "child.h"
+#include "unwiped.h"
 #include <sched.h>
 #include <signal.h>
 #include "inside.h"
-
-#if defined(UNWIPED)                    /* as before Linux 4.14, and in qemu */
-int madvise(void *p, size_t bytes, int advice);
-int madvise(void *p, size_t bytes, int advice)
-{
-    (void)p;
-    (void)bytes;
-    (void)advice;
-    return -1;
-}
-#endif
 
 static perf_scope around;
 
